@@ -905,10 +905,10 @@ export interface components {
             /** @description The expected and the received value, for people. */
             detail: string;
             /**
-             * @description The reason, for programs. bad_request: HTTP or JSON is broken, or a body comes in chunks of a few bytes. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: no such path, or no such job of this token. method_not_allowed: method not supported by the path; `Allow` lists its methods. timeout: the request arrived too slowly. misdirected: a page or account route with a host name that is not configured. rate_limited: over a configured rate limit. headers_too_large: the headers are too large. internal: any other error; its cause is only in the log. not_configured: the feature is not configured. overloaded: all workers are busy and the queue is full, or too many request bytes are in memory. deadline: the request exceeded its deadline. worker_lost: the worker of the request died. queue_unavailable: the job queue is unreachable. storage_unavailable: the database is unreachable. shutting_down: the service is shutting down. not_ready: the models are being loaded.
+             * @description The reason, for programs. bad_request: HTTP or JSON is broken, or a body comes in chunks of a few bytes. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: no such path, or no such job of this token. method_not_allowed: method not supported by the path; `Allow` lists its methods. timeout: the request arrived too slowly. content_coding: the body is compressed: it has a `Content-Encoding`. misdirected: a page or account route with a host name that is not configured. rate_limited: over a configured rate limit. headers_too_large: the headers are too large. internal: any other error; its cause is only in the log. not_configured: the feature is not configured. transfer_coding: `Transfer-Encoding` is not `chunked` alone. overloaded: all workers are busy and the queue is full, or too many request bytes are in memory. deadline: the request exceeded its deadline. worker_lost: the worker of the request died. queue_unavailable: the job queue is unreachable. storage_unavailable: the database is unreachable. shutting_down: the service is shutting down. not_ready: the models are being loaded.
              * @enum {string}
              */
-            code: "bad_request" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "misdirected" | "rate_limited" | "headers_too_large" | "internal" | "not_configured" | "overloaded" | "deadline" | "worker_lost" | "queue_unavailable" | "storage_unavailable" | "shutting_down" | "not_ready";
+            code: "bad_request" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "content_coding" | "misdirected" | "rate_limited" | "headers_too_large" | "internal" | "not_configured" | "transfer_coding" | "overloaded" | "deadline" | "worker_lost" | "queue_unavailable" | "storage_unavailable" | "shutting_down" | "not_ready";
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
         };
@@ -1873,6 +1873,16 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
@@ -1906,6 +1916,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2028,6 +2048,16 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
@@ -2061,6 +2091,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2183,6 +2223,16 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
@@ -2216,6 +2266,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2348,6 +2408,16 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
@@ -2381,6 +2451,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2462,6 +2542,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
@@ -2493,7 +2583,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_configured`: the feature is not configured. */
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. `not_configured`: the feature is not configured. */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2623,6 +2713,16 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
@@ -2664,7 +2764,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_configured`: the feature is not configured. */
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. `not_configured`: the feature is not configured. */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2760,6 +2860,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
@@ -2791,7 +2901,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_configured`: the feature is not configured. */
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. `not_configured`: the feature is not configured. */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2887,6 +2997,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
@@ -2918,7 +3038,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_configured`: the feature is not configured. */
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. `not_configured`: the feature is not configured. */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3014,6 +3134,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
@@ -3045,7 +3175,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_configured`: the feature is not configured. */
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. `not_configured`: the feature is not configured. */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3142,6 +3272,16 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
@@ -3175,6 +3315,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3248,6 +3398,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
@@ -3271,6 +3431,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3331,6 +3501,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `headers_too_large`: the headers are too large. */
             431: {
                 headers: {
@@ -3343,6 +3523,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3392,6 +3582,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `headers_too_large`: the headers are too large. */
             431: {
                 headers: {
@@ -3404,6 +3604,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3453,6 +3663,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `headers_too_large`: the headers are too large. */
             431: {
                 headers: {
@@ -3465,6 +3685,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3514,6 +3744,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `headers_too_large`: the headers are too large. */
             431: {
                 headers: {
@@ -3526,6 +3766,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3596,6 +3846,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `headers_too_large`: the headers are too large. */
             431: {
                 headers: {
@@ -3608,6 +3868,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3657,6 +3927,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `headers_too_large`: the headers are too large. */
             431: {
                 headers: {
@@ -3669,6 +3949,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3718,6 +4008,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `headers_too_large`: the headers are too large. */
             431: {
                 headers: {
@@ -3730,6 +4030,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3779,6 +4089,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -3801,6 +4121,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3885,6 +4215,16 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -3928,6 +4268,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4023,6 +4373,16 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4066,6 +4426,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4136,6 +4506,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4158,6 +4538,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4253,6 +4643,16 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4296,6 +4696,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4391,6 +4801,16 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4434,6 +4854,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4505,6 +4935,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4527,6 +4967,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4622,6 +5072,16 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4665,6 +5125,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4736,6 +5206,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4758,6 +5238,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4852,6 +5342,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4874,6 +5374,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4955,6 +5465,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4988,6 +5508,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -5083,6 +5613,16 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -5115,6 +5655,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;

@@ -906,10 +906,10 @@ export interface components {
             /** @description The expected and the received value, for people. */
             detail: string;
             /**
-             * @description The reason, for programs. bad_request: HTTP or JSON is broken, or a body comes in chunks of a few bytes. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: no such path, or no such job of this token. method_not_allowed: method not supported by the path; `Allow` lists its methods. timeout: the request arrived too slowly. misdirected: a page or account route with a host name that is not configured. rate_limited: over a configured rate limit. headers_too_large: the headers are too large. internal: any other error; its cause is only in the log. not_configured: the feature is not configured. overloaded: all workers are busy and the queue is full, or too many request bytes are in memory. deadline: the request exceeded its deadline. worker_lost: the worker of the request died. queue_unavailable: the job queue is unreachable. storage_unavailable: the database is unreachable. shutting_down: the service is shutting down. not_ready: the models are being loaded.
+             * @description The reason, for programs. bad_request: HTTP or JSON is broken, or a body comes in chunks of a few bytes. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: no such path, or no such job of this token. method_not_allowed: method not supported by the path; `Allow` lists its methods. timeout: the request arrived too slowly. content_coding: the body is compressed: it has a `Content-Encoding`. misdirected: a page or account route with a host name that is not configured. rate_limited: over a configured rate limit. headers_too_large: the headers are too large. internal: any other error; its cause is only in the log. not_configured: the feature is not configured. transfer_coding: `Transfer-Encoding` is not `chunked` alone. overloaded: all workers are busy and the queue is full, or too many request bytes are in memory. deadline: the request exceeded its deadline. worker_lost: the worker of the request died. queue_unavailable: the job queue is unreachable. storage_unavailable: the database is unreachable. shutting_down: the service is shutting down. not_ready: the models are being loaded.
              * @enum {string}
              */
-            code: "bad_request" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "misdirected" | "rate_limited" | "headers_too_large" | "internal" | "not_configured" | "overloaded" | "deadline" | "worker_lost" | "queue_unavailable" | "storage_unavailable" | "shutting_down" | "not_ready";
+            code: "bad_request" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "content_coding" | "misdirected" | "rate_limited" | "headers_too_large" | "internal" | "not_configured" | "transfer_coding" | "overloaded" | "deadline" | "worker_lost" | "queue_unavailable" | "storage_unavailable" | "shutting_down" | "not_ready";
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
         };
@@ -1874,6 +1874,16 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
@@ -1907,6 +1917,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2029,6 +2049,16 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
@@ -2062,6 +2092,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2184,6 +2224,16 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
@@ -2217,6 +2267,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2349,6 +2409,16 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
@@ -2382,6 +2452,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2463,6 +2543,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
@@ -2494,7 +2584,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_configured`: the feature is not configured. */
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. `not_configured`: the feature is not configured. */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2624,6 +2714,16 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
@@ -2665,7 +2765,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_configured`: the feature is not configured. */
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. `not_configured`: the feature is not configured. */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2761,6 +2861,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
@@ -2792,7 +2902,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_configured`: the feature is not configured. */
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. `not_configured`: the feature is not configured. */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2888,6 +2998,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
@@ -2919,7 +3039,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_configured`: the feature is not configured. */
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. `not_configured`: the feature is not configured. */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3015,6 +3135,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
@@ -3046,7 +3176,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_configured`: the feature is not configured. */
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. `not_configured`: the feature is not configured. */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3143,6 +3273,16 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
@@ -3176,6 +3316,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3249,6 +3399,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
@@ -3272,6 +3432,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3332,6 +3502,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `headers_too_large`: the headers are too large. */
             431: {
                 headers: {
@@ -3344,6 +3524,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3393,6 +3583,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `headers_too_large`: the headers are too large. */
             431: {
                 headers: {
@@ -3405,6 +3605,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3454,6 +3664,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `headers_too_large`: the headers are too large. */
             431: {
                 headers: {
@@ -3466,6 +3686,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3515,6 +3745,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `headers_too_large`: the headers are too large. */
             431: {
                 headers: {
@@ -3527,6 +3767,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3597,6 +3847,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `headers_too_large`: the headers are too large. */
             431: {
                 headers: {
@@ -3609,6 +3869,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3658,6 +3928,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `headers_too_large`: the headers are too large. */
             431: {
                 headers: {
@@ -3670,6 +3950,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3719,6 +4009,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `headers_too_large`: the headers are too large. */
             431: {
                 headers: {
@@ -3731,6 +4031,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3780,6 +4090,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -3802,6 +4122,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3886,6 +4216,16 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -3929,6 +4269,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4024,6 +4374,16 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4067,6 +4427,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4137,6 +4507,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4159,6 +4539,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4254,6 +4644,16 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4297,6 +4697,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4392,6 +4802,16 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4435,6 +4855,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4506,6 +4936,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4528,6 +4968,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4623,6 +5073,16 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4666,6 +5126,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4737,6 +5207,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4759,6 +5239,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4853,6 +5343,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4875,6 +5375,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4956,6 +5466,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -4989,6 +5509,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -5084,6 +5614,16 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
+            /** @description `content_coding`: the body is compressed: it has a `Content-Encoding`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
@@ -5116,6 +5656,16 @@ export interface operations {
             };
             /** @description `internal`: any other error; its cause is only in the log. */
             500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `transfer_coding`: `Transfer-Encoding` is not `chunked` alone. */
+            501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;

@@ -107,7 +107,7 @@ class Failure(TypedDict):
     """
 
     detail: str
-    code: Literal['bad_request', 'unauthenticated', 'forbidden', 'not_found', 'method_not_allowed', 'timeout', 'misdirected', 'rate_limited', 'headers_too_large', 'internal', 'not_configured', 'overloaded', 'deadline', 'worker_lost', 'queue_unavailable', 'storage_unavailable', 'shutting_down', 'not_ready']
+    code: Literal['bad_request', 'unauthenticated', 'forbidden', 'not_found', 'method_not_allowed', 'timeout', 'content_coding', 'misdirected', 'rate_limited', 'headers_too_large', 'internal', 'not_configured', 'transfer_coding', 'overloaded', 'deadline', 'worker_lost', 'queue_unavailable', 'storage_unavailable', 'shutting_down', 'not_ready']
     request_id: str
 
 
