@@ -8,6 +8,8 @@ import { loadOrCreateSecret } from './auth/secret.ts';
 import { createTokens, type Tokens } from './auth/tokens.ts';
 import { createUsageCounts, type Usage } from './auth/usage.ts';
 import { checkpoint, type Database, databaseKind, openDatabase } from './db/database.ts';
+import { keepDeletingExpired } from './db/expiry.ts';
+import { createWriteFailures } from './db/write-failures.ts';
 import { createApp, createMetricsApp } from './http/app.ts';
 import { createLifecycle, type Lifecycle } from './http/lifecycle.ts';
 import { createMetrics } from './http/middleware/metrics.ts';
@@ -46,6 +48,8 @@ type Service = {
   readonly pool: Pool;
   readonly servers: readonly HttpServer[];
   readonly database: Database;
+  /** Ends the deletion of expired rows. */
+  stopDeleting(): Promise<void>;
   readonly tokens: Tokens;
   readonly usage: Usage;
   readonly streams: Streams;
@@ -65,8 +69,11 @@ export async function openService({ config, welcome, logger, pool, exit }: Servi
   const manifests = await readManifests(config.modelsDir);
   ensureDir(config.dataDir);
   const database = await openDatabase(config.databaseUrl);
-  const tokens = createTokens({ database, staticToken: config.token });
-  const usage = createUsageCounts(database);
+  const failures = createWriteFailures(logger);
+  metrics.addWriteFailures(failures.counts);
+  const stopDeleting = keepDeletingExpired(database, failures);
+  const tokens = createTokens({ database, staticToken: config.token, failures });
+  const usage = createUsageCounts(database, Date.now, failures);
   const secret = config.secret ?? (await loadOrCreateSecret(config.dataDir));
   const receiptKeys = await openReceiptKeys(config);
   const rateLimiters = await openRateLimiters(config, secret, logger);
@@ -117,6 +124,7 @@ export async function openService({ config, welcome, logger, pool, exit }: Servi
     pool,
     servers,
     database,
+    stopDeleting,
     tokens,
     usage,
     streams,
@@ -135,12 +143,13 @@ export async function openService({ config, welcome, logger, pool, exit }: Servi
 
 /** Returns null without a separate address, and where another process uses the default one. */
 async function serveMetrics(
-  { metricsAddress, deadlineSeconds }: Config,
+  { metricsAddress, publicUrl, deadlineSeconds }: Config,
   metrics: ReturnType<typeof createMetrics>,
   logger: Logger,
 ): Promise<HttpServer | null> {
   if (typeof metricsAddress === 'string') return null;
-  const server = createHttpServer(createMetricsApp(metrics, logger).callback(), { seconds: deadlineSeconds });
+  const app = createMetricsApp({ metrics, config: { publicUrl, host: metricsAddress.host } }, logger);
+  const server = createHttpServer(app.callback(), { seconds: deadlineSeconds });
   try {
     logger.info({ url: await server.listen(metricsAddress) }, 'metrics');
     return server;
@@ -214,6 +223,7 @@ async function stop({
   logger,
   pool,
   servers,
+  stopDeleting,
   streams,
   tokens,
   usage,
@@ -242,6 +252,7 @@ async function stop({
     if (write.status === 'rejected')
       logger.warn({ err: write.reason }, 'cannot write the last use of tokens or their counts');
   }
+  await stopDeleting();
   await checkpoint(database, config.databaseUrl).catch((error: unknown) =>
     logger.warn({ err: error }, 'cannot write the journal of the database into its file'),
   );

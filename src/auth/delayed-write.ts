@@ -9,8 +9,14 @@ export type DelayedWrite = {
 
 const writeMs = 15_000;
 
-/** @param write keeps what it cannot write */
-export function createDelayedWrite(write: () => Promise<void>): DelayedWrite {
+/**
+ * @param write keeps what it cannot write
+ * @param observe settles as the attempt does
+ */
+export function createDelayedWrite(
+  write: () => Promise<void>,
+  observe: (attempt: Promise<void>) => Promise<void> = (attempt) => attempt,
+): DelayedWrite {
   let timer: NodeJS.Timeout | null = null;
 
   function schedule(): void {
@@ -21,7 +27,7 @@ export function createDelayedWrite(write: () => Promise<void>): DelayedWrite {
     if (timer !== null) clearTimeout(timer);
     timer = null;
     try {
-      await write();
+      await observe(write());
     } catch (error) {
       schedule();
       throw error;

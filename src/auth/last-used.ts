@@ -1,5 +1,6 @@
 /** Last use of tokens to the minute, written in batches every few seconds. */
 import { type Database, runQuery } from '../db/database.ts';
+import type { WriteFailures } from '../db/write-failures.ts';
 import { createDelayedWrite } from './delayed-write.ts';
 
 type LastUsed = {
@@ -12,7 +13,7 @@ const minuteMs = 60_000;
 const rowsPerStatement = 500;
 
 /** @param now ms since 1970 */
-export function createLastUsed(database: Database, now: () => number): LastUsed {
+export function createLastUsed(database: Database, now: () => number, failures?: WriteFailures): LastUsed {
   let unwritten = new Map<string, number>();
   let minute = 0;
   const seenThisMinute = new Set<string>();
@@ -55,6 +56,9 @@ export function createLastUsed(database: Database, now: () => number): LastUsed 
     await runQuery(update.execute());
   }
 
-  const delayed = createDelayedWrite(writeAll);
+  const delayed = createDelayedWrite(
+    writeAll,
+    failures && ((attempt) => failures.observe('last_used', attempt)),
+  );
   return { mark, flush: delayed.flush };
 }

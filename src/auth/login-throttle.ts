@@ -13,6 +13,7 @@ type LoginThrottle = {
 };
 
 const minute = 60;
+/** `account` and `check` count per account and network: guesses from one network keep nobody out of another. */
 const limits = {
   account: { requests: 10, seconds: 15 * minute },
   address: { requests: 50, seconds: 15 * minute },
@@ -32,18 +33,18 @@ export function createLoginThrottle(store: RateLimiterFactory = inMemory): Login
   return {
     async password(from, work) {
       const network = networkOf(from.address);
-      const email = from.email.toLowerCase();
-      const refund = () => Promise.all([address.reward(network), account.reward(email)]);
-      await attempt(check, email);
+      const pair = `${from.email.toLowerCase()} ${network}`;
+      const refund = () => Promise.all([address.reward(network), account.reward(pair)]);
+      await attempt(check, pair);
       // Counted before the check and refunded after it, to limit parallel attempts.
       await attempt(address, network);
-      await attempt(account, email);
+      await attempt(account, pair);
       try {
         const result = await work();
         await refund();
         return result;
       } catch (error) {
-        if (!(error instanceof UserError)) await Promise.all([refund(), check.reward(email)]);
+        if (!(error instanceof UserError)) await Promise.all([refund(), check.reward(pair)]);
         throw error;
       }
     },

@@ -27,7 +27,6 @@ export function createPlaygroundCodes(options: {
     async create() {
       const code = randomBytes(codeBytes).toString('base64url');
       const row = { hash: sha256(code).toString('hex'), expires_at: now() + codeMs };
-      await runQuery(database.deleteFrom('playground_codes').where('expires_at', '<=', now()).execute());
       await runQuery(database.insertInto('playground_codes').values(row).execute());
       return code;
     },

@@ -64,8 +64,6 @@ export type TokenTableAccess = {
   findLabels(ids: readonly string[]): Promise<ReadonlyMap<string, TokenLabel>>;
   /** E-mail addresses of those of `owners` that have an account, by owner. */
   findEmails(owners: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Deletes expired session tokens. */
-  sweep(now: number): Promise<void>;
 };
 
 const ownedBy = (owner: Owner) => sql<boolean>`coalesce(owner, '') = ${owner ?? ''}`;
@@ -137,10 +135,6 @@ export function tokenTable(database: Database): TokenTableAccess {
       const emails = database.selectFrom('user').select(['id', 'email']);
       const rows = await findRows(owners, (some) => emails.where('id', 'in', some));
       return new Map(rows.map(({ id, email }) => [id, email]));
-    },
-    async sweep(now) {
-      const old = database.deleteFrom('tokens').where('session', 'is not', null);
-      await runQuery(old.where('expires_at', '<', now).execute());
     },
   };
 }

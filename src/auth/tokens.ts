@@ -1,5 +1,6 @@
 /** API tokens. Only SHA-256 hashes are stored, in the database and in memory. */
 import type { Database } from '../db/database.ts';
+import type { WriteFailures } from '../db/write-failures.ts';
 import { createLastUsed } from './last-used.ts';
 import { createTokenSecret, randomBase62 } from './token-format.ts';
 import { allScopes, checkTokenInput, idPrefix, scopes, TokenError, type TokenInput } from './token-input.ts';
@@ -58,10 +59,11 @@ export function createTokens(options: {
   readonly staticToken: string | null;
   /** ms since 1970 */
   readonly now?: () => number;
+  readonly failures?: WriteFailures;
 }): Tokens {
-  const { database, staticToken, now = Date.now } = options;
+  const { database, staticToken, now = Date.now, failures } = options;
   const table = tokenTable(database);
-  const lastUsed = createLastUsed(database, now);
+  const lastUsed = createLastUsed(database, now, failures);
   const { verify, forget } = createVerifier({ table, staticToken, now, onUse: lastUsed.mark });
 
   async function createNamed(request: TokenInput, owner: Owner): Promise<NewToken | null> {
@@ -89,7 +91,6 @@ export function createTokens(options: {
       const expiresAt = new Date(now() + sessionTokenMs);
       const request = { name: sessionTokenName, scopes, expiresAt, purpose: null };
       const { token, row } = issue(request, { owner, session: id, now: now() });
-      await table.sweep(now());
       return (await table.insert(row)) === 'inserted' ? { token, record: toRecord(row) } : null;
     },
     async list(owner) {

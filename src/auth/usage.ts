@@ -1,9 +1,9 @@
 /** Requests, errors and seconds of audio per token and UTC day, written in batches and kept for 90 days. Counts only. */
 import { type Database, runQuery } from '../db/database.ts';
+import { firstUsageDay } from '../db/expiry.ts';
+import type { WriteFailures } from '../db/write-failures.ts';
 import { createDelayedWrite } from './delayed-write.ts';
 import { type Owner, type Principal, tokenTable } from './token-table.ts';
-
-export const usageDays = 90;
 
 export type Counts = { readonly requests: number; readonly errors: number; readonly audioSeconds: number };
 
@@ -37,7 +37,6 @@ export type Usage = {
 
 type Row = UsageKey & { date: string; requests: number; errors: number; audio_ms: number };
 
-const dayMs = 86_400_000;
 const rowsPerStatement = 500;
 
 /** Session tokens of an account, which are created every few minutes, count together. */
@@ -48,13 +47,15 @@ export function usageKey({ id, owner, session }: Principal): UsageKey {
 }
 
 /** @param now ms since 1970 */
-export function createUsageCounts(database: Database, now: () => number = Date.now): Usage {
+export function createUsageCounts(
+  database: Database,
+  now: () => number = Date.now,
+  failures?: WriteFailures,
+): Usage {
   let unwritten = new Map<string, Row>();
   let writing: Promise<void> = Promise.resolve();
   let begunWrites = 0;
-  let sweptOn = '';
-  const dateBefore = (days: number) => new Date(now() - days * dayMs).toISOString().slice(0, 10);
-  const since = () => dateBefore(usageDays - 1);
+  const since = () => firstUsageDay(now());
 
   function merge(row: Row): void {
     const key = `${row.date} ${row.token}`;
@@ -81,26 +82,23 @@ export function createUsageCounts(database: Database, now: () => number = Date.n
         );
         rows.splice(0, batch.length);
       }
-      await sweep();
     } catch (error) {
       for (const row of rows) merge(row);
       throw error;
     }
   }
 
-  async function sweep(): Promise<void> {
-    const today = dateBefore(0);
-    if (sweptOn === today) return;
-    await runQuery(database.deleteFrom('usage').where('date', '<', since()).execute());
-    sweptOn = today;
-  }
-
-  const delayed = createDelayedWrite(() => {
+  function startWrite(): Promise<void> {
     begunWrites++;
     const written = write();
     writing = written.catch(() => {});
     return written;
-  });
+  }
+
+  const delayed = createDelayedWrite(
+    startWrite,
+    failures && ((attempt) => failures.observe('usage', attempt)),
+  );
 
   /** Rows of the database with the unwritten counts added. Reading starts no write. */
   async function read(stored: () => Promise<Row[]>, matches: (row: Row) => boolean): Promise<Row[]> {
@@ -119,7 +117,7 @@ export function createUsageCounts(database: Database, now: () => number = Date.n
       merge({
         token,
         owner,
-        date: dateBefore(0),
+        date: new Date(now()).toISOString().slice(0, 10),
         requests,
         errors,
         audio_ms: Math.round(1000 * audioSeconds),

@@ -1,5 +1,4 @@
 /** Thread entry of `undertone analyze`: analyses one file at a time. */
-import { readFile } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import type { Signal } from '../analysis/signals/table.ts';
 import type { DecodeLimits } from '../audio/addon.ts';
@@ -17,12 +16,16 @@ import {
   type SpeakersReport,
   type ValidationItem,
 } from '../index.ts';
+import { FileError, type ReadOptions, readRegularFile } from '../runtime/regular-file.ts';
 import { reportReady } from '../workers/protocol.ts';
 import { displayPath, type Input } from './inputs.ts';
 
 export type AnalyzeSettings = {
   readonly modelsDir: string;
   readonly limits: DecodeLimits;
+  /** Of a file. */
+  readonly maxBytes: number;
+  readonly roots?: ReadOptions['roots'];
   readonly baselines?: readonly Uint8Array[];
 };
 
@@ -55,9 +58,10 @@ reportReady();
 /** Never rejects: an error is a result. */
 export async function run(task: AnalyzeTask): Promise<AnalyzeResult | EmbedResult> {
   try {
-    const audio = task.bytes ?? (await readFile(task.path));
     const { channel, segments, signals, embeddings: wanted = false } = task;
-    const { baselines = [], ...options } = settings;
+    const { baselines = [], maxBytes, roots = null, ...options } = settings;
+    const read = { maxBytes, roots, setting: 'UNDERTONE_JOB_MAX_BYTES' };
+    const audio = task.bytes ?? (await readRegularFile(task.path, read));
     if (task.embedOnly) return { report: await embed(audio, { ...options, channel: null }) };
     if (channel === 'split') return { report: await analyzeChannels(audio, options) };
     if (segments !== null) return { report: await analyzeSpeakers(audio, segments, { ...options, channel }) };
@@ -74,13 +78,12 @@ function toResult(error: unknown, path: string): FailedFile {
   if (error instanceof Failure) {
     return { error: error.items[0] ?? item(error.message, `value_error.audio.${error.code}`), cause: null };
   }
-  const { code, stack, syscall } = error as NodeJS.ErrnoException;
-  if (code !== undefined && (syscall !== undefined || code.startsWith('ERR_FS_'))) {
+  if (error instanceof FileError) {
     const msg =
-      code === 'ENOENT'
+      error.got === 'ENOENT'
         ? `No such file: ${displayPath(path)}`
-        : `Expected a readable file for \`audio\`, got ${code}`;
+        : `Expected a readable file for \`audio\`, got ${error.got}`;
     return { error: item(msg, 'value_error.audio.unreadable'), cause: null };
   }
-  return { error: item('internal error', 'internal'), cause: stack ?? String(error) };
+  return { error: item('internal error', 'internal'), cause: (error as Error).stack ?? String(error) };
 }

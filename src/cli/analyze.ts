@@ -8,7 +8,7 @@ import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask, EmbedResult } from '.
 import { baselineOption, collect, readBaselines } from './baselines.ts';
 import { type CliContext, expected, UsageError, writeLine } from './context.ts';
 import { openEmbeddingsFile } from './embeddings-file.ts';
-import { displayPath, findInputs } from './inputs.ts';
+import { checkStandardInput, displayPath, findInputs } from './inputs.ts';
 import { createOutput, type OutputOptions, outputNames, parseOutput } from './output.ts';
 import { mapInOrder, parseJobs } from './parallel.ts';
 import { checkInputs, type PartOptions, parseParts, partKind } from './parts.ts';
@@ -60,7 +60,7 @@ export function registerAnalyze(program: Command, terminal: CliContext): void {
     .option('--signals <names>', `${signals.join(', ')}, or several with commas between`, signals.join(','))
     .option('--channel <n>', 'channel to analyse, counted from 0 (the average of all)')
     .option('--channels <mode>', 'split: each of two channels alone, and their conversation')
-    .option('--segments <file>', 'JSON or RTTM: each speaker of one recording alone')
+    .option('--segments <file>', 'JSON or RTTM, - is standard input: each speaker of one recording alone')
     .option(...baselineOption, collect, [])
     .option('--models <name>', `${modelSets.join(', ')} or a folder (UNDERTONE_MODELS_DIR, or standard)`)
     .option('--models-dir <folder>', 'a folder alone; --models takes names too')
@@ -74,12 +74,11 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
   const outputOptions = parseOutput(options);
   const requested = parseSignals(options.signals);
   const jobs = parseJobs(options.jobs);
-  const parts = await parseParts(options, requested);
+  checkStandardInput([...paths, options.list ?? '', options.segments ?? '']);
+  const parts = await parseParts(options, requested, terminal);
   const kind = partKind(parts);
-  const settings = {
-    ...(await readSettings(options, terminal)),
-    baselines: await readBaselines(options.baseline),
-  };
+  const own = await readSettings(options, terminal);
+  const settings = { ...own, baselines: await readBaselines(options.baseline, own.maxBytes) };
   const { labels, trunk, lacksEmotion } = await describeModels(settings.modelsDir);
   if (outputOptions.by === 'utterance') checkUtterances(requested, lacksEmotion);
   const output = createOutput(outputOptions, kind, labels);
@@ -93,7 +92,7 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
     options.embeddings === undefined ? null : openEmbeddingsFile(options.embeddings, outputOptions.by, trunk);
   if (output.end !== undefined && terminal.stdout.isTTY)
     throw expected('a file or a pipe', '--output', 'parquet for a terminal: add > FILE');
-  const inputs = await findInputs(paths, options.list, terminal);
+  const inputs = await findInputs(paths, options.list, terminal, settings.maxBytes);
   checkInputs(inputs, parts);
   const tasks = inputs.map(
     (input): AnalyzeTask => ({
@@ -181,7 +180,7 @@ export async function readSettings(
   await readManifests(folder).catch((error: Error) => {
     throw error instanceof ModelError ? new UsageError(error.message) : error;
   });
-  return { modelsDir: folder, limits: config.limits };
+  return { modelsDir: folder, limits: config.limits, maxBytes: config.jobs.maxBytes };
 }
 
 type Totals = { done: number; failed: number; skipped: number; seconds: number };

@@ -1,9 +1,10 @@
 /** The output file of `undertone bulk`: its records list the finished recordings, so that an interrupted run can resume. */
-import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { FileResult } from './analyze-thread.ts';
 import { expected } from './context.ts';
 import { csvHeader, toCsv, toJsonLine } from './csv.ts';
+import { readOwnFile } from './inputs.ts';
 
 type BulkFile = {
   /** Paths of the finished recordings. */
@@ -44,11 +45,12 @@ const resultFormats: Readonly<Record<string, ResultFormat>> = { '.jsonl': jsonl,
 export async function openBulkFile(path: string): Promise<BulkFile> {
   const format = resultFormats[extname(path)];
   if (format === undefined) throw expected('a file that ends in .jsonl or .csv', '--output', path);
-  const file = await open(path, 'a+').catch((error: Error) => {
+  const text = await readOwnFile('--output', path);
+  const file = await open(path, 'a').catch((error: Error) => {
     throw expected('a file that can be written', '--output', error.message);
   });
   try {
-    const answered = await resume(file, path, format);
+    const answered = await resume(file, text, format);
     return {
       answered,
       async add(from, result) {
@@ -62,8 +64,8 @@ export async function openBulkFile(path: string): Promise<BulkFile> {
   }
 }
 
-async function resume(file: FileHandle, path: string, format: ResultFormat): Promise<Set<string>> {
-  const records = (await readFile(path, 'utf8')).match(format.records) ?? [];
+async function resume(file: FileHandle, text: string, format: ResultFormat): Promise<Set<string>> {
+  const records = text.match(format.records) ?? [];
   const kept = records.reduce((sum, record) => sum + Buffer.byteLength(record), 0);
   await file.truncate(kept);
   if (kept === 0) await file.appendFile(format.header);

@@ -1,8 +1,7 @@
 /** The token of `undertone bulk`: from the environment, a file or standard input, hidden from other users. */
-import { createReadStream } from 'node:fs';
 import { type CliContext, expected } from './context.ts';
-import { checkStandardInput, standardInput } from './inputs.ts';
-import { firstLine, readPassword } from './password.ts';
+import { checkStandardInput, readNamedFile, standardInput } from './inputs.ts';
+import { readPassword } from './password.ts';
 
 export type TokenOptions = {
   readonly token?: string;
@@ -32,7 +31,6 @@ export async function readToken(options: TokenOptions, terminal: CliContext): Pr
 async function readLine(file: string, list: string, terminal: CliContext): Promise<string> {
   checkStandardInput([file, list]);
   if (file === standardInput) return readPassword(terminal, 'token: ');
-  return firstLine(createReadStream(file)).catch((error: Error) => {
-    throw expected('a readable file', '--token-file', error.message);
-  });
+  const text = (await readNamedFile('--token-file', file)).toString();
+  return text.split(/\r?\n/)[0] ?? '';
 }

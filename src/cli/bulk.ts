@@ -6,11 +6,12 @@ import {
   ValidationError,
 } from '../../clients/typescript/src/index.ts';
 import type { Report } from '../index.ts';
+import { FileError, readRegularFile } from '../runtime/regular-file.ts';
 import type { FileResult } from './analyze-thread.ts';
 import { openBulkFile } from './bulk-file.ts';
 import { readToken, type TokenOptions } from './bulk-token.ts';
 import { type CliContext, expected, UsageError } from './context.ts';
-import { findInputs, standardInput } from './inputs.ts';
+import { findInputs } from './inputs.ts';
 import { countFiles, showProgress } from './progress.ts';
 
 const examples = `
@@ -24,6 +25,9 @@ Examples:
   undertone bulk recordings --url https://voice.example --token-file token.txt --output signals.jsonl
   undertone bulk --list paths.txt --url http://127.0.0.1:8080 --output signals.csv --concurrency 16
   pass show undertone | undertone bulk recordings --url https://voice.example --token-file - --output signals.csv`;
+
+/** More than a service accepts by default. */
+const maxRecordingBytes = 2 ** 29;
 
 type Options = TokenOptions & {
   readonly url: string;
@@ -52,8 +56,7 @@ async function bulk(paths: readonly string[], options: Options, terminal: CliCon
   const started = performance.now();
   const client = await openClient(options, terminal);
   const concurrency = integer(options.concurrency, 1, 256, '--concurrency');
-  const inputs = await findInputs(paths, options.list, terminal);
-  if (inputs.some(({ path }) => path === standardInput)) throw expected('files', 'path', standardInput);
+  const inputs = await findInputs(paths, options.list, terminal, null);
   const file = await openBulkFile(options.output);
   const names = new Set(inputs.map(({ path }) => path));
   const pending = [...names].filter((path) => !file.answered.has(path));
@@ -104,7 +107,11 @@ async function analyzeFile(
   path: string,
 ): Promise<FileResult | { readonly unanswered: string }> {
   try {
-    const { status: _, request_id: __, ...report } = await client.analyze(path);
+    const {
+      status: _,
+      request_id: __,
+      ...report
+    } = await client.analyze(await readRegularFile(path, { maxBytes: maxRecordingBytes }));
     return { report: report as Report };
   } catch (error) {
     const item = error instanceof ValidationError ? error.items[0] : undefined;
@@ -112,13 +119,10 @@ async function analyzeFile(
     if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
       throw new UsageError(`${error.message} (${error.status})`);
     }
-    if (error instanceof UndertoneError || isSystemError(error)) return { unanswered: error.message };
+    if (error instanceof FileError) return { unanswered: `Expected a readable file, got ${error.got}` };
+    if (error instanceof UndertoneError) return { unanswered: error.message };
     throw error;
   }
-}
-
-function isSystemError(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error;
 }
 
 function summarise(

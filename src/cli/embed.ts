@@ -34,7 +34,7 @@ export function registerEmbed(program: Command, terminal: CliContext): void {
 async function embedFiles(paths: readonly string[], options: Options, terminal: CliContext): Promise<void> {
   const jobs = parseJobs(options.jobs);
   const settings = await readSettings(options, terminal);
-  const inputs = await findInputs([...paths], undefined, terminal);
+  const inputs = await findInputs([...paths], undefined, terminal, settings.maxBytes);
   const { channel, segments } = defaultOptions;
   const tasks = inputs.map(
     (input): AnalyzeTask => ({ ...input, signals: [], channel, segments, embedOnly: true }),

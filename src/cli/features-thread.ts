@@ -1,5 +1,4 @@
 /** Thread entry of `undertone features`: extracts the features of one file at a time. */
-import { readFile } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import {
   type DecodeLimits,
@@ -12,6 +11,7 @@ import {
 } from '../audio/addon.ts';
 import { prosody } from '../audio/feature-presets.ts';
 import { encodeNpy } from '../audio/npy.ts';
+import { FileError, readRegularFile } from '../runtime/regular-file.ts';
 import { reportReady } from '../workers/protocol.ts';
 import type { Input } from './inputs.ts';
 import { writeParts } from './write-parts.ts';
@@ -21,18 +21,20 @@ const prosodySampleRate = 16_000;
 export type FeaturesSettings = {
   readonly spec: FeatureSpec | typeof prosody;
   readonly limits: DecodeLimits;
+  /** Of a file. */
+  readonly maxBytes: number;
 };
 export type FeaturesTask = Omit<Input, 'optional'> & { readonly output: string };
 export type Extracted = { readonly frames: number } | { readonly error: string };
 
-const { spec, limits } = workerData as FeaturesSettings;
+const { spec, limits, maxBytes } = workerData as FeaturesSettings;
 
 reportReady();
 
 /** Never rejects: an error is a result. */
 export async function run({ path, bytes, output }: FeaturesTask): Promise<Extracted> {
   try {
-    const recording = bytes ?? (await readFile(path));
+    const recording = bytes ?? (await readRegularFile(path, { maxBytes }));
     const { samples } = decode(recording, {
       sampleRate: spec === prosody ? prosodySampleRate : spec.sampleRate,
       channel: null,
@@ -44,6 +46,7 @@ export async function run({ path, bytes, output }: FeaturesTask): Promise<Extrac
     return { frames };
   } catch (error) {
     if (isAudioError(error)) return { error: error.reason };
+    if (error instanceof FileError) return { error: `Expected a readable file, got ${error.got}` };
     const { code, message } = error as NodeJS.ErrnoException;
     return { error: code === undefined ? String(error) : message };
   }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { FeatureSpec } from '../audio/addon.ts';
@@ -7,7 +6,7 @@ import { parseConfig } from '../runtime/config.ts';
 import { entryFile } from '../runtime/worker-entries.ts';
 import { type CliContext, expected } from './context.ts';
 import type { Extracted, FeaturesSettings, FeaturesTask } from './features-thread.ts';
-import { checkStandardInput, readBytes, readLines, standardInput } from './inputs.ts';
+import { checkStandardInput, readBytes, readLines, readNamedFile, standardInput } from './inputs.ts';
 import { mapInOrder, parseJobs } from './parallel.ts';
 import { countFiles, showProgress } from './progress.ts';
 
@@ -50,11 +49,19 @@ async function writeFeatures(
   const started = performance.now();
   const jobs = parseJobs(options.jobs);
   const spec = await readSpec(options.spec);
-  const tasks =
+  const {
+    limits,
+    jobs: { maxBytes },
+  } = parseConfig(terminal.env);
+  const pairs =
     options.list === undefined
-      ? await pairUp(files, options.out, terminal)
+      ? pairUp(files, options.out)
       : await readPairs(options.list, files, options, terminal);
-  const settings: FeaturesSettings = { spec, limits: parseConfig(terminal.env).limits };
+  const tasks = checkOutputs(
+    await toTasks(pairs, terminal, maxBytes),
+    options.list === undefined ? 'file' : '--list',
+  );
+  const settings: FeaturesSettings = { spec, limits, maxBytes };
   const file = entryFile('cli/features-thread');
   const lost = (_: FeaturesTask, { message }: Error): Extracted => ({ error: message });
   const progress = showProgress(tasks.length, terminal);
@@ -98,18 +105,17 @@ async function readSpec(name: string): Promise<FeaturesSettings['spec']> {
 }
 
 async function readJson(path: string): Promise<unknown> {
+  const text = (await readNamedFile('--spec', path)).toString();
   try {
-    return JSON.parse(await readFile(path, 'utf8'));
+    return JSON.parse(text);
   } catch (error) {
     throw expected('a file of JSON', '--spec', `${path}: ${(error as Error).message}`);
   }
 }
 
-async function pairUp(
-  files: readonly string[],
-  out: string | undefined,
-  terminal: CliContext,
-): Promise<FeaturesTask[]> {
+type Pair = readonly [input: string, output: string];
+
+function pairUp(files: readonly string[], out: string | undefined): Pair[] {
   if (files.length === 0) throw expected('at least one recording', 'file', 'none');
   if (out === undefined) throw expected('a folder or a .npy file', '--out', 'nothing');
   const single = extname(out) === '.npy';
@@ -118,8 +124,7 @@ async function pairUp(
   checkStandardInput(files);
   const nameOf = (file: string) =>
     file === standardInput ? 'stdin.npy' : `${basename(file, extname(file))}.npy`;
-  const pairs = files.map((file) => [file, single ? out : join(out, nameOf(file))] as const);
-  return checkOutputs(await toTasks(pairs, terminal), 'file');
+  return files.map((file) => [file, single ? out : join(out, nameOf(file))]);
 }
 
 async function readPairs(
@@ -127,7 +132,7 @@ async function readPairs(
   files: readonly string[],
   { out }: Options,
   terminal: CliContext,
-): Promise<FeaturesTask[]> {
+): Promise<Pair[]> {
   if (files.length > 0 || out !== undefined)
     throw expected('no recordings and no --out beside it', '--list', list);
   const pairs = (await readLines(list, terminal)).map((line) => {
@@ -137,16 +142,13 @@ async function readPairs(
     return [input, output] as const;
   });
   checkStandardInput([list, ...pairs.map(([input]) => input)]);
-  return checkOutputs(await toTasks(pairs, terminal), '--list');
+  return pairs;
 }
 
-function toTasks(
-  pairs: readonly (readonly [string, string])[],
-  terminal: CliContext,
-): Promise<FeaturesTask[]> {
+function toTasks(pairs: readonly Pair[], terminal: CliContext, maxBytes: number): Promise<FeaturesTask[]> {
   const tasks = pairs.map(async ([input, output]) =>
     input === standardInput
-      ? { path: input, bytes: await readBytes(terminal), output: resolve(output) }
+      ? { path: input, bytes: await readBytes(terminal, maxBytes), output: resolve(output) }
       : { path: resolve(input), bytes: null, output: resolve(output) },
   );
   return Promise.all(tasks);

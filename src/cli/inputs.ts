@@ -1,10 +1,14 @@
-/** The recordings that a command reads: files, folders, a list of both, or standard input. */
-import { readdir, readFile, stat } from 'node:fs/promises';
+/** The files that a command reads: recordings, folders and lists of both, other files, and standard input. */
+import { constants } from 'node:buffer';
+import { readdir, stat } from 'node:fs/promises';
 import { extname, join, relative, resolve } from 'node:path';
-import { buffer, text } from 'node:stream/consumers';
+import { type FileError, readRegularFile } from '../runtime/regular-file.ts';
 import { type CliContext, expected } from './context.ts';
 
 export const standardInput = '-';
+
+/** Of a file of text: lists, labels, segments, keys, reports. */
+const maxTextBytes = 2 ** 26;
 
 /**
  * `path` is absolute, or `-` with the `bytes` of standard input. `optional`: found in a folder, without the extension of an
@@ -17,11 +21,12 @@ const audioExtensions =
 
 type Stdin = Pick<CliContext, 'stdin'>;
 
-/** Walks folders. @throws UsageError */
+/** Walks folders. @param maxBytes of a recording on standard input; null refuses one @throws UsageError */
 export async function findInputs(
   paths: readonly string[],
   list: string | undefined,
   terminal: Stdin,
+  maxBytes: number | null,
 ): Promise<Input[]> {
   if (paths.length === 0 && list === undefined) throw expected('at least one recording', 'path', 'none');
   checkStandardInput([...paths, list ?? '']);
@@ -30,20 +35,56 @@ export async function findInputs(
   checkStandardInput([...names, list ?? '']);
   const found: Input[] = [];
   for (const path of names) {
-    if (path === standardInput) found.push({ path, bytes: await readBytes(terminal), optional: false });
-    else found.push(...(await findFiles(path)));
+    if (path === standardInput) {
+      if (maxBytes === null) throw expected('files', 'path', standardInput);
+      found.push({ path, bytes: await readBytes(terminal, maxBytes), optional: false });
+    } else found.push(...(await findFiles(path)));
   }
   return found;
 }
 
 /** The non-empty lines of a file or of standard input. @throws UsageError */
 export async function readLines(list: string, terminal: Stdin): Promise<string[]> {
-  const content = list === standardInput ? await text(terminal.stdin) : await readText(list);
-  return content.split(/\r?\n/).filter((line) => line !== '');
+  return (await readText('--list', list, terminal)).split(/\r?\n/).filter((line) => line !== '');
 }
 
-export function readBytes({ stdin }: Stdin): Promise<Uint8Array> {
-  return buffer(stdin);
+/** A whole file of UTF-8, or standard input. @throws UsageError */
+export async function readText(name: string, path: string, terminal: Stdin): Promise<string> {
+  const bytes =
+    path === standardInput ? await readBytes(terminal, maxTextBytes) : await readNamedFile(name, path);
+  return bytes.toString();
+}
+
+/**
+ * Only a regular file: a pipe or device may never end.
+ * @param name of the option or argument, for the error
+ * @throws UsageError
+ */
+export function readNamedFile(name: string, path: string, maxBytes = maxTextBytes): Promise<Buffer> {
+  return readRegularFile(path, { maxBytes }).catch(({ got }: FileError) => {
+    throw expected('a readable file', name, `${path}: ${got}`);
+  });
+}
+
+/** A file that the command wrote before, or an empty text. @throws UsageError */
+export async function readOwnFile(name: string, path: string): Promise<string> {
+  const exists = await stat(path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+  );
+  return exists ? (await readNamedFile(name, path, constants.MAX_STRING_LENGTH)).toString() : '';
+}
+
+/** Standard input to its end. @throws UsageError */
+export async function readBytes({ stdin }: Stdin, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stdin) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > maxBytes) throw expected(`at most ${maxBytes} bytes`, standardInput, 'more');
+  }
+  return Buffer.concat(chunks);
 }
 
 /** @throws UsageError when standard input is named more than once */
@@ -51,12 +92,6 @@ export function checkStandardInput(names: readonly string[]): void {
   if (names.filter((name) => name === standardInput).length > 1) {
     throw expected('standard input once', standardInput, 'it more often');
   }
-}
-
-function readText(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((error: Error) => {
-    throw expected('a readable file', '--list', error.message);
-  });
 }
 
 /**

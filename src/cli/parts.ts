@@ -1,13 +1,12 @@
 /** Options of `undertone analyze` that choose channels and speakers, and the results of each. */
-import { readFile } from 'node:fs/promises';
 import { signals as allSignals, type Signal } from '../analysis/signals/table.ts';
 import { channelModes } from '../analysis/types.ts';
 import { parseSegments } from '../multipart/speaker-segments.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { AnalyzeResult, AnalyzeTask, FileResult } from './analyze-thread.ts';
-import { expected, UsageError } from './context.ts';
+import { type CliContext, expected, UsageError } from './context.ts';
 import type { Part } from './csv.ts';
-import type { Input } from './inputs.ts';
+import { type Input, readText } from './inputs.ts';
 
 export type PartOptions = {
   readonly baseline: readonly string[];
@@ -20,6 +19,7 @@ export type PartOptions = {
 export async function parseParts(
   { baseline, channel, channels, segments }: PartOptions,
   signals: readonly Signal[],
+  terminal: CliContext,
 ): Promise<Pick<AnalyzeTask, 'channel' | 'segments'>> {
   if (channel !== undefined && !/^\d{1,4}$/.test(channel)) {
     throw expected('the number of a channel, counted from 0', '--channel', JSON.stringify(channel));
@@ -37,14 +37,12 @@ export async function parseParts(
   }
   return {
     channel: mode ?? (channel === undefined ? null : Number(channel)),
-    segments: segments === undefined ? null : await readSegments(segments),
+    segments: segments === undefined ? null : await readSegments(segments, terminal),
   };
 }
 
-export async function readSegments(path: string): Promise<AnalyzeTask['segments']> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw expected('a readable file', '--segments', error.code ?? error.message);
-  });
+export async function readSegments(path: string, terminal: CliContext): Promise<AnalyzeTask['segments']> {
+  const text = await readText('--segments', path, terminal);
   try {
     return parseSegments(text);
   } catch (error) {

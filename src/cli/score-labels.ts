@@ -1,5 +1,5 @@
 /** Scores the recordings of a file of labels: shows progress, and resumes from the file of an interrupted run. */
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { signals } from '../analysis/signals/table.ts';
 import { defaultOptions } from '../analysis/types.ts';
@@ -8,6 +8,7 @@ import type { Manifest } from '../models/manifest.ts';
 import { entryFile } from '../runtime/worker-entries.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from './analyze-thread.ts';
 import { type CliContext, expected, UsageError } from './context.ts';
+import { readNamedFile } from './inputs.ts';
 import { mapInOrder } from './parallel.ts';
 import { countFiles, showProgress } from './progress.ts';
 import { openScoresFile, type ScoredFile, type ScoresFile } from './scores-file.ts';
@@ -80,9 +81,7 @@ async function score(
 /** @throws UsageError */
 export async function readLabels(path: string): Promise<LabelledRecording[]> {
   const { LabelsError, parseLabels } = await import('../evaluation/labels.ts');
-  const text = await readFile(path, 'utf8').catch((error: Error) => {
-    throw expected('a CSV file that can be read', 'labels', error.message);
-  });
+  const text = (await readNamedFile('labels', path)).toString();
   try {
     return parseLabels(text, dirname(resolve(path)));
   } catch (error) {

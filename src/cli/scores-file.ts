@@ -1,5 +1,5 @@
 /** Scores of labelled recordings as JSON lines, from which an interrupted run resumes. */
-import { appendFile, readFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, stat, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { scoresOf, scoresSchema } from '../evaluation/scored.ts';
 import type { Report } from '../index.ts';
@@ -7,6 +7,7 @@ import type { Manifest } from '../models/manifest.ts';
 import { version } from '../runtime/version.ts';
 import type { AnalyzeResult } from './analyze-thread.ts';
 import { expected } from './context.ts';
+import { readOwnFile } from './inputs.ts';
 
 const embeddingDecimals = 5;
 
@@ -45,7 +46,7 @@ export async function openScoresFile(
   const head = JSON.stringify({ undertone: version, models, embeddings } satisfies z.infer<
     typeof headSchema
   >);
-  const [first, ...rest] = (await readText(file)).split('\n');
+  const [first, ...rest] = (await readOwnFile('--out', file)).split('\n');
   const kept = first === head ? rest.flatMap(parseLine) : [];
   const text = [head, ...kept.map((line) => JSON.stringify(line)), ''].join('\n');
   await writeFile(file, text).catch((error: Error) => {
@@ -91,11 +92,4 @@ function parseLine(text: string): Line[] {
 async function stateOf(path: string): Promise<Pick<Line, 'size' | 'modified_ms'>> {
   const { size, mtimeMs } = await stat(path);
   return { size, modified_ms: mtimeMs };
-}
-
-async function readText(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
 }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { type Signal, signals } from '../analysis/signals/table.ts';
 import { type AnalyzeRequest, channelModes } from '../analysis/types.ts';
@@ -15,6 +14,7 @@ import { parseConfig } from '../runtime/config.ts';
 import { readSettings } from './analyze.ts';
 import { collect, readBaselines } from './baselines.ts';
 import { type CliContext, expected } from './context.ts';
+import { readNamedFile } from './inputs.ts';
 import { readSegments } from './parts.ts';
 
 const examples = `
@@ -60,11 +60,12 @@ async function verify(
   options: Options,
   terminal: CliContext,
 ): Promise<void> {
+  const { maxBytes } = parseConfig(terminal.env).jobs;
   const receipt = toReceipt(await readJson('receipt', receiptPath));
   const { keys } = parse('--keys', publicKeysSchema, await readJson('--keys', options.keys));
-  const recording = await readBytes('recording', recordingPath);
-  const baselines = await readBaselines(options.baseline);
-  const segments = options.segments === undefined ? null : await readSegments(options.segments);
+  const recording = await readNamedFile('recording', recordingPath, maxBytes);
+  const baselines = await readBaselines(options.baseline, maxBytes);
+  const segments = options.segments === undefined ? null : await readSegments(options.segments, terminal);
   const report = options.report === undefined ? null : reportOf(await readJson('--report', options.report));
   const evidence = { recording, baselines, segments, report };
   const mismatch = findMismatch(receipt, evidence, keys);
@@ -149,14 +150,8 @@ function parse<Value>(
   return parsed.data;
 }
 
-async function readBytes(name: string, path: string): Promise<Uint8Array> {
-  return readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw expected('a readable file', name, `${path}: ${error.code ?? error.message}`);
-  });
-}
-
 async function readJson(name: string, path: string): Promise<object> {
-  const bytes = await readBytes(name, path);
+  const bytes = await readNamedFile(name, path);
   try {
     const json: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     if (typeof json === 'object' && json !== null) return json;

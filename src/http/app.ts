@@ -119,12 +119,15 @@ async function clientNetwork({ ip }: Context): Promise<string> {
 }
 
 /** The application of UNDERTONE_METRICS_ADDRESS: GET /metrics only. */
-export function createMetricsApp(metrics: Metrics, logger: Logger): Koa<State> {
+export function createMetricsApp(
+  options: Parameters<typeof createMetricsRouter>[0],
+  logger: Logger,
+): Koa<State> {
   const app = createKoa(logger);
   app.use(assignRequestId());
   app.use(handleErrors(logger));
   app.use(requireHost());
-  app.use(createMetricsRouter({ metrics }).routes());
+  app.use(createMetricsRouter(options).routes());
   app.use(rejectUnmatched(() => new ServiceError('not_found', 'Expected /metrics for `path`, got another')));
   return app;
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { httpStatus } from '../openapi/errors.ts';
 import type { Address } from '../runtime/config.ts';
 import { type ErrorCode, ServiceError } from '../runtime/errors.ts';
@@ -16,7 +17,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => Pr
 export type HttpServer = {
   readonly server: Server;
   listen(address: Address): Promise<string>;
-  /** Stops listening. Resolves when all requests have been answered and their connections closed. */
+  /** Stops listening, after the backlog is accepted. Resolves when all requests have been answered and their connections closed. */
   drain(): Promise<void>;
   destroy(): void;
 };
@@ -24,6 +25,9 @@ export type HttpServer = {
 const headersMs = 10_000;
 const keepAliveMs = 65_000;
 const connectionsCheckMs = 500;
+/** The listener closes after so many turns of the event loop, of 1 ms or more, without a new connection. */
+const quietTurns = 50;
+const maxQuietMs = 1000;
 /** Time for the first byte of a new connection during shutdown. */
 const firstByteMs = 500;
 const idleSweepMs = 100;
@@ -68,10 +72,16 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
     socket.once('close', () => sockets.delete(socket));
     socket.once('end', () => probe(responses.get(socket)));
   });
+  let closing: Promise<unknown> | null = null;
+  // Requests wait while the listener closes: a client that is refused may connect again at once.
+  const respond: Handler = async (request, response) => {
+    if (closing !== null) await closing;
+    return handler(request, response);
+  };
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     request.once(chunksTooSmall, () => rejectRequest({ code: chunksTooSmall }, request.socket, responses));
     const readMs = request.url?.startsWith('/v1/jobs') ? jobRequestMs : requestMs;
-    handleRequest(handler, responses, readMs, request, response);
+    handleRequest(respond, responses, readMs, request, response);
   };
   server.on('request', handle);
   server.on('checkContinue', handle);
@@ -80,14 +90,17 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
     const socket = duplex as Socket;
     // A handshake sent before the response to the previous request: no client waits for 101 that way.
     if (responses.has(socket) || isLingering(socket)) socket.destroy();
-    else void handler(request, responseToUpgrade(request, socket, head));
+    else void respond(request, responseToUpgrade(request, socket, head));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => rejectRequest(error, socket, responses));
   server.on('connect', (_request, socket) => rejectRequest({ code: 'CONNECT' }, socket, responses));
   return {
     server,
     listen: (address) => listen(server, address),
-    drain: () => drain(server, responses, sockets),
+    drain: () => {
+      closing = backlogAccepted(server);
+      return drain(server, closing, responses, sockets);
+    },
     destroy: () => {
       server.close();
       server.closeAllConnections();
@@ -188,24 +201,37 @@ function listen(server: Server, { host, port }: Address): Promise<string> {
   });
 }
 
+/** Resolves right after a poll that found no connection: closing a listener resets the connections of its backlog. */
+async function backlogAccepted(server: Server): Promise<void> {
+  const endAt = performance.now() + maxQuietMs;
+  let quiet = 0;
+  const onConnection = () => {
+    quiet = -1;
+  };
+  server.on('connection', onConnection);
+  // Each turn accepts one connection, however late it runs.
+  for (; quiet < quietTurns && performance.now() < endAt; quiet++) await sleep(1);
+  server.off('connection', onConnection);
+}
+
 /** Closes idle connections. The time limits apply to a connection that has sent part of a request. */
-function drain(
+async function drain(
   server: Server,
+  closing: Promise<unknown>,
   responses: ReadonlyMap<Socket, ServerResponse>,
   sockets: ReadonlySet<Socket>,
 ): Promise<void> {
   for (const response of responses.values()) {
     if (!response.headersSent) response.setHeader('Connection', 'close');
   }
+  await closing;
   return new Promise((resolve) => {
     // setImmediate runs after the poll phase: a connection whose request has arrived does not count as idle.
     const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), idleSweepMs);
-    setImmediate(() =>
-      server.close(() => {
-        clearInterval(sweep);
-        resolve();
-      }),
-    );
+    server.close(() => {
+      clearInterval(sweep);
+      resolve();
+    });
     const destroySilent = () => {
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     };

@@ -59,8 +59,6 @@ export type JobStore = {
   delete(id: string): Promise<void>;
   /** Deletes a job that has not ended. Returns false otherwise. */
   cancel(id: string): Promise<boolean>;
-  /** Deletes expired jobs. */
-  sweep(): Promise<void>;
   /** Identifies the database. */
   installationId(): Promise<string>;
 };
@@ -124,9 +122,6 @@ export function createJobStore(database: Database, now: () => number = Date.now)
       const open = database.deleteFrom('jobs').where('id', '=', id).where('outcome', 'is', null);
       const { numDeletedRows } = await runQuery(open.executeTakeFirst());
       return numDeletedRows > 0n;
-    },
-    async sweep() {
-      await runQuery(database.deleteFrom('jobs').where('expires_at', '<=', now()).execute());
     },
     async installationId() {
       const only = () => runQuery(database.selectFrom('installation').select('id').executeTakeFirstOrThrow());

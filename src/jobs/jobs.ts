@@ -64,7 +64,6 @@ type JobsOptions = {
 
 const idPrefix = 'job_';
 const idLength = 20;
-const sweepMs = 60_000;
 /** Jobs per page. */
 const pageSize = 100;
 
@@ -73,7 +72,6 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
   const redis = await connect(options);
   const context = createContext(redis, options);
   const { store, queues, cipher, uploadStore, withRedis } = context;
-  const sweeper = setInterval(() => void store.sweep().catch(() => {}), sweepMs).unref();
   const { redisUrl, secret, settings } = options;
   const uploads = createUploads({
     redisUrl,
@@ -103,7 +101,6 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
     callbackSecret: (owner) => cipher.callbackSecret(owner.key),
     stats: () => withRedis(() => readStats(queues)),
     async close() {
-      clearInterval(sweeper);
       await uploads.close();
       await queues.close();
       redis.disconnect();

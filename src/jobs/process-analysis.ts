@@ -5,6 +5,7 @@ import { baselineNames, type RecordingName } from '../multipart/form.ts';
 import type { SigningKey } from '../receipts/keys.ts';
 import { signReceipt } from '../receipts/sign.ts';
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
+import { ThreadLostError } from '../workers/thread-pool.ts';
 import type { FairSemaphore, Permit } from './fair-semaphore.ts';
 import { fetchRecording } from './fetch-recording.ts';
 import { ReservationError } from './http-client.ts';
@@ -58,7 +59,7 @@ export async function processAnalysis(
     if (context.stop.aborted) return moveToWait(job, token);
     if (removed.aborted) return finishCancelledJob(context, job, payload);
     if (error instanceof ReservationError) return queue.delay(job, payload.owner, token);
-    if (!(error instanceof ServiceError) || error.code === 'storage_unavailable') throw error;
+    if (!(error instanceof ServiceError) || retried.has(error.code)) throw error;
     const outcome = await finishJob(context, job, payload, 'failed', storedError(error));
     if (outcome === 'failed') logger.info({ job_id: id, code: error.code }, 'job failed');
   } finally {
@@ -67,12 +68,24 @@ export async function processAnalysis(
   }
 }
 
-/** Fails a job whose workers were lost, or whose attempts failed, too often. */
-export async function markLost(context: WorkerContext, job: QueueJob): Promise<void> {
+/** The next attempt may succeed. */
+const retried: ReadonlySet<string> = new Set(['storage_unavailable', 'internal']);
+/** Of BullMQ, for a job whose workers were lost. */
+const stalled = /^job stalled/;
+
+/** Fails a job whose workers were lost, or whose attempts failed, too often. @param cause of the last attempt */
+export async function markLost(context: WorkerContext, job: QueueJob, cause: Error): Promise<void> {
   const payload = decryptPayload(job.data, job.id as string, context.cipher);
-  if (payload.installation !== (await context.store.installationId())) return;
-  const error = new ServiceError('worker_lost', 'The workers of this job ended unexpectedly');
-  await finishJob(context, job, payload, 'failed', storedError(error));
+  if (payload.installation !== (await context.store.installationId())) {
+    throw new Error('Expected the database of the service for `UNDERTONE_DATABASE_URL`, got another');
+  }
+  const isLost = cause instanceof ThreadLostError || stalled.test(cause.message);
+  const lost = new ServiceError('worker_lost', 'The workers of this job ended unexpectedly');
+  await finishJob(context, job, payload, 'failed', storedError(isLost ? lost : internalError(cause)));
+}
+
+function internalError(cause: Error): ServiceError {
+  return new ServiceError('internal', 'Internal error', { cause });
 }
 
 /** Aborts once the job is deleted from the database. */
@@ -119,7 +132,7 @@ async function analyze(context: WorkerContext, analysis: Analysis): Promise<Repo
     });
     if (reply.kind === 'long') return null;
     if (reply.kind === 'report') return sign(reply, key);
-    if (reply.kind === 'internalError') throw new Error(reply.cause);
+    if (reply.kind === 'internalError') throw internalError(new Error(reply.cause));
     throw deserializeError(reply.failure);
   } finally {
     signal.removeEventListener('abort', stop);

@@ -3,6 +3,8 @@ import { Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import { createUsageCounts } from '../auth/usage.ts';
 import type { Database } from '../db/database.ts';
+import { keepDeletingExpired } from '../db/expiry.ts';
+import { createWriteFailures } from '../db/write-failures.ts';
 import type { ReceiptKeys } from '../receipts/keys.ts';
 import type { Config } from '../runtime/config.ts';
 import { createFairBudget } from '../runtime/fair-budget.ts';
@@ -59,6 +61,7 @@ export async function startJobWorker(options: {
     throw error;
   }
   const cipher = createCipher(options.secret);
+  const failures = createWriteFailures(logger);
   const stop = new AbortController();
   const context: WorkerContext = {
     config,
@@ -68,7 +71,7 @@ export async function startJobWorker(options: {
     uploadStore: createUploadStore({ redis, cipher, settings: config.jobs }),
     queues: openQueues(redis, cipher),
     threads,
-    usage: createUsageCounts(options.database),
+    usage: createUsageCounts(options.database, Date.now, failures),
     receiptKeys: options.receiptKeys,
     slowFetches: createFairBudget(maxSlowFetches),
     // A single owner can fetch a recording of the maximum size while others use as much.
@@ -76,6 +79,7 @@ export async function startJobWorker(options: {
     stop: stop.signal,
   };
   const workers = openWorkers(redis, context);
+  const stopDeleting = keepDeletingExpired(options.database, failures);
   let draining: Promise<void> | null = null;
   async function drain(): Promise<void> {
     const timer = setTimeout(() => stop.abort(), 1000 * config.shutdownSeconds);
@@ -85,6 +89,7 @@ export async function startJobWorker(options: {
     await context.usage
       .flush()
       .catch((error: unknown) => logger.warn({ err: error }, 'cannot write the counts of tokens'));
+    await stopDeleting();
     await context.queues.close();
     redis.disconnect();
   }
@@ -124,7 +129,7 @@ function openWorkers(redis: Redis, context: WorkerContext): Worker[] {
       const err = withoutCommand(error);
       logger.warn({ job_id: job?.id, attempt: job?.attemptsMade, err }, 'job attempt failed');
       if (job?.finishedOn === undefined) return;
-      void markLost(context, job).catch((cause: unknown) =>
+      void markLost(context, job, error).catch((cause: unknown) =>
         logger.error({ job_id: job.id, err: withoutCommand(cause as Error) }, 'lost job not recorded'),
       );
     });

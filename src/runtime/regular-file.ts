@@ -1,11 +1,16 @@
 /** Reads files that end: regular ones, of a limited size. */
 import { constants, type Stats } from 'node:fs';
-import { lstat, open, stat } from 'node:fs/promises';
+import { lstat, open, realpath, stat } from 'node:fs/promises';
+import { sep } from 'node:path';
 
 export type ReadOptions = {
   readonly maxBytes: number;
+  /** Setting of `maxBytes`, named when a file is larger. */
+  readonly setting?: string;
   /** False refuses a symbolic link in the place of the file. */
   readonly followLinks?: boolean;
+  /** Real paths of folders: a file anywhere else is not read, whether it exists or not. Null: no such limit. */
+  readonly roots?: readonly string[] | null;
 };
 
 /** Why a file is not read. */
@@ -23,8 +28,10 @@ export class FileError extends Error {
  * Neither a pipe nor a device is opened, whose reader would wait or never end.
  * @throws FileError
  */
-export async function readRegularFile(path: string, options: ReadOptions): Promise<Buffer> {
-  const { followLinks = true } = options;
+export async function readRegularFile(given: string, options: ReadOptions): Promise<Buffer> {
+  const { roots = null } = options;
+  const path = roots === null ? given : await resolveInside(given, roots);
+  const followLinks = roots === null && (options.followLinks ?? true);
   try {
     check(path, await (followLinks ? stat(path) : lstat(path)), options);
     const noFollow = followLinks ? 0 : constants.O_NOFOLLOW;
@@ -46,9 +53,19 @@ export async function readRegularFile(path: string, options: ReadOptions): Promi
   }
 }
 
-function check(path: string, entry: Stats, { maxBytes }: ReadOptions): void {
+/** Returns the real path. @throws FileError */
+async function resolveInside(path: string, roots: readonly string[]): Promise<string> {
+  const real = await realpath(path).catch(() => null);
+  const isInside = (root: string) => real?.startsWith(root.endsWith(sep) ? root : root + sep);
+  if (real === null || !roots.some(isInside)) throw new FileError(path, 'none inside the allowed folders');
+  return real;
+}
+
+function check(path: string, entry: Stats, { maxBytes, setting }: ReadOptions): void {
   if (!entry.isFile()) throw new FileError(path, describeEntry(entry));
-  if (entry.size > maxBytes) throw new FileError(path, `${entry.size} bytes, more than ${maxBytes}`);
+  if (entry.size <= maxBytes) return;
+  const limit = setting === undefined ? maxBytes : `${maxBytes} (${setting})`;
+  throw new FileError(path, `${entry.size} bytes, more than ${limit}`);
 }
 
 export function describeEntry(entry: Pick<Stats, 'isDirectory' | 'isSymbolicLink'>): string {

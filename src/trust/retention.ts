@@ -1,8 +1,15 @@
 /** What a service with these settings keeps, where, and how long. docs/compliance.md has the same table for the defaults. */
-import { usageDays } from '../auth/usage.ts';
+import { usageDays } from '../db/expiry.ts';
 import type { Config } from '../runtime/config.ts';
 
 type Row = readonly [what: string, where: string, howLong: string];
+
+/** The database may have results from a time with Redis. */
+const ofEarlierJobs: Row = [
+  'Result of a job from before jobs were turned off',
+  'database',
+  'until the expiry that was set with it',
+];
 
 export function retentionRows({ jobs, redisUrl }: Pick<Config, 'jobs' | 'redisUrl'>): readonly Row[] {
   const ofJobs: readonly Row[] = [
@@ -15,7 +22,7 @@ export function retentionRows({ jobs, redisUrl }: Pick<Config, 'jobs' | 'redisUr
   ];
   return [
     ['Recording of a request or live session', 'memory of the process', 'until the response'],
-    ...(redisUrl === null ? [] : ofJobs),
+    ...(redisUrl === null ? [ofEarlierJobs] : ofJobs),
     ['Counts of requests, errors and seconds per token', 'database', `${usageDays} days`],
     ['Name and purpose of a token', 'database', 'until the account is deleted'],
     [

@@ -8,7 +8,7 @@ import { entryFile } from '../runtime/worker-entries.ts';
 import { areCoresIdle } from './cores.ts';
 import { createFairQueue } from './fair-queue.ts';
 import type { Reply, Task, TaskMessage, ThreadSettings } from './protocol.ts';
-import { createThreadPool, deferred, type ThreadPool } from './thread-pool.ts';
+import { createThreadPool, deferred, ThreadLostError, type ThreadPool } from './thread-pool.ts';
 
 /** Uploads are bounded. Steps and reports of live sessions are never refused. */
 export type TaskKind = 'upload' | 'step' | 'report';
@@ -145,8 +145,9 @@ export function createPool(options: PoolOptions): Pool {
         await threads.run({ ...task, cancel, hasIdleCores }, 'body' in task ? task.body : []),
         queueMs,
       );
-    } catch {
-      entry.reject(new ServiceError('worker_lost', 'The worker of this request ended unexpectedly'));
+    } catch (cause) {
+      const lost = new ServiceError('worker_lost', 'The worker of this request ended unexpectedly');
+      entry.reject(cause instanceof ThreadLostError ? lost : (cause as Error));
     }
     clearTimeout(entry.timer ?? undefined);
     running.delete(entry);

@@ -80,10 +80,12 @@ export type ErrorReply =
 
 export function toErrorReply(error: unknown): ErrorReply {
   if (error instanceof ServiceError) return { kind: 'failure', failure: serializeError(error) };
-  return {
-    kind: 'internalError',
-    cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
-  };
+  return { kind: 'internalError', cause: error instanceof Error ? stackOf(error) : String(error) };
+}
+
+/** Without the message of a SyntaxError, which quotes the text that was parsed. */
+function stackOf({ name, message, stack = `${name}: ${message}` }: Error): string {
+  return name === 'SyntaxError' ? stack.replace(message, 'message left out') : stack;
 }
 
 export function reportReady(): void {

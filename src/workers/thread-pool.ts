@@ -25,13 +25,22 @@ export type ThreadPool<Message, Reply> = {
   ready(): number;
   /** Threads that died so far. */
   lost(): number;
-  /** Transfers the buffers of `transferList`. Rejects when the thread dies. */
+  /** Transfers the buffers of `transferList`. @throws ThreadLostError when the thread dies, and the error of the task as it is */
   run(message: Message, transferList: readonly Uint8Array[]): Promise<Reply>;
   /** Threads with running tasks are not terminated. */
   close(): Promise<void>;
 };
 
-type Generation = { readonly piscina: Piscina; readonly ready: Set<number>; running: number };
+type Generation = {
+  readonly piscina: Piscina;
+  readonly ready: Set<number>;
+  running: number;
+  /** Threads that ended. */
+  ended: number;
+};
+
+/** The thread of a task ended; the `cause` says why. */
+export class ThreadLostError extends Error {}
 
 /** Delay after a start that failed. */
 const respawnDelayMs = 500;
@@ -68,7 +77,10 @@ export function createThreadPool<Message, Reply, Note extends object = never>(
 
   function open(): Generation {
     const piscina = createPiscina(options);
-    const generation: Generation = { piscina, ready: new Set(), running: 0 };
+    const generation: Generation = { piscina, ready: new Set(), running: 0, ended: 0 };
+    piscina.on('workerDestroy', () => {
+      generation.ended++;
+    });
     piscina.on('message', (message: ThreadReady | HeapPressure | Note) => {
       if ('heapPressure' in message) replace(generation);
       else if ('ready' in message) onReady(generation, message.ready as number);
@@ -143,12 +155,15 @@ export function createThreadPool<Message, Reply, Note extends object = never>(
   async function run(message: Message, transferList: readonly Uint8Array[]): Promise<Reply> {
     const buffers = transferList.map(({ buffer }) => buffer as ArrayBuffer);
     const generation = current;
+    const { ended } = generation;
     generation.running++;
     try {
       return await generation.piscina.run(message, { transferList: buffers });
     } catch (cause) {
+      // An error of the task or of its message ends no thread.
+      if (generation.ended === ended) throw cause;
       countLost(cause as Error);
-      throw cause;
+      throw new ThreadLostError((cause as Error).message, { cause });
     } finally {
       generation.running--;
       retire(generation);

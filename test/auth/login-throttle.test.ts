@@ -44,11 +44,25 @@ test('an outage does not count as a wrong password', async (t) => {
   t.is(await guard.password(who, async () => 'in'), 'in');
 });
 
-test('twenty right passwords of one account are accepted in a minute, from any address', async (t) => {
+test('wrong passwords from other networks do not keep an account out of its own', async (t) => {
+  const guard = createLoginThrottle();
+  const wrong = async () => {
+    throw new UserError('unknown');
+  };
+  const guess = (address: string) => t.throwsAsync<ServiceError>(guard.password({ ...who, address }, wrong));
+  for (const network of ['2001:db8:0:1', '2001:db8:0:2']) {
+    for (let count = 0; count < 10; count++) await guess(`${network}::${count}`);
+    t.is((await guess(`${network}::99`))?.code, 'rate_limited');
+  }
+  t.is(await guard.password({ ...who, address: '2001:db8:0:3::1' }, async () => 'in'), 'in');
+  t.is(await guard.password(who, async () => 'in'), 'in');
+});
+
+test('twenty right passwords of one account and network are accepted in a minute', async (t) => {
   const guard = createLoginThrottle();
   let checked = 0;
   const right = async () => ++checked;
-  const from = (index: number) => ({ ...who, address: `192.0.2.${index}` });
+  const from = (index: number) => ({ ...who, address: `2001:db8::${index}` });
   const failures: ServiceError[] = [];
   for (let index = 0; index < 30; index++)
     await guard.password(from(index), right).catch((error: ServiceError) => failures.push(error));
@@ -57,7 +71,8 @@ test('twenty right passwords of one account are accepted in a minute, from any a
     t.is(reason.code, 'rate_limited');
     t.true(reason.retryAfterSeconds > 0 && reason.retryAfterSeconds <= 60, `${reason.retryAfterSeconds}`);
   }
-  t.is(await guard.password({ ...who, email: 'bob@home.example' }, right), 21, 'others are not held up');
+  t.is(await guard.password(who, right), 21, 'other networks are not held up');
+  t.is(await guard.password({ ...from(1), email: 'bob@home.example' }, right), 22, 'nor are other accounts');
 });
 
 test('right passwords beyond the limit are no wrong ones', async (t) => {
@@ -68,6 +83,6 @@ test('right passwords beyond the limit are no wrong ones', async (t) => {
     return counter;
   });
   for (let count = 0; count < 40; count++) await guard.password(who, async () => 'in').catch(() => {});
-  t.is((await counters.get('account')?.get(who.email))?.consumedPoints, 0);
+  t.is((await counters.get('account')?.get(`${who.email} ${who.address}`))?.consumedPoints, 0);
   t.is((await counters.get('address')?.get(who.address))?.consumedPoints, 0);
 });

@@ -45,6 +45,7 @@ test('neither addresses nor accounts nor tokens can be read from Redis, and host
   const there = createLoginThrottle(await counters(secret));
   await t.throwsAsync(there.password(who, wrong), { instanceOf: UserError });
   t.is((await t.throwsAsync<ServiceError>(there.password(who, wrong)))?.code, 'rate_limited');
+  t.is(await there.password({ ...who, address: '192.0.2.78' }, async () => 'in'), 'in', 'another network');
   const other = createLoginThrottle(await counters('the secret of another installation'));
   await t.throwsAsync(other.password(who, wrong), { instanceOf: UserError });
 });

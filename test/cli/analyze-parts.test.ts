@@ -103,7 +103,10 @@ const wrong: Readonly<Record<string, readonly [args: readonly string[], error: R
   ],
   'a channel by name': [['--channel', 'left', call], /number of a channel, counted from 0/],
   'speakers of two recordings': [['--segments', rttm, one, call], /one recording for `--segments`, got 2/],
-  'segments that are absent': [['--segments', join(folder, 'none'), one], /`--segments`, got ENOENT/],
+  'segments that are absent': [
+    ['--segments', join(folder, 'none'), one],
+    /`--segments`, got \S+none: ENOENT\n$/,
+  ],
   'segments that are no RTTM': [['--segments', one, one], /line 1 of `segments`/],
 };
 

@@ -248,18 +248,12 @@ const misuses: readonly [args: string[], message: string][] = [
   [['--models-dir', '/nowhere', 'x'], 'Expected a folder of models, got /nowhere, which cannot be read'],
   [['--output', 'xml', 'x'], 'Expected one of text, table, csv, jsonl, parquet for `--output`, got "xml"'],
   [['--output', 'csv', '--jsonl', 'x'], 'Expected jsonl beside --jsonl for `--output`, got csv'],
-  [
-    ['--list', '/nowhere'],
-    "Expected a readable file for `--list`, got ENOENT: no such file or directory, open '/nowhere'",
-  ],
+  [['--list', '/nowhere'], 'Expected a readable file for `--list`, got /nowhere: ENOENT'],
   [['--list', '-', '-'], 'Expected standard input once for `-`, got it more often'],
   [[], 'Expected at least one recording for `path`, got none'],
   [[''], 'Expected a file or a folder for `path`, got an empty text'],
   [[empty], `Expected a folder with files for \`path\`, got ${empty}, which has none`],
-  [
-    ['--baseline', '/nowhere', 'x'],
-    "Expected a readable file for `--baseline`, got ENOENT: no such file or directory, open '/nowhere'",
-  ],
+  [['--baseline', '/nowhere', 'x'], 'Expected a readable file for `--baseline`, got /nowhere: ENOENT'],
 ];
 
 for (const [args, message] of misuses) {

@@ -1,13 +1,17 @@
 /** `undertone mcp`, by the client of the official SDK over standard input and output. */
+import { execFileSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import test, { type ExecutionContext } from 'ava';
 import { commandLine, runCli } from '../support/cli.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const path = 'examples/sample.wav';
 
-async function connect(t: ExecutionContext) {
-  const [command, ...args] = commandLine(['mcp']) as [string, ...string[]];
+async function connect(t: ExecutionContext, options: readonly string[] = []) {
+  const [command, ...args] = commandLine(['mcp', ...options]) as [string, ...string[]];
   const client = new Client({ name: 'test', version: '1' });
   const transport = new StdioClientTransport({ command, args, stderr: 'pipe' });
   await client.connect(transport);
@@ -68,6 +72,40 @@ test.serial('errors of a tool are results, and the server goes on', async (t) =>
   t.true((await call('explain', {})).isError);
   t.true((await call('explain', { page: '../package' })).isError);
   t.is((await client.listTools()).tools.length, 2);
+});
+
+test.serial('a pipe, a device and a large file are refused unread', async (t) => {
+  const { call } = await connect(t);
+  const folder = makeFolder();
+  execFileSync('mkfifo', [join(folder, 'pipe')]);
+  fs.writeFileSync(join(folder, 'large'), '');
+  fs.truncateSync(join(folder, 'large'), 2 ** 29 + 1);
+  for (const file of ['/dev/null', join(folder, 'pipe'), join(folder, 'large')]) {
+    for (const tool of ['analyze', 'explain']) {
+      const { text, isError } = await call(tool, { path: file });
+      t.true(isError);
+      t.regex(
+        text,
+        /^Expected a readable file for `audio`, got (a device, pipe or socket|536870913 bytes, more)/,
+      );
+    }
+  }
+});
+
+test.serial('with --root, files outside the folders are refused, whether they exist or not', async (t) => {
+  const folder = makeFolder();
+  fs.copyFileSync(path, join(folder, 'inside.wav'));
+  fs.symlinkSync('/etc/passwd', join(folder, 'link.wav'));
+  const { call } = await connect(t, ['--root', folder, '--root', 'docs']);
+  t.false((await call('analyze', { path: join(folder, 'inside.wav') })).isError);
+  for (const file of [path, join(folder, 'link.wav'), join(folder, '../absent.wav'), '/etc/shadow']) {
+    t.deepEqual(await call('analyze', { path: file }), {
+      text: 'Expected a readable file for `audio`, got none inside the allowed folders',
+      isError: true,
+    });
+  }
+  const { code, stderr } = await runCli(['mcp', '--root', path], { input: '' });
+  t.deepEqual([code, stderr], [2, `Expected a folder for \`--root\`, got "${path}"\n`]);
 });
 
 test.serial('the command ends with its standard input', async (t) => {

@@ -245,11 +245,23 @@ test.serial('a folder, models or a port that cannot be used exit with code 1 and
 });
 
 test.serial('metrics can have a separate address', async (t) => {
-  const server = await startServer(t, { UNDERTONE_METRICS_ADDRESS: '127.0.0.1:0' });
+  const server = await startServer(t, {
+    UNDERTONE_METRICS_ADDRESS: '127.0.0.1:0',
+    UNDERTONE_PUBLIC_URL: 'https://voice.example',
+  });
   const url = (await server.logged(/"url":"(http:[^"]+)"/))[1] ?? '';
   const port = Number(new URL(url).port);
   t.regex((await call(port, { path: '/metrics' })).body, /^undertone_ready 1$/m);
   t.is((await call(port, { path: '/health' })).status, 404);
   t.is((await call(port, { method: 'POST', path: '/metrics' })).headers.allow, 'GET, HEAD');
   t.is((await call(server.port, { path: '/metrics' })).status, 404);
+  for (const [host, status] of [
+    ['rebound.example', 421],
+    [`rebound.example:${port}`, 421],
+    ['localhost', 200],
+    [`127.0.0.1:${port}`, 200],
+    ['[::1]', 200],
+    ['voice.example', 200],
+  ] as const)
+    t.is((await call(port, { path: '/metrics', headers: { Host: host } })).status, status, host);
 });

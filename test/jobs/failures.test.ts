@@ -57,6 +57,25 @@ test.serial('a job that stalled too often fails with worker_lost', async (t) => 
   t.deepEqual(await redis.client.keys('undertone:waiting:*'), []);
 });
 
+test.serial(
+  'a job whose attempts end in an internal error fails with internal, and the log has the stack',
+  async (t) => {
+    const { jobs, redis, work, log } = await open(t);
+    await jobs.uploadStore.append('job_1', 'audio', 0, Buffer.alloc(4));
+    await jobs.create('job_1', upload);
+    const [part = ''] = await redis.client.keys('undertone:waiting:job_1:audio');
+    await redis.client.del(part);
+    await redis.client.rpush(part, 'not encrypted');
+    const [kept = ''] = await redis.client.keys('undertone:analyses-*:job_1');
+    await redis.client.hset(kept, 'opts', JSON.stringify({ attempts: 1, removeOnFail: true }));
+    await work();
+    await until(async () => (await jobs.find(owner, 'job_1'))?.status === 'failed');
+    t.like((await jobs.find(owner, 'job_1'))?.error, { code: 'internal', detail: 'Internal error' });
+    const failed = log().find(({ msg }) => msg === 'job attempt failed');
+    t.regex(JSON.stringify(failed), /"stack":"[^"]+ at /);
+  },
+);
+
 test.serial('a worker that is stopped does not wait for a recording that never comes', async (t) => {
   const url = `http://127.0.0.1:${await listen(t, () => {})}/`;
   const { jobs, work } = await open(t, {

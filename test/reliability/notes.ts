@@ -30,7 +30,8 @@ folders are writable. Needs root.`,
 replacement is complete when both workers respond at the same time.`,
   shutdown: `Thirty-two clients upload continuously, on a connection for each request, on one persistent connection, or with
 pauses; the service receives SIGTERM at a random moment. Every request sent within 0.9 s (the grace period is one second, ten
-in the short form) must be answered 200 and completely. Later requests may be refused before the service reads a byte.`,
+in the short form) must be answered 200 and completely. Later requests may be refused before the service reads a byte. Then 24
+clients open a connection for each request without a pause, of a service with a queue of two, until their connection is refused.`,
   fuzz: `libFuzzer mutates small files of every container family, specs and samples, under AddressSanitizer and
 UndefinedBehaviorSanitizer: \`test/fuzz\` holds targets, seeds and dictionaries. A finding is a crash, undefined behaviour, a
 leak, a number that is not finite, a wrong kind of error, more than 5 s of CPU time or 256 MB of memory for one input. The long

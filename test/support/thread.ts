@@ -15,6 +15,8 @@ export type ThreadTask =
   /** Ends the thread, unless the file exists, which it creates. */
   | { readonly do: 'exitOnce'; readonly file: string }
   | { readonly do: 'throw' }
+  /** Rejects, which the handler of the real one never does. */
+  | { readonly do: 'reject' }
   | { readonly do: 'exhaust' }
   | { readonly do: 'fault' }
   | { readonly do: 'refuse' };
@@ -59,6 +61,7 @@ async function obey({ cancel, ...task }: TaskMessage): Promise<Reply> {
     process.exit(3);
   }
   if (order.do === 'throw') await crash();
+  if (order.do === 'reject') throw new TypeError('not a function');
   if (order.do === 'exhaust') exhaust();
   if (order.do === 'fault') return { kind: 'internalError', cause: 'Error: a secret cause' };
   if (order.do === 'refuse') {

@@ -38,7 +38,8 @@ test('the page has every model, figure, failure, licence and key', async (t) => 
 
 test('retention follows the settings', async (t) => {
   const plain = (await read()).content;
-  t.false(plain.includes('Result of a job'));
+  t.false(plain.includes('Recording of a job'));
+  t.true(plain.includes('Result of a job from before jobs were turned off'));
   const { content } = await read({
     UNDERTONE_REDIS_URL: 'redis://127.0.0.1',
     UNDERTONE_JOB_RESULT_S: '1800',

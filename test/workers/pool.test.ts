@@ -9,6 +9,7 @@ import {
   type TaskKind,
   type TaskLimit,
 } from '../../src/workers/pool.ts';
+import type { Task } from '../../src/workers/protocol.ts';
 import { createGate } from '../support/gate.ts';
 import type { ThreadTask } from '../support/thread.ts';
 import { until } from '../support/wait.ts';
@@ -262,6 +263,17 @@ test.serial('service errors are rebuilt, other errors keep their cause', async (
     { where: 'body', field: 'audio', reason: 'audio.malformed', message: 'no' },
   ]);
   t.is(await outcome(submit(pool, { do: 'fault' })), 'Error: a secret cause');
+});
+
+test.serial('an error of a task or of its message is no lost worker', async (t) => {
+  const { pool, lost } = await open(t, 1, 1);
+  t.is(await outcome(submit(pool, { do: 'reject' })), 'not a function');
+  const task = { signals: [], boundary: '', requestId: '', body: [], maxSeconds: () => 1 };
+  const options = { account: 'a', release: () => {}, deadlineAt: performance.now() + farMs };
+  t.regex(await outcome(pool.submit(task as unknown as Task, options)), /could not be cloned/);
+  t.is(await outcome(submit(pool, { do: 'echo' })), 'flag 0');
+  t.is(pool.stats().lost, 0);
+  t.deepEqual(lost, []);
 });
 
 test.serial('failAll fails every task', async (t) => {

@@ -28,10 +28,11 @@ async function main([labels, modelsDir, scores]: readonly string[]): Promise<voi
   if (labels === undefined || modelsDir === undefined || scores === undefined)
     throw new Error('Expected LABELS MODELS SCORES for `arguments`');
   const manifests = await readManifests(modelsDir);
+  const { limits, jobs } = parseConfig({});
   const terminal = { env, stdin, stdout, stderr, stdoutClosed: () => false, fail: () => {}, exit };
   const { scored } = await scoreLabels(await readLabels(labels), scores, manifests, {
     jobs: availableParallelism(),
-    settings: { modelsDir, limits: parseConfig({}).limits },
+    settings: { modelsDir, limits, maxBytes: jobs.maxBytes },
     terminal,
     embeddings: true,
   });

@@ -1,6 +1,7 @@
 /** Metrics in the text format of Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Stage } from '../../analysis/stage-timer.ts';
+import type { BackgroundWrite } from '../../db/write-failures.ts';
 import type { JobStats } from '../../jobs/jobs.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
 import { closeCodes } from '../../stream/protocol.ts';
@@ -33,6 +34,8 @@ export type Metrics = {
   addGauges(sources: MetricSources): void;
   /** @param sources open sessions, and the bytes of their audio */
   addStreams(sources: StreamSources): SessionMetrics;
+  /** @param read failed attempts since the start */
+  addWriteFailures(read: () => Readonly<Record<BackgroundWrite, number>>): void;
   /** The gauges are NaN while `readStats` fails. */
   addJobGauges(readStats: () => Promise<JobStats>): void;
 };
@@ -77,6 +80,7 @@ export function createMetrics(): Metrics {
     },
     addGauges: (sources) => addGauges(registers, sources),
     addStreams: (sources) => addStreams(registers, sources),
+    addWriteFailures: (read) => addWriteFailures(registers, read),
     addJobGauges: (readStats) => addJobGauges(registers, readStats),
   };
 }
@@ -167,6 +171,22 @@ function addStreams(registers: Registry[], { sessions, bytes }: StreamSources): 
     step: (ms) => stepSeconds.observe(ms / 1000),
     closed: (code) => closed.labels(String(code)).inc(),
   };
+}
+
+function addWriteFailures(
+  registers: Registry[],
+  read: () => Readonly<Record<BackgroundWrite, number>>,
+): void {
+  new Counter({
+    name: 'undertone_background_write_failures_total',
+    help: 'Failed writes to the database that no request waits for; they are tried again',
+    labelNames: ['write'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [write, count] of Object.entries(read())) this.labels(write).inc(count);
+    },
+  });
 }
 
 /** One read of Redis serves all gauges of a scrape. */

@@ -104,6 +104,10 @@ const rows: Readonly<Record<string, Row>> = {
     call: analysis({ do: 'fault' }),
     body: plain('internal', 'Internal error'),
   },
+  '500 for an error that no handler of the thread caught': {
+    call: analysis({ do: 'reject' }),
+    body: plain('internal', 'Internal error'),
+  },
   '503 for a lost worker': {
     call: analysis({ do: 'exit' }),
     body: plain('worker_lost', 'The worker of this request ended unexpectedly'),
@@ -209,5 +213,7 @@ test.serial('the cause of an internal error is only logged', async (t) => {
   const app = await startApp(t);
   await call(app.port, analysis({ do: 'fault' }));
   t.regex(app.log.join(''), /a secret cause/);
+  await call(app.port, analysis({ do: 'reject' }));
+  t.regex(app.log.join(''), /TypeError: not a function\\n +at obey/);
   t.false(app.log.join('').includes(tokens.full));
 });

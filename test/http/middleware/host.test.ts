@@ -53,11 +53,12 @@ test('a rebound name creates no account and reads nothing', async (t) => {
   t.truthy((await ada.ask('session')).json.user);
 });
 
-test('a rebound name reaches the API but no page that uses cookies', async (t) => {
+test('a rebound name reaches the API but no metrics, and no page that uses cookies', async (t) => {
   const { port } = await startApp(t, { pages });
   const statusOf = async (path: string) =>
     (await call(port, { path, headers: { Host: 'rebound.example' } })).status;
   t.deepEqual([await statusOf('/'), await statusOf('/account')], [421, 421]);
+  t.is(await statusOf('/metrics'), 421);
   for (const path of ['/health', '/ready', '/v1/models', '/openapi.json']) t.is(await statusOf(path), 200);
   t.is((await call(port, { path: '/account' })).status, 200);
 });

@@ -1,4 +1,4 @@
-/** SIGTERM with 32 busy connections: no accepted request fails. */
+/** SIGTERM with 32 busy connections, and with more clients than the queue has slots: no request fails without an answer. */
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atMost, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
@@ -21,6 +21,9 @@ const upload = speechUpload(1);
 const warmUpMs = 400;
 
 /** `takenMs`: requests sent up to here after the signal must be answered; shorter than the grace period. */
+/** Clients without a pause, of which a full queue refuses most. */
+const churn = { clients: 24, env: { UNDERTONE_WORKERS: '1', UNDERTONE_QUEUE: '2' }, repeats: 5 };
+
 type Limits = {
   readonly env: Readonly<Record<string, string>>;
   readonly readyMs: number;
@@ -133,10 +136,52 @@ function judge(endings: readonly Ending[], { readyMs }: Limits): Row[] {
   ];
 }
 
+/** A connection per request, until the service refuses connections. */
+async function churnUntilRefused(server: Server, outcomes: Outcome[]): Promise<void> {
+  for (;;) {
+    const outcome = await exchange(analysis(server, upload));
+    if (outcome.error === 'ECONNREFUSED') return;
+    outcomes.push(outcome);
+  }
+}
+
+/** SIGTERM under churn. */
+async function endChurning(
+  { count }: Options,
+  env: Readonly<Record<string, string>> = {},
+): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (let index = 0; index < (count ?? churn.repeats); index++) {
+    await withServer({ ...settings, ...churn.env, ...env }, async (server) => {
+      const clients = Array.from({ length: churn.clients }, () => churnUntilRefused(server, outcomes));
+      await sleep(warmUpMs);
+      await server.stop();
+      await Promise.all(clients);
+    });
+  }
+  return outcomes;
+}
+
+/** The short form runs on busy machines, where a client may connect while the listener closes. */
+function judgeChurn(outcomes: readonly Outcome[], { long, count }: Options): Row {
+  const answered = (status: number) =>
+    outcomes.filter((one) => one.error === null && one.status === status).length;
+  const [analysed, refused] = [answered(200), answered(503)];
+  const reset = outcomes.length - analysed - refused;
+  return atMost(
+    long ? 0 : (count ?? churn.repeats),
+    `${churn.clients} looping clients and a full queue: neither answered, 503 nor a refused connection`,
+    'requests',
+    reset,
+    `${analysed} answered, ${refused} times 503`,
+  );
+}
+
 export async function run(options: Options): Promise<readonly Row[]> {
   buildService();
   const allowed = limits(options.long);
   const rows = judge(await repeatedly(options), allowed);
+  const churned = judgeChurn(await endChurning(options), options);
   const abrupt = await repeatedly({ ...options, count: 1 }, preload('immediate-exit'));
-  return [...rows, negativeControl('an exit without waiting', judge(abrupt, allowed))];
+  return [...rows, churned, negativeControl('an exit without waiting', judge(abrupt, allowed))];
 }
