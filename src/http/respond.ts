@@ -23,8 +23,8 @@ export function sendJson(context: Context, json: string): void {
   context.body = json;
 }
 
-/** Sends JSON that no cache may store. */
-export function sendPrivateJson(context: Context, body: object): void {
+/** Sends JSON that no cache may store. A string is serialized JSON. */
+export function sendPrivateJson(context: Context, body: object | string): void {
   context.set('Cache-Control', 'no-store');
-  sendJson(context, JSON.stringify(body));
+  sendJson(context, typeof body === 'string' ? body : JSON.stringify(body));
 }

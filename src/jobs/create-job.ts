@@ -2,7 +2,7 @@
 import type { AnalyzeOptions } from '../analysis/types.ts';
 import type { UsageKey } from '../auth/usage.ts';
 import { ServiceError } from '../runtime/errors.ts';
-import { type JobJson, toJobJson } from './job-json.ts';
+import { type StoredJob, toStoredJob } from './job-json.ts';
 import type { JobOwner, JobRow } from './job-store.ts';
 import type { JobsContext } from './jobs-context.ts';
 import { encryptPayload, type Payload } from './payload.ts';
@@ -25,7 +25,7 @@ export type JobRequest = AnalyzeOptions & {
  * Returns the existing job for a reused idempotency key. Deletes the upload of an `id` that does not become a job.
  * @throws ServiceError `invalid` when the key was used for a different request
  */
-export async function createJob(context: JobsContext, id: string, request: JobRequest): Promise<JobJson> {
+export async function createJob(context: JobsContext, id: string, request: JobRequest): Promise<StoredJob> {
   try {
     const inserted = await insert(context, id, request);
     if (inserted.existing) {
@@ -33,7 +33,7 @@ export async function createJob(context: JobsContext, id: string, request: JobRe
       return await readJob(context, inserted.row);
     }
     await enqueue(context, inserted.row, request);
-    return toJobJson(inserted.row, { status: 'waiting', progress: null });
+    return toStoredJob(inserted.row, { status: 'waiting', progress: null });
   } catch (error) {
     await context.uploadStore.delete(id).catch(() => {});
     throw error;

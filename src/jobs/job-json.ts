@@ -7,10 +7,11 @@ import type { JobRow, ListedRow } from './job-store.ts';
 
 export type JobProgress = Readonly<z.infer<(typeof jobSchemas)['JobProgress']>>;
 export type JobSummary = Readonly<z.infer<(typeof jobSchemas)['JobSummary']>>;
-export type JobJson = JobSummary & {
-  readonly result: object | null;
+/** A job whose report or error is JSON text, as stored: a report of hours has megabytes, and is never parsed here. */
+export type StoredJob = JobSummary & {
+  readonly resultJson: string | null;
   /** The body of an error response without `request_id`. */
-  readonly error: object | null;
+  readonly errorJson: string | null;
 };
 
 export type QueueState = { readonly status: 'waiting' | 'running'; readonly progress: JobProgress | null };
@@ -26,17 +27,33 @@ export function toJobSummary(row: ListedRow, state: QueueState | null): JobSumma
   };
 }
 
-export function toJobJson(row: JobRow, state: QueueState | null): JobJson {
-  const body = row.body === null ? null : (JSON.parse(row.body) as object);
+export function toStoredJob(row: JobRow, state: QueueState | null): StoredJob {
   return {
     ...toJobSummary(row, state),
-    result: row.outcome === 'done' ? body : null,
-    error: row.outcome === 'failed' ? body : null,
+    resultJson: row.outcome === 'done' ? row.body : null,
+    errorJson: row.outcome === 'failed' ? row.body : null,
   };
 }
 
+/** @param more further members @returns JSON text */
+export function encodeJob({ resultJson, errorJson, ...summary }: StoredJob, more: object = {}): string {
+  const members = JSON.stringify({ ...more, ...summary }).slice(0, -1);
+  return `${members},"result":${resultJson ?? 'null'},"error":${errorJson ?? 'null'}}`;
+}
+
+/** @param more further members @returns JSON text: `{"jobs": [...]}` */
+export function encodeJobs(jobs: readonly StoredJob[], more: object): string {
+  const members = Object.entries(more).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
+  return `{"jobs":[${jobs.map((job) => encodeJob(job)).join(',')}]${members.join('')}}`;
+}
+
+/** The body of a callback, as JSON text: the job, with `type` and `timestamp` as in Standard Webhooks. */
+export function encodeEvent(job: StoredJob): string {
+  return encodeJob(job, { type: `job.${job.status}`, timestamp: job.finished_at });
+}
+
 /** A job that was removed before its end. Times are ms since 1970. */
-export function cancelledJobJson(id: string, createdAt: number, cancelledAt: number): JobJson {
+export function cancelledJob(id: string, createdAt: number, cancelledAt: number): StoredJob {
   return {
     id,
     status: 'cancelled',
@@ -44,8 +61,8 @@ export function cancelledJobJson(id: string, createdAt: number, cancelledAt: num
     finished_at: toTime(cancelledAt),
     expires_at: toTime(cancelledAt),
     progress: null,
-    result: null,
-    error: null,
+    resultJson: null,
+    errorJson: null,
   };
 }
 

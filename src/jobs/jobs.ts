@@ -7,7 +7,7 @@ import { cancelJob } from './cancel-job.ts';
 import { createJob, type JobRequest, requireSameRequest } from './create-job.ts';
 import { type DigestInput, digestRequest } from './digest.ts';
 import { createCipher } from './encryption.ts';
-import type { JobJson, JobSummary } from './job-json.ts';
+import { encodeJob, encodeJobs, type JobSummary, type StoredJob } from './job-json.ts';
 import { createJobStore, type JobOwner } from './job-store.ts';
 import type { JobsContext } from './jobs-context.ts';
 import { createQueueSlots, type QueueSlots } from './queue-slots.ts';
@@ -19,7 +19,7 @@ import { createUploadStore, type UploadStore } from './upload-store.ts';
 import { createUploads, type Uploads } from './uploads.ts';
 
 export type { JobRequest } from './create-job.ts';
-export type { JobJson, JobSummary } from './job-json.ts';
+export type { JobSummary, StoredJob } from './job-json.ts';
 export type { JobOwner } from './job-store.ts';
 export type { JobStats } from './queue-state.ts';
 
@@ -36,17 +36,19 @@ export type Jobs = {
   /** See QueueSlots. */
   reserveSlots<T>(owner: JobOwner, count: number, work: () => Promise<T>): Promise<T>;
   /** See createJob. */
-  create(id: string, request: JobRequest): Promise<JobJson>;
-  find(owner: JobOwner, id: string): Promise<JobJson | null>;
+  create(id: string, request: JobRequest): Promise<StoredJob>;
+  find(owner: JobOwner, id: string): Promise<StoredJob | null>;
   /** Newest first, older than the job `after`. Returns null for an unknown `after`. */
   list(owner: JobOwner, after: string | null): Promise<JobPage | null>;
   hasKey(owner: JobOwner, idempotencyKey: string): Promise<boolean>;
   /** @throws ServiceError `invalid` when the key was used for a different request */
-  findByKey(owner: JobOwner, idempotencyKey: string, digest: string): Promise<JobJson | null>;
+  findByKey(owner: JobOwner, idempotencyKey: string, digest: string): Promise<StoredJob | null>;
   /** Cancels a job that has not ended, deletes one that has. Returns false for an unknown job. */
   remove(owner: JobOwner, id: string): Promise<boolean>;
   /** Signing secret of the owner's callbacks. */
   callbackSecret(owner: JobOwner): string;
+  readonly encode: typeof encodeJob;
+  readonly encodeAll: typeof encodeJobs;
   stats(): Promise<JobStats>;
   close(): Promise<void>;
 };
@@ -99,6 +101,8 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
       return true;
     },
     callbackSecret: (owner) => cipher.callbackSecret(owner.key),
+    encode: encodeJob,
+    encodeAll: encodeJobs,
     stats: () => withRedis(() => readStats(queues)),
     async close() {
       await uploads.close();

@@ -1,6 +1,6 @@
 /** Sends one callback of the queue. */
 import type { FairBudget } from '../runtime/fair-budget.ts';
-import { cancelledJobJson, type JobJson, toJobJson } from './job-json.ts';
+import { cancelledJob, encodeEvent, type StoredJob, toStoredJob } from './job-json.ts';
 import type { Payload } from './payload.ts';
 import { deliver } from './webhook.ts';
 import { moveToWait, type QueueJob, shareKeys, startJob, type WorkerContext } from './worker-context.ts';
@@ -19,12 +19,12 @@ export async function processCallback(
   const reservation = budget.open(shareKeys(owner, callback));
   if (!reservation.add(1)) return queues.callbacks.delay(job, owner, token);
   try {
-    const json = await jsonFor(context, job, payload);
-    if (json === null) return;
+    const ended = await findEnded(context, job, payload);
+    if (ended === null) return;
     const delivered = await deliver({
       id,
       url: callback,
-      body: JSON.stringify(json),
+      body: encodeEvent(ended),
       secret: cipher.callbackSecret(owner),
       privateHosts: config.jobs.privateHosts,
       now: Date.now(),
@@ -40,13 +40,13 @@ export async function processCallback(
 }
 
 /** Null when the job was removed after its end. */
-async function jsonFor(
+async function findEnded(
   { store }: WorkerContext,
   job: QueueJob,
   { cancelledAt }: Payload,
-): Promise<JobJson | null> {
+): Promise<StoredJob | null> {
   const id = job.id as string;
-  if (cancelledAt !== null) return cancelledJobJson(id, job.timestamp, cancelledAt);
+  if (cancelledAt !== null) return cancelledJob(id, job.timestamp, cancelledAt);
   const row = await store.read(id);
-  return row === null || row.outcome === null ? null : toJobJson(row, null);
+  return row === null || row.outcome === null ? null : toStoredJob(row, null);
 }

@@ -1,11 +1,11 @@
 /** Jobs as JSON: rows of the database with the state of those in the queue. */
 import {
-  type JobJson,
   type JobSummary,
   lostJobBody,
   type QueueState,
-  toJobJson,
+  type StoredJob,
   toJobSummary,
+  toStoredJob,
 } from './job-json.ts';
 import type { JobRow, ListedRow } from './job-store.ts';
 import type { JobsContext } from './jobs-context.ts';
@@ -14,8 +14,8 @@ import { queueStateOf } from './queue-state.ts';
 /** A job is in the database slightly before it is in the queue. */
 const reconcileAfterMs = 10_000;
 
-export async function readJob(context: JobsContext, row: JobRow): Promise<JobJson> {
-  return toJobJson(...(await withQueueState(context, row)));
+export async function readJob(context: JobsContext, row: JobRow): Promise<StoredJob> {
+  return toStoredJob(...(await withQueueState(context, row)));
 }
 
 export async function readSummary(context: JobsContext, row: ListedRow): Promise<JobSummary> {

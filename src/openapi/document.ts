@@ -3,7 +3,7 @@ import type { ErrorCode } from '../runtime/errors.ts';
 import { errorTable, retriedStatuses } from './errors.ts';
 import { exampleResponses } from './examples.ts';
 import { pathsOf } from './operations.ts';
-import { componentSchemas } from './schemas.ts';
+import { componentSchemas, schemaRef } from './schemas.ts';
 
 const introduction = `Undertone analyses *how* a person speaks. Upload a recording, get JSON: emotion and cognitive signals.
 
@@ -34,7 +34,24 @@ const headers = {
     description: 'With rate limits: each limit, `"token";q=REQUESTS;w=SECONDS`.',
     schema: { type: 'string' },
   },
+  Location: { description: 'Path of the new job.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds to wait before a retry.', schema: { type: 'integer', minimum: 0 } },
+};
+
+/** The callback of a job. */
+const jobEnded = {
+  post: {
+    operationId: 'jobEnded',
+    tags: ['Jobs'],
+    summary: 'A job has ended',
+    description: 'Sent to `callback`, signed as in the Standard Webhooks specification.',
+    security: [],
+    requestBody: { required: true, content: { 'application/json': { schema: schemaRef('JobEvent') } } },
+    responses: {
+      '2XX': { description: 'Delivered.' },
+      '410': { description: 'Delivery ends.' },
+    },
+  },
 };
 
 export function openApiDocument(version: string): object {
@@ -56,6 +73,7 @@ export function openApiDocument(version: string): object {
       { name: 'Service', description: 'Health, models and metrics.' },
     ],
     paths: pathsOf(exampleResponses),
+    webhooks: { jobEnded },
     components: {
       schemas: componentSchemas(),
       headers,

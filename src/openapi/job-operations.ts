@@ -44,10 +44,11 @@ export const jobOperations: readonly Operation[] = [
     operationId: 'beginJob',
     summary: 'Create a job',
     description:
-      'For long recordings and lists. Requires a token with both scopes. The recording waits encrypted in memory, never on a disk, and is deleted after its analysis. An upload returns JobBegun, a list JobsBegun, both with 202, also for a known idempotency key.',
+      'For long recordings and lists. Requires a token with both scopes. The recording waits encrypted in memory, never on a disk, and is deleted after its analysis. An upload returns JobBegun, a list JobsBegun, both with 202, also for a known idempotency key. The `Location` of an upload is the path of the job.',
     parameters: [key],
     requestBody: jobUpload(schemaRef('JobList')),
     status: 202,
+    headers: ['Location'],
     ok: { type: 'application/json', schema: { oneOf: [schemaRef('JobBegun'), schemaRef('JobsBegun')] } },
     codes: [...codes, 'too_large', 'invalid', 'overloaded', 'shutting_down'],
   },

@@ -47,6 +47,13 @@ const job = summary
   })
   .describe('A job.');
 
+const event = job
+  .extend({
+    type: z.enum(['job.done', 'job.failed', 'job.cancelled']).describe('What happened.'),
+    timestamp: time.describe('When it happened, UTC: `finished_at` of the job.'),
+  })
+  .describe('The body of a callback: a job that has ended, with `type` and `timestamp`.');
+
 const secret = z
   .string()
   .optional()
@@ -55,6 +62,7 @@ const secret = z
 export const jobSchemas = {
   Job: job,
   JobSummary: summary,
+  JobEvent: event,
   JobPage: z
     .strictObject({
       jobs: z.array(summary).describe('Newest first.'),

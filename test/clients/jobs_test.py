@@ -59,7 +59,9 @@ class JobsTest(unittest.TestCase):
             self.assertIn(job["id"], [one["id"] for one in client.jobs.list()])
             arrived.acquire()
             (body, headers), secret = received[0], job["callback_secret"]
-            self.assertEqual(undertone.verify_webhook(body, headers, secret), client.jobs.get(job["id"]))
+            done = client.jobs.get(job["id"])
+            event = {"type": "job.done", "timestamp": done["finished_at"]}
+            self.assertEqual(undertone.verify_webhook(body, headers, secret), {**done, **event})
             for wrong in [
                 (body + b" ", headers, secret),
                 (body, headers, "whsec_AAAA"),

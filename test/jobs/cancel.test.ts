@@ -54,6 +54,8 @@ test.serial('a job that is removed while it waits is called back as cancelled, o
   const { finished_at } = calls[0] as unknown as { finished_at: string };
   t.deepEqual(calls as unknown, [
     {
+      type: 'job.cancelled',
+      timestamp: finished_at,
       id: 'job_1',
       status: 'cancelled',
       created_at,

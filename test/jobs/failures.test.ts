@@ -52,7 +52,7 @@ test.serial('a job that stalled too often fails with worker_lost', async (t) => 
   await redis.client.hset(kept, 'defa', 'job stalled more than allowable limit');
   const worker = await work();
   await until(async () => (await jobs.find(owner, 'job_1'))?.status === 'failed');
-  t.like((await jobs.find(owner, 'job_1'))?.error, { code: 'worker_lost' });
+  t.like(JSON.parse((await jobs.find(owner, 'job_1'))?.errorJson ?? ''), { code: 'worker_lost' });
   await worker.stop();
   t.deepEqual(await redis.client.keys('undertone:waiting:*'), []);
 });
@@ -70,7 +70,10 @@ test.serial(
     await redis.client.hset(kept, 'opts', JSON.stringify({ attempts: 1, removeOnFail: true }));
     await work();
     await until(async () => (await jobs.find(owner, 'job_1'))?.status === 'failed');
-    t.like((await jobs.find(owner, 'job_1'))?.error, { code: 'internal', detail: 'Internal error' });
+    t.like(JSON.parse((await jobs.find(owner, 'job_1'))?.errorJson ?? ''), {
+      code: 'internal',
+      detail: 'Internal error',
+    });
     const failed = log().find(({ msg }) => msg === 'job attempt failed');
     t.regex(JSON.stringify(failed), /"stack":"[^"]+ at /);
   },

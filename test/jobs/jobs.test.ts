@@ -44,6 +44,7 @@ test.serial(
     const reply = await place.upload([...parts, { name: 'other', bytes: 'ignored' }]);
     t.is(reply.status, 202, reply.body);
     const begun = jobOf(reply);
+    t.is(reply.headers.location, `/v1/jobs/${begun.id}`);
     t.like(begun, { status: 'waiting', finished_at: null, result: null, error: null });
     t.regex(begun.id, /^job_[0-9A-Za-z]{20}$/);
 

@@ -15,6 +15,7 @@ import type { Pages } from '../../src/http/routes/static.ts';
 import type { Streams } from '../../src/http/routes/stream.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import { createStreams } from '../../src/http/streams.ts';
+import type { Jobs } from '../../src/jobs/jobs.ts';
 import { type Config, parseConfig } from '../../src/runtime/config.ts';
 import { createPool, type Pool } from '../../src/workers/pool.ts';
 import type { ThreadTask } from './thread.ts';
@@ -48,6 +49,8 @@ export type AppSettings = {
   readonly accounts?: Accounts;
   readonly rateLimiters?: RateLimiterFactory;
   readonly usage?: Usage;
+  /** The job routes return 501 without it. */
+  readonly jobs?: Jobs;
   /** None by default. */
   readonly pages?: Pages;
   /** False serves before the threads are warm, which they get with `load`. */
@@ -100,11 +103,12 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
     Atomics.notify(loaded, 0);
   };
   const pages = settings.pages ?? { documents: new Map(), assets: new Map(), trust: '' };
-  const { accounts, rateLimiters, usage } = settings;
+  const { accounts, rateLimiters, usage, jobs } = settings;
   const extras = {
     ...(accounts && { accounts }),
     ...(rateLimiters && { rateLimiters }),
     ...(usage && { usage }),
+    ...(jobs && { jobs }),
   };
   const collaborators = { config, pool, metrics, logger, lifecycle, manifests: [], pages };
   const tokens = { ...verifier, ...settings.verifier };

@@ -8,6 +8,8 @@ export type ChannelsReport = Schemas['ChannelsReport'];
 export type SpeakersReport = Schemas['SpeakersReport'];
 export type Report = Schemas['Report'];
 export type Job = Schemas['Job'];
+/** The body of a callback. */
+export type JobEvent = Schemas['JobEvent'];
 export type JobSummary = Schemas['JobSummary'];
 export type NewJob = Schemas['JobBegun'];
 export type NewJobs = Schemas['JobsBegun'];

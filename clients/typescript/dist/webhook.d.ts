@@ -1,4 +1,4 @@
-import type { Job } from './reports.ts';
+import type { JobEvent } from './reports.ts';
 /** Of `fetch`, or of a request of Node. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 /**
@@ -7,4 +7,4 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly
  * @param secret `callback_secret` of the submitted job
  * @throws WebhookError for a wrong signature, or a timestamp that is 5 minutes away
  */
-export declare function verifyWebhook(body: string | Uint8Array, headers: WebhookHeaders, secret: string): Promise<Job>;
+export declare function verifyWebhook(body: string | Uint8Array, headers: WebhookHeaders, secret: string): Promise<JobEvent>;

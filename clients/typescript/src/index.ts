@@ -33,6 +33,7 @@ export type {
   EmbeddingReport,
   EmotionReport,
   Job,
+  JobEvent,
   JobResult,
   JobSummary,
   NewJob,

@@ -99,7 +99,7 @@ export interface paths {
         put?: never;
         /**
          * Create a job
-         * @description For long recordings and lists. Requires a token with both scopes. The recording waits encrypted in memory, never on a disk, and is deleted after its analysis. An upload returns JobBegun, a list JobsBegun, both with 202, also for a known idempotency key.
+         * @description For long recordings and lists. Requires a token with both scopes. The recording waits encrypted in memory, never on a disk, and is deleted after its analysis. An upload returns JobBegun, a list JobsBegun, both with 202, also for a known idempotency key. The `Location` of an upload is the path of the job.
          */
         post: operations["beginJob"];
         delete?: never;
@@ -557,7 +557,28 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    jobEnded: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A job has ended
+         * @description Sent to `callback`, signed as in the Standard Webhooks specification.
+         */
+        post: operations["jobEnded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         EmotionReport: {
@@ -1328,6 +1349,46 @@ export interface components {
             /** @description Null unless a recording of more than 15 minutes is running. */
             progress: components["schemas"]["JobProgress"] | null;
         };
+        /** @description The body of a callback: a job that has ended, with `type` and `timestamp`. */
+        JobEvent: {
+            /** @description Id of the job, and `request_id` of its report. */
+            id: string;
+            /**
+             * @description waiting: in the queue. running: on a worker. done: `result` is set. failed: `error` is set. cancelled: removed before its end; only the callback has this status.
+             * @enum {string}
+             */
+            status: "waiting" | "running" | "done" | "failed" | "cancelled";
+            /**
+             * Format: date-time
+             * @description Time of creation, UTC.
+             */
+            created_at: string;
+            /** @description Time of its end, UTC; null before. */
+            finished_at: string | null;
+            /**
+             * Format: date-time
+             * @description Time at which the job and its result are deleted, UTC.
+             */
+            expires_at: string;
+            /** @description Null unless a recording of more than 15 minutes is running. */
+            progress: components["schemas"]["JobProgress"] | null;
+            /** @description The report of POST /v1/analyze; null unless done. */
+            result: (components["schemas"]["Report"] | components["schemas"]["ChannelsReport"] | components["schemas"]["SpeakersReport"]) | null;
+            /** @description The error; null unless failed. */
+            error: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description What happened.
+             * @enum {string}
+             */
+            type: "job.done" | "job.failed" | "job.cancelled";
+            /**
+             * Format: date-time
+             * @description When it happened, UTC: `finished_at` of the job.
+             */
+            timestamp: string;
+        };
         /** @description Jobs, newest first. */
         JobPage: {
             /** @description Newest first. */
@@ -1766,6 +1827,8 @@ export interface components {
         RateLimit: string;
         /** @description With rate limits: each limit, `"token";q=REQUESTS;w=SECONDS`. */
         "RateLimit-Policy": string;
+        /** @description Path of the new job. */
+        Location: string;
         /** @description Seconds to wait before a retry. */
         "Retry-After": number;
     };
@@ -2657,6 +2720,7 @@ export interface operations {
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5684,6 +5748,35 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Failure"];
                 };
+            };
+        };
+    };
+    jobEnded: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JobEvent"];
+            };
+        };
+        responses: {
+            /** @description Delivery ends. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -1,6 +1,6 @@
 /** Callbacks of jobs, signed as in the Standard Webhooks specification. */
 import { WebhookError } from './errors.ts';
-import type { Job } from './reports.ts';
+import type { JobEvent } from './reports.ts';
 
 /** Of `fetch`, or of a request of Node. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -17,7 +17,7 @@ export async function verifyWebhook(
   body: string | Uint8Array,
   headers: WebhookHeaders,
   secret: string,
-): Promise<Job> {
+): Promise<JobEvent> {
   const header = (name: string) => {
     const value = headers instanceof Headers ? headers.get(name) : headers[name];
     if (typeof value === 'string') return value;
@@ -38,7 +38,7 @@ export async function verifyWebhook(
   const key = await subtle.importKey('raw', secretBytes, algorithm, false, ['verify']);
   for (const signature of header('webhook-signature').split(' ')) {
     if (!signature.startsWith('v1,')) continue;
-    if (await subtle.verify('HMAC', key, bytesOf(signature.slice(3)), signed)) return JSON.parse(text) as Job;
+    if (await subtle.verify('HMAC', key, bytesOf(signature.slice(3)), signed)) return JSON.parse(text) as JobEvent;
   }
   throw new WebhookError('Expected a signature by the callback secret, got another');
 }

@@ -13,6 +13,7 @@ export function allowOrigins(origins: readonly string[]): Middleware {
     allowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id', 'traceparent'],
     exposeHeaders: [
       'X-Request-Id',
+      'Location',
       'Retry-After',
       'RateLimit',
       'RateLimit-Policy',

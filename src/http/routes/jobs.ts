@@ -3,7 +3,7 @@ import type { Router } from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
 import { type Principal, scopes } from '../../auth/tokens.ts';
 import { type UsageKey, usageKey } from '../../auth/usage.ts';
-import type { JobJson, JobOwner, JobRequest, Jobs } from '../../jobs/jobs.ts';
+import type { JobOwner, JobRequest, Jobs, StoredJob } from '../../jobs/jobs.ts';
 import type { UploadedForm } from '../../jobs/uploads.ts';
 import { refuseBeside } from '../../multipart/form.ts';
 import { boundaryOf } from '../../multipart/headers.ts';
@@ -46,9 +46,10 @@ export function addJobRoutes(router: Router<State>, options: JobOptions): void {
     return context.is('application/json') ? createJobsFromUrls(request) : createJobFromUpload(request);
   });
   router.get('/v1/jobs/:id', ...gate, async function showJob(context: Context) {
-    const job = await jobs?.find(ownerOf(context.state.principal), context.params.id ?? '');
-    if (!job) throw unknownJob();
-    sendPrivateJson(context, job);
+    if (jobs === null) return;
+    const job = await jobs.find(ownerOf(context.state.principal), context.params.id ?? '');
+    if (job === null) throw unknownJob();
+    sendPrivateJson(context, jobs.encode(job));
   });
   router.get('/v1/jobs', ...gate, (context: Context) => listJobs(context, jobs, null));
   router.get('/v1/jobs/after/:id', ...gate, (context: Context) =>
@@ -111,7 +112,8 @@ async function createJobFromUpload(request: JobRequestContext): Promise<void> {
       idempotencyKey: key,
       source,
     });
-    sendAccepted(context, { ...job, ...secretFor(form.callback, jobs, owner) });
+    context.set('Location', `/v1/jobs/${job.id}`);
+    sendAccepted(context, jobs.encode(job, secretFor(form.callback, jobs, owner)));
   });
 }
 
@@ -163,17 +165,17 @@ async function createJobsFromUrls(request: JobRequestContext): Promise<void> {
     const receipt = receiptOf(rest.receipt, request);
     return { ...rest, receipt, owner, usage, idempotencyKey: keyOf(key, index), digest, source };
   });
-  const known: (JobJson | null)[] = [];
+  const known: (StoredJob | null)[] = [];
   for (const { idempotencyKey, digest } of requests) {
     known.push(idempotencyKey === null ? null : await jobs.findByKey(owner, idempotencyKey, digest));
   }
-  const created: JobJson[] = [];
+  const created: StoredJob[] = [];
   await jobs.reserveSlots(owner, known.filter((job) => job === null).length, async () => {
     for (const [index, request] of requests.entries()) {
       created.push(known[index] ?? (await jobs.create(jobs.createId(), request)));
     }
   });
-  sendAccepted(context, { jobs: created, ...secretFor(rest.callback, jobs, owner) });
+  sendAccepted(context, jobs.encodeAll(created, secretFor(rest.callback, jobs, owner)));
 }
 
 function requireAccepting({ lifecycle }: JobOptions): void {
@@ -217,9 +219,9 @@ function unknownJob(): ServiceError {
   return new ServiceError('not_found', 'Expected the id of a job of this token, got another');
 }
 
-function sendAccepted(context: Context, body: object): void {
+function sendAccepted(context: Context, json: string): void {
   context.status = 202;
-  sendPrivateJson(context, body);
+  sendPrivateJson(context, json);
 }
 
 function secretFor(callback: string | null, jobs: Jobs, owner: JobOwner): { callback_secret?: string } {

@@ -902,6 +902,23 @@ class Job(TypedDict):
     error: dict[str, Any] | None
 
 
+class JobEvent(TypedDict):
+    """
+    The body of a callback: a job that has ended, with `type` and `timestamp`.
+    """
+
+    id: str
+    status: Literal['waiting', 'running', 'done', 'failed', 'cancelled']
+    created_at: str
+    finished_at: str | None
+    expires_at: str
+    progress: JobProgress | None
+    result: Report | ChannelsReport | SpeakersReport | None
+    error: dict[str, Any] | None
+    type: Literal['job.done', 'job.failed', 'job.cancelled']
+    timestamp: str
+
+
 class JobBegun(TypedDict):
     """
     A new job.

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from typing import cast
 
 from .errors import WebhookError
-from .reports import Job
+from .reports import JobEvent
 
 TOLERANCE_S = 300
 
 
-def verify_webhook(body: bytes | str, headers: Mapping[str, str], secret: str) -> Job:
+def verify_webhook(body: bytes | str, headers: Mapping[str, str], secret: str) -> JobEvent:
     """
     Returns the job of a callback. A callback may arrive twice: deduplicate by its ``id``.
 
@@ -38,7 +38,7 @@ def verify_webhook(body: bytes | str, headers: Mapping[str, str], secret: str) -
     want = "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
     if not any(hmac.compare_digest(want.encode(), signature.encode()) for signature in signatures):
         raise WebhookError("Expected a signature by the callback secret, got another")
-    return cast(Job, json.loads(content))
+    return cast(JobEvent, json.loads(content))
 
 
 def _key_of(secret: str) -> bytes:
