@@ -54,7 +54,10 @@ const schema = z.object({
     })
     .optional(),
   UNDERTONE_SECRET: z.string().min(32, { error: 'at least 32 random characters' }).optional(),
-  UNDERTONE_PUBLIC_URL: parsedBy(parseOrigin, 'https://HOST without a path').optional(),
+  UNDERTONE_PUBLIC_URL: parsedBy(
+    parseOrigin,
+    'https://HOST without a path, since pages and cookies have no prefix',
+  ).optional(),
   UNDERTONE_TRUST_PROXY: integer(0, 10).default(0),
   UNDERTONE_SIGNUP: z.enum(['first', 'open', 'closed'], { error: 'first, open or closed' }).default('first'),
   UNDERTONE_PLAYGROUND_LINK: z.enum(['on', 'off'], { error: 'on or off' }).default('on'),

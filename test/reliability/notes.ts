@@ -20,7 +20,7 @@ another account that analyses, posts jobs and logs in; and a queue that one owne
 retry, one follows the documented retry policy. One host is killed under load, all are restarted in turn, and the database stops
 and returns. Needs root.`,
   deployment: `The tool that reads each file of \`deploy/\` checks it. The system calls of the service from start to exit are
-compared with the unit's filter. The long form builds both images of the Containerfile with podman, on roots that debootstrap makes,
+compared with the unit's filter. nginx runs in front of the service with its file. The long form builds both images of the Containerfile with podman, on roots that debootstrap makes,
 and runs them read-only, without a network. Needs root.`,
   hardening: `The service in its own mount and network namespaces, with one writable folder, the loopback interface, no
 capabilities and a control group of 512 MiB (\`test/reliability/hardening/sandbox.sh\`). Root inside the namespaces tries which

@@ -91,7 +91,7 @@ test('all problems are reported at once', (t) => {
     'Expected an integer from 1 to 1024 for `UNDERTONE_WORKERS`, got "many"',
     'Expected file:PATH or postgres://USER@HOST/DATABASE for `UNDERTONE_DATABASE_URL`, got mysql:',
     'Expected first, open or closed for `UNDERTONE_SIGNUP`, got "no"',
-    'Expected https://HOST without a path for `UNDERTONE_PUBLIC_URL`, got "https://voice.example/path"',
+    'Expected https://HOST without a path, since pages and cookies have no prefix for `UNDERTONE_PUBLIC_URL`, got "https://voice.example/path"',
     'Expected https://HOST[,https://HOST...] for `UNDERTONE_CORS_ORIGINS`, got "https://app.example,*"',
     'Expected on or off for `UNDERTONE_PLAYGROUND_LINK`, got "yes"',
     'Expected one of fatal, error, warn, info, debug, trace, silent for `UNDERTONE_LOG_LEVEL`, got "loud"',

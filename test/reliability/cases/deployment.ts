@@ -8,12 +8,15 @@ import { closeConnections, post, token } from '../../../benchmarks/request/clien
 import { call } from '../../support/http.ts';
 import { atMost, exactly, negativeControl, type Options, type Row } from '../case.ts';
 import { runContainer } from '../deployment/container.ts';
+import { checkNginx } from '../deployment/nginx.ts';
 import { allowedCalls, callsOfService, exposureOf, faultsOf, unit } from '../deployment/unit.ts';
 import { buildService, withServer } from '../support/service.ts';
 
 const packages = [
   'systemd',
   'haproxy',
+  'nginx-light',
+  'openssl',
   'prometheus',
   'docker-compose',
   'strace',
@@ -33,6 +36,7 @@ export async function run({ long }: Options): Promise<readonly Row[]> {
   return [
     ...(await checkUnit()),
     accepted('haproxy.cfg', ['haproxy', '-c', '-f', 'deploy/haproxy/haproxy.cfg']),
+    ...(await checkNginx()),
     valid(manifests),
     negativeControl('a field unknown to Kubernetes', [valid(wrong)]),
     accepted('compose.yaml', ['docker-compose', '-f', 'deploy/compose/compose.yaml', 'config', '-q']),
