@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The `undertone` command. */
 import { Command, CommanderError } from 'commander';
-import { type CliContext, UsageError } from './cli/context.ts';
+import { type CliContext, escapeText, UsageError } from './cli/context.ts';
 import { ConfigError } from './runtime/config.ts';
 import { describeServiceError, ServiceError } from './runtime/errors.ts';
 import { version } from './runtime/version.ts';
@@ -36,6 +36,8 @@ const commands: Readonly<Record<string, () => Promise<Register>>> = {
   openapi: async () => (await import('./cli/openapi.ts')).registerOpenApi,
   mcp: async () => (await import('./cli/mcp.ts')).registerMcp,
 };
+
+for (const stream of [process.stdout, process.stderr]) escapeText(stream);
 
 let stdoutClosed = false;
 const context: CliContext = {

@@ -16,6 +16,7 @@ import {
   type SpeakersReport,
   type ValidationItem,
 } from '../index.ts';
+import { escapeControls } from '../runtime/control-characters.ts';
 import { FileError, type ReadOptions, readRegularFile } from '../runtime/regular-file.ts';
 import { reportReady } from '../workers/protocol.ts';
 import { displayPath, type Input } from './inputs.ts';
@@ -81,7 +82,7 @@ function toResult(error: unknown, path: string): FailedFile {
   if (error instanceof FileError) {
     const msg =
       error.got === 'ENOENT'
-        ? `No such file: ${displayPath(path)}`
+        ? `No such file: ${escapeControls(displayPath(path))}`
         : `Expected a readable file for \`audio\`, got ${error.got}`;
     return { error: item(msg, 'value_error.audio.unreadable'), cause: null };
   }

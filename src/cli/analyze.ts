@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Signal, signals } from '../analysis/signals/table.ts';
 import { parseConfig } from '../runtime/config.ts';
+import { escapeControls } from '../runtime/control-characters.ts';
 import { modelSets, shippedModels } from '../runtime/shipped-models.ts';
 import { entryFile } from '../runtime/worker-entries.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask, EmbedResult } from './analyze-thread.ts';
@@ -116,10 +117,13 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
     if (skipped) totals.skipped++;
     else if ('error' in result) totals.failed++;
     else totals.seconds += result.report.audio.duration_s;
-    if ('error' in result && result.cause !== null) progress.note(`${path}: ${result.cause}`);
+    if ('error' in result && result.cause !== null) progress.note(result.cause, path);
     if (!skipped || output.listSkipped) embeddings?.add(result);
-    const shown = output.shortPaths ? displayPath(path) : path;
-    await progress.step(skipped && !output.listSkipped ? undefined : output.format(shown, result));
+    const shown = output.shortPaths ? escapeControls(displayPath(path)) : path;
+    const text = skipped && !output.listSkipped ? undefined : output.format(shown, result);
+    await progress.step(
+      output.isData && text !== undefined && !terminal.stdout.isTTY ? Buffer.from(text) : text,
+    );
     if (terminal.stdoutClosed()) break;
   }
   if (output.end !== undefined) terminal.stdout.write(await output.end());

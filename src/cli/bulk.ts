@@ -69,7 +69,7 @@ async function bulk(paths: readonly string[], options: Options, terminal: CliCon
       const result = await analyzeFile(client, path);
       if ('unanswered' in result) {
         totals.open++;
-        progress.note(`${path}: ${result.unanswered}`);
+        progress.note(result.unanswered, path);
       } else {
         totals.done++;
         totals.refused += 'error' in result ? 1 : 0;

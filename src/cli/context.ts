@@ -1,6 +1,7 @@
 /** The environment, streams and exit of a command, and its usage errors. */
 import { once } from 'node:events';
 import type { ReadStream, WriteStream } from 'node:tty';
+import { escapeControls, escapeLines } from '../runtime/control-characters.ts';
 
 export type CliContext = {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -19,10 +20,21 @@ export type CliContext = {
 export class UsageError extends Error {}
 
 export function expected(what: string, name: string, got: string): UsageError {
-  return new UsageError(`Expected ${what} for \`${name}\`, got ${got}`);
+  return new UsageError(`Expected ${what} for \`${name}\`, got ${escapeControls(got)}`);
 }
 
-/** Applies back-pressure. `stdoutClosed` reports a closed stream. */
-export async function writeLine(stream: WriteStream, line: string): Promise<void> {
-  if (!stream.write(`${line}\n`)) await once(stream, 'drain').catch(() => {});
+/**
+ * Text that the stream writes from now on keeps line breaks and tabs; other control characters are escaped, for file names,
+ * labels and manifests may hold them. Bytes are written as they are: data for other programs, and control sequences of our own.
+ */
+export function escapeText(stream: WriteStream): void {
+  const write = stream.write.bind(stream) as (chunk: unknown, ...rest: unknown[]) => boolean;
+  stream.write = (chunk: unknown, ...rest: unknown[]) =>
+    write(typeof chunk === 'string' ? escapeLines(chunk) : chunk, ...rest);
+}
+
+/** @param line bytes are not escaped. Applies back-pressure. `stdoutClosed` reports a closed stream. */
+export async function writeLine(stream: WriteStream, line: string | Uint8Array): Promise<void> {
+  const text = typeof line === 'string' ? `${line}\n` : Buffer.concat([line, Buffer.from('\n')]);
+  if (!stream.write(text)) await once(stream, 'drain').catch(() => {});
 }

@@ -53,7 +53,7 @@ async function embedFiles(paths: readonly string[], options: Options, terminal: 
     if (task.optional && isNoAudio(result)) await progress.step();
     else if ('error' in result) {
       failed++;
-      progress.note(`${path}: ${result.cause ?? result.error.msg}`);
+      progress.note(result.cause ?? result.error.msg, path);
       await progress.step();
     } else await progress.step(JSON.stringify({ path, ...result.report }));
     if (terminal.stdoutClosed()) break;

@@ -70,7 +70,7 @@ async function writeFeatures(
     const { path } = tasks[totals.done++] as FeaturesTask;
     if ('error' in extracted) {
       totals.failed++;
-      progress.note(`${path}: ${extracted.error}`);
+      progress.note(extracted.error, path);
     } else totals.frames += extracted.frames;
     await progress.step();
   }

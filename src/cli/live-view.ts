@@ -39,7 +39,8 @@ function createScreen(name: string, stdout: CliContext['stdout']): LiveView {
   function draw(lines: readonly string[]): void {
     const width = stdout.columns || 80;
     const text = lines.map((line) => `${line.slice(0, width - 1)}\n`).join('');
-    stdout.write(`${drawn === 0 ? '' : `\x1b[${drawn}A`}\x1b[0J${text}`);
+    stdout.write(Buffer.from(`${drawn === 0 ? '' : `\x1b[${drawn}A`}\x1b[0J`));
+    stdout.write(text);
     drawn = lines.length;
   }
 

@@ -22,6 +22,8 @@ export type OutputFormat = {
   /** For people: paths relative to the working directory. */
   readonly shortPaths?: true;
   readonly listSkipped?: true;
+  /** Written as it is to a file or a pipe. */
+  readonly isData?: true;
   readonly header?: string;
   /** Undefined: nothing to print. */
   format(path: string, result: AnalyzeResult): string | undefined;
@@ -68,7 +70,7 @@ export function createOutput(
         .map((one) => format(path, one.result, one.part))
         .join('\n');
   if (name === 'table') return { shortPaths: true, header: tableHeader, format: perPart(toTable) };
-  if (name === 'csv') return { header: csvHeader(kind), format: perPart(toCsv) };
+  if (name === 'csv') return { isData: true, header: csvHeader(kind), format: perPart(toCsv) };
   if (name === 'jsonl') return { listSkipped: true, format: toJsonLine };
   const text = perPart(describe);
   return {
@@ -89,6 +91,7 @@ function wideOutput(parquet: boolean, by: RowUnit, kind: Kind, labels: readonly 
     partsOf(result, kind).flatMap((one) => wideRows(by, path, one.result, one.part));
   if (!parquet) {
     return {
+      isData: true,
       header: names.join(','),
       format: (path, result) =>
         rowsOf(path, result)

@@ -1,14 +1,15 @@
+import { escapeControls } from '../runtime/control-characters.ts';
 import { type CliContext, writeLine } from './context.ts';
 
 export type Progress = {
   /** Counts a finished file. Writes `line` to standard output, above the bar. */
-  step(line?: string): Promise<void>;
-  /** Writes a line to standard error, above the bar. */
-  note(line: string): void;
+  step(line?: string | Uint8Array): Promise<void>;
+  /** Writes a line to standard error, above the bar; `path` stays on the line. */
+  note(text: string, path?: string): void;
   end(summary: string): void;
 };
 
-const clearLine = '\r\x1b[K';
+const clearLine = Buffer.from('\r\x1b[K');
 const barWidth = 30;
 const defaultColumns = 80;
 
@@ -25,7 +26,8 @@ export function showProgress(total: number, { stdout, stderr }: CliContext): Pro
   };
   const draw = () => {
     const bar = describeProgress(done, total, (performance.now() - started) / 1000);
-    if (shown) stderr.write(`${clearLine}${bar.slice(0, (stderr.columns || defaultColumns) - 1)}`);
+    clear();
+    if (shown) stderr.write(bar.slice(0, (stderr.columns || defaultColumns) - 1));
   };
   draw();
   return {
@@ -37,9 +39,9 @@ export function showProgress(total: number, { stdout, stderr }: CliContext): Pro
       done++;
       draw();
     },
-    note(line) {
+    note(text, path) {
       clear();
-      stderr.write(`${line}\n`);
+      stderr.write(`${path === undefined ? '' : `${escapeControls(path)}: `}${text}\n`);
       draw();
     },
     end(summary) {

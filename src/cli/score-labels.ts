@@ -70,7 +70,7 @@ async function score(
     const path = paths[done++] as string;
     if ('error' in result) {
       failed++;
-      progress.note(`${path}: ${result.cause ?? result.error.msg}`);
+      progress.note(result.cause ?? result.error.msg, path);
     } else await file.add(path, result);
     await progress.step();
   }
