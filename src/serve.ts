@@ -1,7 +1,8 @@
 /** Starts the service: environment, workers, the rest, and exit codes. */
 import { type Config, ConfigError, parseConfig } from './runtime/config.ts';
 import { describeServiceError, ServiceError } from './runtime/errors.ts';
-import type { Welcome } from './service.ts';
+import { npxParent } from './runtime/shutdown.ts';
+import type { openService, Welcome } from './service.ts';
 import { createPool } from './workers/pool.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -13,7 +14,7 @@ const exitCodes = { failed: 1, misconfigured: 2 } as const;
 /** Resolves when the service is ready. A signal or a failed start ends the process. */
 export async function serve(env: Environment, { welcome }: ServeOptions = {}): Promise<void> {
   try {
-    await start(parseConfig(env), welcome);
+    await start(parseConfig(env), { welcome, parent: npxParent(env) });
   } catch (error) {
     const code = error instanceof ConfigError ? exitCodes.misconfigured : exitCodes.failed;
     process.stderr.write(`${await describeError(error)}\n`);
@@ -22,7 +23,10 @@ export async function serve(env: Environment, { welcome }: ServeOptions = {}): P
 }
 
 /** The workers load the models while this thread loads the rest of its code, which takes as long. */
-async function start(config: Config, welcome: Welcome | undefined): Promise<void> {
+async function start(
+  config: Config,
+  own: Pick<Parameters<typeof openService>[0], 'welcome' | 'parent'>,
+): Promise<void> {
   const logger = import('./runtime/log.ts').then(({ createLogger }) => createLogger(config.logLevel));
   const pool = createPool({
     workers: config.workers,
@@ -33,9 +37,9 @@ async function start(config: Config, welcome: Welcome | undefined): Promise<void
   // `openService` reports invalid models.
   const loaded = Promise.allSettled([pool.started]);
   try {
-    const { openService } = await import('./service.ts');
+    const service = await import('./service.ts');
     const exit = (code: number) => process.exit(code);
-    await openService({ config, welcome, logger: await logger, pool, exit });
+    await service.openService({ ...own, config, logger: await logger, pool, exit });
   } catch (error) {
     // Exiting while a thread is inside ONNX Runtime would abort the process.
     await loaded;

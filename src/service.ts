@@ -60,10 +60,19 @@ export type ServiceOptions = Pick<Service, 'config' | 'logger' | 'pool'> & {
   readonly welcome: Welcome | undefined;
   /** Ends the process. */
   exit(code: number): void;
+  /** @see handleSignals */
+  readonly parent: number | null;
 };
 
 /** Opens everything but the workers, then waits for them. */
-export async function openService({ config, welcome, logger, pool, exit }: ServiceOptions): Promise<void> {
+export async function openService({
+  config,
+  welcome,
+  logger,
+  pool,
+  exit,
+  parent,
+}: ServiceOptions): Promise<void> {
   const lifecycle = createLifecycle();
   const metrics = createMetrics();
   const manifests = await readManifests(config.modelsDir);
@@ -135,6 +144,7 @@ export async function openService({ config, welcome, logger, pool, exit }: Servi
     stop: () => stop(service),
     abort: () => abort(service),
     exit,
+    parent,
   });
   await pool.started;
   process.stdout.write(`listening on ${url}\n`);

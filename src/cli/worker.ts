@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ConfigError, parseConfig } from '../runtime/config.ts';
-import { handleSignals } from '../runtime/shutdown.ts';
+import { handleSignals, npxParent } from '../runtime/shutdown.ts';
 import { type CliContext, expected } from './context.ts';
 
 const examples = `
@@ -42,7 +42,7 @@ async function runWorker({ env, stdout, exit }: CliContext): Promise<void> {
       await started.stop();
       await database.destroy();
     };
-    handleSignals({ logger, stop, abort: started.abort, exit });
+    handleSignals({ logger, stop, abort: started.abort, exit, parent: npxParent(env) });
     stdout.write(`working with ${config.workers} threads\n`);
   } catch (error) {
     await database.destroy();

@@ -21,6 +21,7 @@ function open(t: ExecutionContext) {
     stop: note('stop'),
     abort: note('break off'),
     exit: (code) => done.push(`exit ${code}`),
+    parent: null,
   });
   const listener = process.listeners('SIGTERM').find((one) => !before.includes(one)) as (s: Signal) => void;
   t.teardown(() => {
