@@ -38,7 +38,8 @@ export async function verifyWebhook(
   const key = await subtle.importKey('raw', secretBytes, algorithm, false, ['verify']);
   for (const signature of header('webhook-signature').split(' ')) {
     if (!signature.startsWith('v1,')) continue;
-    if (await subtle.verify('HMAC', key, bytesOf(signature.slice(3)), signed)) return JSON.parse(text) as JobEvent;
+    if (await subtle.verify('HMAC', key, bytesOf(signature.slice(3)), signed))
+      return JSON.parse(text) as JobEvent;
   }
   throw new WebhookError('Expected a signature by the callback secret, got another');
 }
