@@ -1,8 +1,9 @@
 #!/bin/sh
 # Makes one recording in every container and coding that is taken: recordings.sh DIR. Keeps a folder newer than this script.
-# Speech by espeak-ng, 44.1 kHz stereo, the right channel 2 dB softer. Needs ffmpeg, sox and espeak-ng.
+# Speech of scripts/speech.sh, 44.1 kHz stereo, the right channel 2 dB softer. Needs ffmpeg and sox.
 set -eu
 out=$(realpath -m "$1")
+speech=$(realpath "$(dirname "$0")/../test/speech")
 [ "$out" -nt "$0" ] && exit
 mkdir -p "$(dirname "$out")"
 exec 9>"$out.lock"
@@ -17,9 +18,7 @@ encode() {
   ffmpeg -nostdin -loglevel error -y -i speech.wav -map_metadata -1 -fflags +bitexact -flags:a +bitexact "$@" "$name"
 }
 
-espeak-ng -v en -s 150 -w spoken.wav "The quick brown fox jumps over the lazy dog, while six wise owls watch quietly. \
-She sells sea shells by the shore, and nobody asks how many she found this morning."
-sox -D spoken.wav -r 44100 -c 2 -b 16 speech.wav gain -3 remix 1 1v0.8
+sox -D "$speech/fox.flac" -r 44100 -c 2 -b 16 speech.wav gain -3 remix 1 1v0.8
 
 encode u8.wav -c:a pcm_u8
 encode s24.wav -c:a pcm_s24le
@@ -81,7 +80,7 @@ ffmpeg -nostdin -loglevel error -i speech.amr -c:a copy speech.3gp
 ffmpeg -nostdin -loglevel error -i speech.wav -ac 1 -ar 22050 -c:a libvorbis vorbis-mono.ogg
 cat vorbis.ogg vorbis.ogg >chained.ogg
 cat vorbis.ogg opus.ogg vorbis-mono.ogg >mixed-chain.ogg
-rm spoken.wav vorbis-mono.ogg cover.png
+rm vorbis-mono.ogg cover.png
 touch .
 rm -rf "$out"
 mv -T "$temporary" "$out"

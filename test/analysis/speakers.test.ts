@@ -1,17 +1,16 @@
 /** `segments`: one report per speaker that the caller names. */
-import { execFileSync } from 'node:child_process';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { analyzerOf } from '../../src/analysis/analyze.ts';
+import { joinArrays } from '../../src/analysis/arrays.ts';
 import { type Chunking, defaultChunking } from '../../src/analysis/chunked.ts';
 import { composeReport } from '../../src/analysis/compose-report.ts';
 import { combinedReport } from '../../src/analysis/report.ts';
 import { soloSpans } from '../../src/analysis/speakers.ts';
 import { speakersReportSchema } from '../../src/analysis/speakers-report.ts';
 import { defaultOptions, type SpeakerSegment } from '../../src/analysis/types.ts';
-import { decode } from '../../src/index.ts';
 import { loadModels } from '../../src/models/loader.ts';
-import { limits } from '../support/analysis.ts';
+import { limits, speech } from '../support/analysis.ts';
 
 const segment = (speaker: string, start: number, end: number): SpeakerSegment => ({ start, end, speaker });
 
@@ -19,14 +18,10 @@ const rate = 16_000;
 const models = await loadModels('models/standard');
 const base = { ...defaultOptions, baselines: [], signals: ['emotion', 'cognitive'], cancel: null } as const;
 
-function say(voice: string, pitch: number): Float32Array {
-  const text = 'The quick brown fox jumps over the lazy dog while wise owls watch. '.repeat(2);
-  const options = ['-v', voice, '-p', String(pitch), '-s', '150', '--stdout', text];
-  return decode(execFileSync('espeak-ng', options, { maxBuffer: 1 << 24 })).samples;
-}
+const turns = (voice: string) => joinArrays([1, 2, 3].map((sentence) => speech(`${voice}-${sentence}`)));
 
 /** Turns of 3 s: low, high, low, high. */
-const [low, high] = [say('en', 20), say('en+f3', 70)];
+const [low, high] = [turns('low'), turns('high')];
 const talk = Float32Array.from({ length: 12 * rate }, (_, at) => {
   const turn = Math.floor(at / (3 * rate));
   const voice = turn % 2 === 0 ? low : high;

@@ -4,14 +4,10 @@ import { execFileSync } from 'node:child_process';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { decode } from '../../src/audio/addon.ts';
-import { limits, reporter } from '../support/analysis.ts';
+import { limits, reporter, speech } from '../support/analysis.ts';
 
 const rate = 16_000;
 const report = await reporter();
-const text =
-  'The quick brown fox jumps over the lazy dog, while six wise owls watch quietly from the old tree. ' +
-  'She sells sea shells by the shore, and nobody asks how many of them she found this morning. ';
-
 /**
  * Words per minute, and the gap between words in tens of ms. Synthetic gaps are all equal: at 10 to 12 all of them lie at
  * the bound of a pause and cross it together.
@@ -26,23 +22,17 @@ const speakers: readonly Speaker[] = [
   ['en-gb+m2', 100, 18],
 ];
 const maxBuffer = 2 ** 26;
-/** Of the text, so that there is speech enough for the indices. */
+/** Of the sentences, so that there is speech enough for the indices. */
 const repeats = 4;
 const pauses = Array.from({ length: repeats }, () => [0.4, 1.2, 0.8]).flat();
 
-function decoded(bytes: Uint8Array): Float32Array {
-  return decode(bytes, { sampleRate: rate, channel: null, limits, cancel: null }).samples;
-}
-
-function speak([voice, words, gap]: Speaker): Float32Array {
-  const options = ['-v', voice, '-s', `${words}`, '-g', `${gap}`, '--stdout', text.repeat(repeats)];
-  return decoded(execFileSync('espeak-ng', options, { maxBuffer }));
-}
+const speak = ([voice, words]: Speaker) => speech(`${voice}-${words}`, repeats);
 
 function atTempo(samples: Float32Array, tempo: string): Float32Array {
   const options = ['-t', 'wav', '-', '-t', 'wav', '-', 'tempo', '-s', tempo];
   const input = wavFile(samples, rate);
-  return decoded(execFileSync('sox', options, { input, maxBuffer, stdio: ['pipe', 'pipe', 'ignore'] }));
+  const faster = execFileSync('sox', options, { input, maxBuffer, stdio: ['pipe', 'pipe', 'ignore'] });
+  return decode(faster, { sampleRate: rate, channel: null, limits, cancel: null }).samples;
 }
 
 async function indicesOf(samples: Float32Array): Promise<{ load: number; processing: number }> {

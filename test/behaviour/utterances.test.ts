@@ -1,11 +1,9 @@
 /** An utterance counts as itself: what stands before and after it, and where the file ends, does not move its scores. */
-import { execFileSync } from 'node:child_process';
 import test, { type ExecutionContext } from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { joinArrays } from '../../src/analysis/arrays.ts';
 import type { CombinedReport } from '../../src/analysis/report.ts';
-import { decode } from '../../src/audio/addon.ts';
-import { limits, type Reporter, reporter } from '../support/analysis.ts';
+import { type Reporter, reporter, speech } from '../support/analysis.ts';
 
 const rate = 16_000;
 /** Of valence and arousal. */
@@ -23,23 +21,21 @@ type Entry = CombinedReport['emotion']['timeline'][number];
 type Span = { readonly start: number; readonly end: number };
 type Scores = Pick<Entry, 'valence' | 'arousal' | 'emotions'>;
 
-type Voice = readonly [voice: string, words: number, pitch: number, text: string];
-const voices: readonly Voice[] = [
-  ['en-us+m3', 140, 30, 'We walked along the river until it was dark'],
-  ['en-gb+f4', 210, 95, 'How dare you do that to me again'],
-  ['en-us+f2', 110, 20, 'Nobody knows where she has gone'],
-  ['en-us+croak', 190, 80, 'Get out of my house right now'],
-  ['en-gb+m5', 160, 50, 'The train will leave at half past nine'],
-  ['en-us+f5', 175, 70, 'That is the best news of the year'],
-];
+const voices = [
+  'en-us+m3-140',
+  'en-gb+f4-210',
+  'en-us+f2-110',
+  'en-us+croak-190',
+  'en-gb+m5-160',
+  'en-us+f5-175',
+] as const;
 
 /** Windows begin at a multiple of 4 frames: here that of an utterance begins at the same of its samples in every recording. */
 const gridSamples = 640;
 
 /** From the first to the last sound, peak at -12 dBFS. */
-function speak([voice, words, pitch, text]: Voice): Float32Array {
-  const wav = execFileSync('espeak-ng', ['-v', voice, '-s', `${words}`, '-p', `${pitch}`, '--stdout', text]);
-  const { samples } = decode(wav, { sampleRate: rate, channel: null, limits, cancel: null });
+function speak(voice: string): Float32Array {
+  const samples = speech(voice);
   const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
   const isSound = (sample: number) => Math.abs(sample) > 0.01 * peak;
   const sound = samples.subarray(samples.findIndex(isSound), samples.findLastIndex(isSound) + 1);
@@ -48,7 +44,7 @@ function speak([voice, words, pitch, text]: Voice): Float32Array {
   return padded;
 }
 
-const utterances = voices.map(speak);
+const utterances = voices.map((voice) => speak(voice));
 const silence = (seconds: number) =>
   new Float32Array(Math.ceil((seconds * rate) / gridSamples) * gridSamples);
 const scaled = (samples: Float32Array, decibels: number) =>

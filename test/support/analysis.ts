@@ -1,6 +1,8 @@
 /** Reports straight from the analyzer, without a server. */
+import { readFileSync } from 'node:fs';
 import { fixture } from '../../scripts/recordings.ts';
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
+import { joinArrays } from '../../src/analysis/arrays.ts';
 import { type CombinedReport, combinedReport } from '../../src/analysis/report.ts';
 import { type AnalyzeRequest, defaultOptions } from '../../src/analysis/types.ts';
 import { decode } from '../../src/audio/addon.ts';
@@ -30,7 +32,14 @@ export async function reporter(modelsDir = 'models/standard'): Promise<Reporter>
   };
 }
 
+const samplesIn = (bytes: Uint8Array) =>
+  decode(bytes, { sampleRate: 16_000, channel: null, limits, cancel: null }).samples;
+
 /** Mono samples at 16 kHz. */
-export function samplesOf(name: string): Float32Array {
-  return decode(fixture(name), { sampleRate: 16_000, channel: null, limits, cancel: null }).samples;
+export const samplesOf = (name: string): Float32Array => samplesIn(fixture(name));
+
+/** A file of test/speech, `times` times in a row: mono samples at 16 kHz. */
+export function speech(name: string, times = 1): Float32Array {
+  const samples = samplesIn(readFileSync(`test/speech/${name}.flac`));
+  return joinArrays(Array.from({ length: times }, () => samples));
 }
