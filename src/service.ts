@@ -53,6 +53,7 @@ type Service = {
   readonly tokens: Tokens;
   readonly usage: Usage;
   readonly streams: Streams;
+  readonly jobs: Jobs | null;
   readonly traceExport: TraceExport | undefined;
 };
 
@@ -137,6 +138,7 @@ export async function openService({
     tokens,
     usage,
     streams,
+    jobs,
     traceExport,
   };
   handleSignals({
@@ -229,6 +231,7 @@ function openAccounts({
 async function stop({
   config,
   database,
+  jobs,
   lifecycle,
   logger,
   pool,
@@ -255,6 +258,7 @@ async function stop({
   await new Promise((resolve) => setTimeout(resolve, graceMs));
   lifecycle.refuseNew();
   streams.sessions.drain();
+  jobs?.waits.end();
   await Promise.all(servers.map((server) => server.drain()));
   clearTimeout(abortTimer);
   await pool.close();

@@ -139,7 +139,8 @@ test('docs/operations.md lists every metric', async (t) => {
     ready: () => true,
   });
   metrics.addStreams({ sessions: none, bytes: none });
-  metrics.addJobGauges(async () => ({ waiting: 0, running: 0, oldest: 0 }));
+  metrics.addWriteFailures(() => ({ expiry: 0, usage: 0, last_used: 0 }));
+  metrics.addJobGauges(async () => ({ waiting: 0, running: 0, oldest: 0 }), none);
   const known = (await metrics.text()).match(/(?<=^# TYPE )undertone_\w+/gm) ?? [];
   const listed = readFileSync('docs/operations.md', 'utf8').match(/(?<=`)undertone_\w+(?=`)/g) ?? [];
   t.deepEqual([...new Set(listed)].sort(), [...known].sort());

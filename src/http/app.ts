@@ -71,7 +71,7 @@ export function createApp(options: AppOptions): Koa<State> {
     ready: () => readinessError(lifecycle, pool) === null,
   });
   const jobs = options.jobs ?? null;
-  if (jobs !== null) metrics.addJobGauges(jobs.stats);
+  if (jobs !== null) metrics.addJobGauges(jobs.stats, jobs.waits.count);
   const app = createKoa(logger);
   // Only the last addresses of X-Forwarded-For were written by trusted proxies.
   app.proxy = config.trustedProxies > 0;

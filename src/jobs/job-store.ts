@@ -52,6 +52,8 @@ export type JobStore = {
   list(owner: JobOwner, before: ListedRow | null, count: number): Promise<ListedRow[]>;
   /** Reads a job of any owner, for workers. */
   read(id: string): Promise<JobRow | null>;
+  /** Returns those of `ids` that have not ended. */
+  findOpen(ids: readonly string[]): Promise<string[]>;
   /** Returns false when the job has ended or was deleted: one of several workers succeeds. */
   finish(id: string, outcome: Outcome, body: string, expiresAt: number): Promise<boolean>;
   /** Makes the idempotency key available for another job. */
@@ -105,6 +107,11 @@ export function createJobStore(database: Database, now: () => number = Date.now)
       return runQuery(older.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(count).execute());
     },
     read: (id) => first(live().where('id', '=', id)),
+    async findOpen(ids) {
+      const all = database.selectFrom('jobs').select('id').where('id', 'in', ids);
+      const open = all.where('outcome', 'is', null).where('expires_at', '>', now());
+      return (await runQuery(open.execute())).map(({ id }) => id);
+    },
     async finish(id, outcome, body, expiresAt) {
       const open = database.updateTable('jobs').where('id', '=', id).where('outcome', 'is', null);
       const ended = open.set({ outcome, body, finished_at: now(), expires_at: expiresAt });

@@ -9,6 +9,7 @@ import { type DigestInput, digestRequest } from './digest.ts';
 import { createCipher } from './encryption.ts';
 import { encodeJob, encodeJobs, type JobSummary, type StoredJob } from './job-json.ts';
 import { createJobStore, type JobOwner } from './job-store.ts';
+import { createJobWaits, type JobWaits } from './job-waits.ts';
 import type { JobsContext } from './jobs-context.ts';
 import { createQueueSlots, type QueueSlots } from './queue-slots.ts';
 import { countWaiting, type JobStats, readStats } from './queue-state.ts';
@@ -38,6 +39,7 @@ export type Jobs = {
   /** See createJob. */
   create(id: string, request: JobRequest): Promise<StoredJob>;
   find(owner: JobOwner, id: string): Promise<StoredJob | null>;
+  readonly waits: JobWaits;
   /** Newest first, older than the job `after`. Returns null for an unknown `after`. */
   list(owner: JobOwner, after: string | null): Promise<JobPage | null>;
   hasKey(owner: JobOwner, idempotencyKey: string): Promise<boolean>;
@@ -82,6 +84,7 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
     drop: uploadStore.delete,
     onLost: options.onUploadThreadLost,
   });
+  const waits = createJobWaits(store);
   const slots: QueueSlots = createQueueSlots({
     size: settings.queue,
     countUsed: (owner) => withRedis(() => countWaiting(queues, owner)),
@@ -92,6 +95,7 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
     uploads,
     digest: (request) => digestRequest(cipher.digestKey, request),
     createId: () => idPrefix + randomBase62(idLength),
+    waits,
     reserveSlots: (owner, count, work) => slots.reserve(owner.key, count, work),
     create: (id, request) => createJob(context, id, request),
     async remove(owner, id) {
@@ -105,6 +109,7 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
     encodeAll: encodeJobs,
     stats: () => withRedis(() => readStats(queues)),
     async close() {
+      waits.end();
       await uploads.close();
       await queues.close();
       redis.disconnect();

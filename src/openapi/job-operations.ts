@@ -27,6 +27,14 @@ const id = {
   schema: { type: 'string' },
 } as const;
 
+const wait = {
+  name: 'wait',
+  in: 'query',
+  required: false,
+  description: 'Seconds to wait for the end of the job, at most 60; more count as 60.',
+  schema: { type: 'integer', minimum: 0, default: 0 },
+} as const;
+
 const key = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -81,8 +89,9 @@ export const jobOperations: readonly Operation[] = [
     path: '/v1/jobs/{id}',
     operationId: 'showJob',
     summary: 'State and result of a job',
-    description: 'A job of this token or its account. Poll every few seconds, or use a callback.',
-    parameters: [id],
+    description:
+      'A job of this token or its account. With `wait`, the response comes when the job has ended, at the latest after that time; repeat it, or use a callback.',
+    parameters: [id, wait],
     ok: json('Job'),
     codes: [...codes, 'not_found'],
   },

@@ -11,10 +11,14 @@ type NewJobOptions = {
 /** An upload may take 10 minutes unless `timeoutMs` is set here or in the client. */
 export type JobOptions = FormOptions & NewJobOptions;
 export type UrlOptions = CallOptions & NewJobOptions & Pick<JobOptions, 'channel' | 'channels' | 'receipt'>;
+export type GetOptions = CallOptions & {
+    /** The answer comes when the job has ended, after so many seconds at the latest; up to 60, 0 when left out. */
+    readonly waitSeconds?: number;
+};
 export type WaitOptions = CallOptions & {
     /** Called with each state of the job, `progress` included, when it has changed. */
     readonly onProgress?: (job: Job) => void;
-    /** Longest delay between two requests; 5 s when left out. */
+    /** Longest time between two states; 5 s when left out. The end is reported at once. */
     readonly maxDelayMs?: number;
 };
 /** Calls throw ApiError and its subclasses, or NoAnswerError. */
@@ -22,7 +26,7 @@ export type Jobs = {
     submit(audio: Recording, options?: JobOptions): Promise<NewJob>;
     /** One job per URL, in the same order. */
     submitUrls(urls: readonly string[], options?: UrlOptions): Promise<NewJobs>;
-    get(id: string, options?: CallOptions): Promise<Job>;
+    get(id: string, options?: GetOptions): Promise<Job>;
     /** Resolves with the report. @throws JobFailedError */
     wait(id: string, options?: WaitOptions): Promise<JobResult>;
     /** Every job, newest first, page by page. */

@@ -1,12 +1,12 @@
 import { JobFailedError } from "./errors.js";
 import { makeForm } from "./form.js";
-import { request, toJson } from "./request.js";
+import { defaultTimeoutMs, request, toJson } from "./request.js";
 import { sleep } from "./retry.js";
 const uploadTimeoutMs = 600_000;
 const firstDelayMs = 500;
 export function createJobs(client) {
     const call = (path, content, options) => request(path, content, { ...client, ...options });
-    const get = (id, options) => call(pathOf(id), {}, options);
+    const get = (id, { waitSeconds = 0, ...options } = {}) => call(`${pathOf(id)}${waitSeconds > 0 ? `?wait=${Math.ceil(waitSeconds)}` : ''}`, {}, { timeoutMs: (client.timeoutMs ?? defaultTimeoutMs) + 1000 * waitSeconds, ...options });
     return {
         async submit(audio, { callback, idempotencyKey, ...options } = {}) {
             const body = await makeForm(audio, options);
@@ -23,8 +23,11 @@ export function createJobs(client) {
         get,
         async wait(id, { onProgress, maxDelayMs = 5000, ...options } = {}) {
             let last = '';
+            const maxWaitMs = Math.min(maxDelayMs, (options.timeoutMs ?? Number.POSITIVE_INFINITY) / 2);
+            const waitSeconds = Math.floor(maxWaitMs / 1000);
             for (let delayMs = firstDelayMs;; delayMs = Math.min(2 * delayMs, maxDelayMs)) {
-                const job = await get(id, options);
+                const askedAt = Date.now();
+                const job = await get(id, { ...options, waitSeconds });
                 const state = JSON.stringify([job.status, job.progress]);
                 if (state !== last)
                     onProgress?.(job);
@@ -33,7 +36,7 @@ export function createJobs(client) {
                     return job.result;
                 if (job.status === 'failed' || job.status === 'cancelled')
                     throw new JobFailedError(job);
-                await sleep(delayMs, options.signal);
+                await sleep(Math.max(0, delayMs - (Date.now() - askedAt)), options.signal);
             }
         },
         async *list(options) {

@@ -25,7 +25,7 @@ export {
   type ValidationItem,
   WebhookError,
 } from './errors.ts';
-export type { JobOptions, Jobs, UrlOptions, WaitOptions } from './jobs.ts';
+export type { GetOptions, JobOptions, Jobs, UrlOptions, WaitOptions } from './jobs.ts';
 export type { Recording } from './recording.ts';
 export type {
   ChannelsReport,

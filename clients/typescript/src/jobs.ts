@@ -4,7 +4,7 @@ import { JobFailedError } from './errors.ts';
 import { makeForm } from './form.ts';
 import type { Recording } from './recording.ts';
 import type { Job, JobPage, JobResult, JobSummary, NewJob, NewJobs } from './reports.ts';
-import { request, toJson } from './request.ts';
+import { defaultTimeoutMs, request, toJson } from './request.ts';
 import { sleep } from './retry.ts';
 
 type NewJobOptions = {
@@ -19,10 +19,15 @@ export type JobOptions = FormOptions & NewJobOptions;
 
 export type UrlOptions = CallOptions & NewJobOptions & Pick<JobOptions, 'channel' | 'channels' | 'receipt'>;
 
+export type GetOptions = CallOptions & {
+  /** The answer comes when the job has ended, after so many seconds at the latest; up to 60, 0 when left out. */
+  readonly waitSeconds?: number;
+};
+
 export type WaitOptions = CallOptions & {
   /** Called with each state of the job, `progress` included, when it has changed. */
   readonly onProgress?: (job: Job) => void;
-  /** Longest delay between two requests; 5 s when left out. */
+  /** Longest time between two states; 5 s when left out. The end is reported at once. */
   readonly maxDelayMs?: number;
 };
 
@@ -31,7 +36,7 @@ export type Jobs = {
   submit(audio: Recording, options?: JobOptions): Promise<NewJob>;
   /** One job per URL, in the same order. */
   submitUrls(urls: readonly string[], options?: UrlOptions): Promise<NewJobs>;
-  get(id: string, options?: CallOptions): Promise<Job>;
+  get(id: string, options?: GetOptions): Promise<Job>;
   /** Resolves with the report. @throws JobFailedError */
   wait(id: string, options?: WaitOptions): Promise<JobResult>;
   /** Every job, newest first, page by page. */
@@ -46,7 +51,12 @@ const firstDelayMs = 500;
 export function createJobs(client: ClientOptions): Jobs {
   const call = <Answer>(path: string, content: RequestInit, options?: CallOptions) =>
     request<Answer>(path, content, { ...client, ...options });
-  const get: Jobs['get'] = (id, options) => call<Job>(pathOf(id), {}, options);
+  const get: Jobs['get'] = (id, { waitSeconds = 0, ...options } = {}) =>
+    call<Job>(
+      `${pathOf(id)}${waitSeconds > 0 ? `?wait=${Math.ceil(waitSeconds)}` : ''}`,
+      {},
+      { timeoutMs: (client.timeoutMs ?? defaultTimeoutMs) + 1000 * waitSeconds, ...options },
+    );
   return {
     async submit(audio, { callback, idempotencyKey, ...options } = {}) {
       const body = await makeForm(audio, options);
@@ -62,14 +72,17 @@ export function createJobs(client: ClientOptions): Jobs {
     get,
     async wait(id, { onProgress, maxDelayMs = 5000, ...options } = {}) {
       let last = '';
+      const maxWaitMs = Math.min(maxDelayMs, (options.timeoutMs ?? Number.POSITIVE_INFINITY) / 2);
+      const waitSeconds = Math.floor(maxWaitMs / 1000);
       for (let delayMs = firstDelayMs; ; delayMs = Math.min(2 * delayMs, maxDelayMs)) {
-        const job = await get(id, options);
+        const askedAt = Date.now();
+        const job = await get(id, { ...options, waitSeconds });
         const state = JSON.stringify([job.status, job.progress]);
         if (state !== last) onProgress?.(job);
         last = state;
         if (job.result != null) return job.result;
         if (job.status === 'failed' || job.status === 'cancelled') throw new JobFailedError(job);
-        await sleep(delayMs, options.signal);
+        await sleep(Math.max(0, delayMs - (Date.now() - askedAt)), options.signal);
       }
     },
     async *list(options) {

@@ -137,7 +137,7 @@ export interface paths {
         };
         /**
          * State and result of a job
-         * @description A job of this token or its account. Poll every few seconds, or use a callback.
+         * @description A job of this token or its account. With `wait`, the response comes when the job has ended, at the latest after that time; repeat it, or use a callback.
          */
         get: operations["showJob"];
         put?: never;
@@ -2991,7 +2991,10 @@ export interface operations {
     };
     showJob: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Seconds to wait for the end of the job, at most 60; more count as 60. */
+                wait?: number;
+            };
             header?: never;
             path: {
                 /** @description Id of the job. */

@@ -37,7 +37,7 @@ export type Metrics = {
   /** @param read failed attempts since the start */
   addWriteFailures(read: () => Readonly<Record<BackgroundWrite, number>>): void;
   /** The gauges are NaN while `readStats` fails. */
-  addJobGauges(readStats: () => Promise<JobStats>): void;
+  addJobGauges(readStats: () => Promise<JobStats>, waits: () => number): void;
 };
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -81,7 +81,7 @@ export function createMetrics(): Metrics {
     addGauges: (sources) => addGauges(registers, sources),
     addStreams: (sources) => addStreams(registers, sources),
     addWriteFailures: (read) => addWriteFailures(registers, read),
-    addJobGauges: (readStats) => addJobGauges(registers, readStats),
+    addJobGauges: (readStats, waits) => addJobGauges(registers, readStats, waits),
   };
 }
 
@@ -192,7 +192,7 @@ function addWriteFailures(
 /** One read of Redis serves all gauges of a scrape. */
 const maxStatsAgeMs = 500;
 
-function addJobGauges(registers: Registry[], readStats: () => Promise<JobStats>): void {
+function addJobGauges(registers: Registry[], readStats: () => Promise<JobStats>, waits: () => number): void {
   const unknown = { waiting: Number.NaN, running: Number.NaN, oldest: Number.NaN };
   let last: { readonly at: number; readonly stats: Promise<JobStats> } | null = null;
   const recentStats = (): Promise<JobStats> => {
@@ -211,6 +211,7 @@ function addJobGauges(registers: Registry[], readStats: () => Promise<JobStats>)
         this.set((await recentStats())[key]);
       },
     });
+  gaugeOf(registers)('undertone_job_waits', 'Requests that wait for the end of a job', waits);
   gauge('undertone_jobs_waiting', 'Jobs that wait for a worker, on any host', 'waiting');
   gauge('undertone_jobs_running', 'Jobs on a worker', 'running');
   gauge('undertone_jobs_oldest_seconds', 'How long the next job in the queue has waited', 'oldest');

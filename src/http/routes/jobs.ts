@@ -30,6 +30,7 @@ export type JobOptions = AuthOptions & {
   readonly readJson: ReadJson;
 };
 
+const maxWaitSeconds = 60;
 const keyPattern = /^[\x21-\x7e]{1,200}$/;
 /** Each URL of a list has its own key; the space keeps it apart from the keys of clients. */
 const keyOf = (key: string | null, index: number) => (key === null ? null : `${key} ${index}`);
@@ -46,10 +47,7 @@ export function addJobRoutes(router: Router<State>, options: JobOptions): void {
     return context.is('application/json') ? createJobsFromUrls(request) : createJobFromUpload(request);
   });
   router.get('/v1/jobs/:id', ...gate, async function showJob(context: Context) {
-    if (jobs === null) return;
-    const job = await jobs.find(ownerOf(context.state.principal), context.params.id ?? '');
-    if (job === null) throw unknownJob();
-    sendPrivateJson(context, jobs.encode(job));
+    if (jobs !== null) await sendJob(context, jobs);
   });
   router.get('/v1/jobs', ...gate, (context: Context) => listJobs(context, jobs, null));
   router.get('/v1/jobs/after/:id', ...gate, (context: Context) =>
@@ -60,6 +58,29 @@ export function addJobRoutes(router: Router<State>, options: JobOptions): void {
     if (!removed) throw unknownJob();
     sendPrivateJson(context, {});
   });
+}
+
+/** With `wait`, answers when the job has ended, or with its state after that time or at the shutdown. */
+async function sendJob(context: Context, jobs: Jobs): Promise<void> {
+  const owner = ownerOf(context.state.principal);
+  const id = context.params.id ?? '';
+  const seconds = waitSeconds(context);
+  let job = await jobs.find(owner, id);
+  if (seconds > 0 && job?.finished_at === null) {
+    const closed = new AbortController();
+    context.res.once('close', () => closed.abort());
+    await jobs.waits.wait(owner, id, 1000 * seconds, closed.signal);
+    if (closed.signal.aborted) return markAborted(context);
+    job = await jobs.find(owner, id);
+  }
+  if (job === null) throw unknownJob();
+  sendPrivateJson(context, jobs.encode(job));
+}
+
+function waitSeconds({ query }: Context): number {
+  const { wait = '0' } = query;
+  if (typeof wait === 'string' && /^\d{1,9}$/.test(wait)) return Math.min(Number(wait), maxWaitSeconds);
+  throw new ServiceError('bad_request', 'Expected a whole number of seconds for `wait`, got something else');
 }
 
 async function listJobs(context: Context, jobs: Jobs | null, after: string | null): Promise<void> {

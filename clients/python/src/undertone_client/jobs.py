@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
 import urllib.parse
 import uuid
@@ -60,8 +61,9 @@ class Jobs:
         """One job per URL, in the same order."""
         return cast(JobsBegun, self._request("POST", PATH, _list(urls, options)))
 
-    def get(self, job_id: str) -> Job:
-        return cast(Job, self._request("GET", _path(job_id), {}))
+    def get(self, job_id: str, *, wait: float = 0) -> Job:
+        """:param wait: the answer comes when the job has ended, after so many seconds at the latest; up to 60"""
+        return cast(Job, self._request("GET", _path(job_id), _wait(wait)))
 
     def wait(
         self, job_id: str, *, on_progress: OnProgress | None = None, max_delay: float = 5.0
@@ -70,16 +72,17 @@ class Jobs:
         Returns the report.
 
         :param on_progress: called with each state of the job, ``progress`` included, when it has changed
-        :param max_delay: longest delay between two requests, s
+        :param max_delay: longest time between two states, s; the end is reported at once
         :raises JobFailedError:
         """
         changed = _Changes(on_progress)
         delay = FIRST_DELAY_S
         while True:
-            result = changed.see(self.get(job_id))
+            asked = time.monotonic()
+            result = changed.see(self.get(job_id, wait=max_delay))
             if result is not None:
                 return result
-            time.sleep(delay)
+            time.sleep(max(0.0, asked + delay - time.monotonic()))
             delay = min(2 * delay, max_delay)
 
     def list(self) -> Iterator[JobSummary]:
@@ -114,8 +117,9 @@ class AsyncJobs:
         """As Jobs.submit_urls."""
         return cast(JobsBegun, await self._request("POST", PATH, _list(urls, options)))
 
-    async def get(self, job_id: str) -> Job:
-        return cast(Job, await self._request("GET", _path(job_id), {}))
+    async def get(self, job_id: str, *, wait: float = 0) -> Job:
+        """As Jobs.get."""
+        return cast(Job, await self._request("GET", _path(job_id), _wait(wait)))
 
     async def wait(
         self, job_id: str, *, on_progress: OnProgress | None = None, max_delay: float = 5.0
@@ -124,10 +128,11 @@ class AsyncJobs:
         changed = _Changes(on_progress)
         delay = FIRST_DELAY_S
         while True:
-            result = changed.see(await self.get(job_id))
+            asked = time.monotonic()
+            result = changed.see(await self.get(job_id, wait=max_delay))
             if result is not None:
                 return result
-            await asyncio.sleep(delay)
+            await asyncio.sleep(max(0.0, asked + delay - time.monotonic()))
             delay = min(2 * delay, max_delay)
 
     async def list(self) -> AsyncIterator[JobSummary]:
@@ -179,6 +184,12 @@ def _list(urls: Sequence[str], options: Mapping[str, object]) -> dict[str, Any]:
     fields = dict(options)
     key = fields.pop("idempotency_key", None)
     return {"json": {"urls": list(urls), **fields}, "headers": _key_header(key)}
+
+
+def _wait(seconds: float) -> dict[str, Any]:
+    if seconds <= 0:
+        return {}
+    return {"params": {"wait": math.ceil(seconds)}, "timeout": httpx.Timeout(seconds + 60.0, connect=60.0)}
 
 
 def _key_header(key: object) -> dict[str, str]:
