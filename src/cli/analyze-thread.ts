@@ -77,7 +77,9 @@ export async function run(task: AnalyzeTask): Promise<AnalyzeResult | EmbedResul
 function toResult(error: unknown, path: string): FailedFile {
   const item = (msg: string, type: string): ValidationItem => ({ loc: ['body', 'audio'], msg, type });
   if (error instanceof Failure) {
-    return { error: error.items[0] ?? item(error.message, `value_error.audio.${error.code}`), cause: null };
+    const found = error.items[0] ?? item(error.message, `value_error.audio.${error.code}`);
+    if (found.type !== 'value_error.audio.too_long') return { error: found, cause: null };
+    return { error: { ...found, msg: `${found.msg}: UNDERTONE_MAX_SECONDS sets the limit` }, cause: null };
   }
   if (error instanceof FileError) {
     const msg =

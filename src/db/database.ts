@@ -104,7 +104,7 @@ export async function openDatabase(url: string): Promise<Database> {
     }
     return database;
   } catch (cause) {
-    throw databaseUnavailable(cause);
+    throw databaseUnavailable(/^file:./.test(url) ? withPath(cause, url.slice('file:'.length)) : cause);
   }
 }
 
@@ -120,6 +120,11 @@ export function databaseKind(url: string): DatabaseKind {
   if (/^file:./.test(url)) return 'sqlite';
   const expected = 'file:PATH or postgres://USER@HOST/DATABASE';
   throw new Error(`Expected ${expected} for \`UNDERTONE_DATABASE_URL\`, got ${scheme}`);
+}
+
+/** For the operator: errors of SQLite, such as that of a full disk, name no file. */
+function withPath(cause: unknown, path: string): Error {
+  return new Error(`${cause instanceof Error ? cause.message : String(cause)}: ${path}`, { cause });
 }
 
 /** The cause, which contains paths, is logged and never sent. */

@@ -4,7 +4,7 @@ import { setInterval } from 'node:timers/promises';
 import { baselineNames, type RecordingName } from '../multipart/form.ts';
 import type { SigningKey } from '../receipts/keys.ts';
 import { signReceipt } from '../receipts/sign.ts';
-import { deserializeError, ServiceError } from '../runtime/errors.ts';
+import { deserializeError, explainLimit, ServiceError } from '../runtime/errors.ts';
 import { ThreadLostError } from '../workers/thread-pool.ts';
 import type { FairSemaphore, Permit } from './fair-semaphore.ts';
 import { fetchRecording } from './fetch-recording.ts';
@@ -23,6 +23,7 @@ import {
 } from './worker-context.ts';
 
 const removalCheckMs = 1000;
+const advice = { 'audio.too_long': 'UNDERTONE_JOB_MAX_SECONDS sets the limit' };
 
 type AnalysisQueue = JobQueue & { readonly kind: QueueName; readonly slots: FairSemaphore };
 
@@ -60,7 +61,13 @@ export async function processAnalysis(
     if (removed.aborted) return finishCancelledJob(context, job, payload);
     if (error instanceof ReservationError) return queue.delay(job, payload.owner, token);
     if (!(error instanceof ServiceError) || retried.has(error.code)) throw error;
-    const outcome = await finishJob(context, job, payload, 'failed', storedError(error));
+    const outcome = await finishJob(
+      context,
+      job,
+      payload,
+      'failed',
+      storedError(explainLimit(error, advice)),
+    );
     if (outcome === 'failed') logger.info({ job_id: id, code: error.code }, 'job failed');
   } finally {
     permit.release();

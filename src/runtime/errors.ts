@@ -104,6 +104,20 @@ export function tooLarge(maxBytes: number, field = 'audio', reason = 'audio.too_
   return new ServiceError('too_large', message, { problems: [{ where: 'body', field, reason, message }] });
 }
 
+/** Adds to an error about a limit of recordings which setting it is, and what takes more. Other errors are unchanged. */
+export function explainLimit<Thrown>(
+  error: Thrown,
+  advice: { readonly [Reason in 'audio.too_long' | 'audio.too_large']?: string },
+): Thrown | ServiceError {
+  const reason = error instanceof ServiceError ? error.problems[0]?.reason : undefined;
+  const text = reason === 'audio.too_long' || reason === 'audio.too_large' ? advice[reason] : undefined;
+  if (!(error instanceof ServiceError) || text === undefined) return error;
+  const message = `${error.message}: ${text}`;
+  return new ServiceError(error.code, message, {
+    problems: error.problems.map((problem) => ({ ...problem, message })),
+  });
+}
+
 export function serializeError({
   code,
   message,

@@ -107,7 +107,7 @@ test('an invalid database is a one-line error', async (t) => {
   const { code, stdout, stderr } = await runCli(['token', 'list'], { env });
   t.is(code, 1);
   t.is(stdout, '');
-  t.regex(stderr, /^The database is unavailable: .*not a database.*\n$/);
+  t.regex(stderr, /^The database is unavailable: .*not a database: \/\S+\n$/);
 });
 
 test('wrong settings end with 2', async (t) => {

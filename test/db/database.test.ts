@@ -139,6 +139,7 @@ test('a file that is no database is storage_unavailable, without its path', asyn
   });
   t.is(failure.code, 'storage_unavailable');
   t.is(failure.message, 'The database is unavailable');
+  t.is((failure.cause as Error).message, `file is not a database: ${path}`);
 });
 
 const rows = (database: Libsql.Database) => database.prepare('select * from more').all().length;

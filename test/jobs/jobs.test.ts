@@ -183,7 +183,7 @@ test.serial('a recording that cannot be analysed is a failed job with the reason
       detail: [
         {
           loc: ['body', 'audio'],
-          msg: 'Expected at most 5 s of audio, got more',
+          msg: 'Expected at most 5 s of audio, got more: UNDERTONE_JOB_MAX_SECONDS sets the limit',
           type: 'value_error.audio.too_long',
         },
       ],

@@ -9,7 +9,7 @@ import { missingForm } from '../../multipart/missing-audio.ts';
 import type { ReceiptKeys } from '../../receipts/keys.ts';
 import { signReceipt } from '../../receipts/sign.ts';
 import type { Config } from '../../runtime/config.ts';
-import { ServiceError, tooLarge } from '../../runtime/errors.ts';
+import { explainLimit, ServiceError, tooLarge } from '../../runtime/errors.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
 import { type AnalysisResult, type Pool, queueFull } from '../../workers/pool.ts';
 import type { FormTask } from '../../workers/protocol.ts';
@@ -29,12 +29,19 @@ export type AnalysisOptions = AuthOptions & {
 };
 
 export function addAnalyzeRoutes(router: Router<State>, options: AnalysisOptions): void {
+  const named = namedLimits(options.config);
   const add = (path: string, signals: readonly Signal[]) =>
-    router.post(path, requireScopes(options, signals.map(scopeOf)), analyze({ signals }, options));
+    router.post(path, requireScopes(options, signals.map(scopeOf)), named, analyze({ signals }, options));
   for (const signal of allSignals) add(`/v1/analyze/${signal}`, [signal]);
   add('/v1/analyze', allSignals);
   const embed = analyze({ signals: [], embeddings: true }, options);
-  router.post('/v1/embed', requireScopes(options, ['embed']), requireEmbeddings(options.config), embed);
+  router.post(
+    '/v1/embed',
+    requireScopes(options, ['embed']),
+    requireEmbeddings(options.config),
+    named,
+    embed,
+  );
 }
 
 function requireEmbeddings({ embeddings }: Config): Middleware<State> {
@@ -46,6 +53,23 @@ function requireEmbeddings({ embeddings }: Config): Middleware<State> {
 }
 
 type Wanted = Pick<FormTask, 'signals' | 'embeddings'>;
+
+/** Names the setting of a limit, and POST /v1/jobs, which takes more. */
+function namedLimits(config: Config): Middleware<State> {
+  const { jobs, redisUrl } = config;
+  const path = redisUrl === null ? 'with UNDERTONE_REDIS_URL POST /v1/jobs' : 'POST /v1/jobs';
+  const advice = {
+    'audio.too_long': `UNDERTONE_MAX_SECONDS sets the limit, and ${path} takes up to ${jobs.maxSeconds} s`,
+    'audio.too_large': `UNDERTONE_MAX_UPLOAD_BYTES sets the limit, and ${path} takes up to ${jobs.maxBytes} bytes`,
+  };
+  return async function limits(_: Context, next: Next) {
+    try {
+      await next();
+    } catch (error) {
+      throw explainLimit(error, advice);
+    }
+  };
+}
 
 /** Checks everything that the headers decide before it requests the body. */
 function analyze(wanted: Wanted, options: AnalysisOptions): Middleware<State> {

@@ -10,7 +10,7 @@ import { boundaryOf } from '../../multipart/headers.ts';
 import { missingForm } from '../../multipart/missing-audio.ts';
 import { jobsBody } from '../../openapi/job-requests.ts';
 import type { Config } from '../../runtime/config.ts';
-import { invalidPart, ServiceError, tooLarge } from '../../runtime/errors.ts';
+import { explainLimit, invalidPart, ServiceError, tooLarge } from '../../runtime/errors.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
 import { type BodyLimits, waitForBody } from '../body/body-guard.ts';
 import { checkUrls, jobsRules } from '../body/job-body.ts';
@@ -44,7 +44,10 @@ export function addJobRoutes(router: Router<State>, options: JobOptions): void {
     const { principal } = context.state;
     const usage = usageKey(principal);
     const request = { context, jobs, options, key, usage, owner: ownerOf(principal) };
-    return context.is('application/json') ? createJobsFromUrls(request) : createJobFromUpload(request);
+    if (context.is('application/json')) return createJobsFromUrls(request);
+    return createJobFromUpload(request).catch((error: unknown) => {
+      throw explainLimit(error, { 'audio.too_large': 'UNDERTONE_JOB_MAX_BYTES sets the limit' });
+    });
   });
   router.get('/v1/jobs/:id', ...gate, async function showJob(context: Context) {
     if (jobs !== null) await sendJob(context, jobs);

@@ -74,12 +74,18 @@ const rows: Readonly<Record<string, Row>> = {
   },
   '413 by Content-Length': {
     call: { ...echo, body: 'x'.repeat(1001) },
-    body: listed('value_error.audio.too_large', 'Expected at most 1000 bytes for `body`, got more'),
+    body: listed(
+      'value_error.audio.too_large',
+      'Expected at most 1000 bytes for `body`, got more: UNDERTONE_MAX_UPLOAD_BYTES sets the limit, and with UNDERTONE_REDIS_URL POST /v1/jobs takes up to 536870912 bytes',
+    ),
     settings: { env: { UNDERTONE_MAX_UPLOAD_BYTES: '1000' } },
   },
   '413 as the bytes pass the limit': {
     call: { ...echo, headers: { ...echo.headers, 'Transfer-Encoding': 'chunked' }, body: 'x'.repeat(1001) },
-    body: listed('value_error.audio.too_large', 'Expected at most 1000 bytes for `body`, got more'),
+    body: listed(
+      'value_error.audio.too_large',
+      'Expected at most 1000 bytes for `body`, got more: UNDERTONE_MAX_UPLOAD_BYTES sets the limit, and with UNDERTONE_REDIS_URL POST /v1/jobs takes up to 536870912 bytes',
+    ),
     settings: { env: { UNDERTONE_MAX_UPLOAD_BYTES: '1000' } },
   },
   '422 for a body that is not multipart': {
