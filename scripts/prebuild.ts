@@ -41,7 +41,7 @@ function buildPackages(cache: string, output: string, given: string | null): str
     const addon = buildAddon(cache, arch, toolchain, libraries);
     return [packAddon(cache, output, arch, addon, libraries), packRuntime(cache, output, arch)];
   });
-  return [packMain(cache, output), ...native];
+  return [packMain(cache, output, native), ...native];
 }
 
 function main(): void {

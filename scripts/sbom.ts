@@ -3,28 +3,7 @@
  * It is made from the lock file: the npm of Debian 13 has no `npm sbom`.
  */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-
-type Names = Readonly<Record<string, string>>;
-type Locked = {
-  readonly name?: string;
-  readonly version: string;
-  readonly license?: string;
-  readonly integrity?: string;
-  readonly dev?: true;
-  readonly optional?: true;
-  readonly devOptional?: true;
-  readonly dependencies?: Names;
-  readonly optionalDependencies?: Names;
-  readonly peerDependencies?: Names;
-};
-type Entry = readonly [path: string, locked: Locked];
-
-const folder = 'node_modules/';
-const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
-/** By path; the project has the empty path. */
-const packages: Readonly<Record<string, Locked>> = readJson('package-lock.json').packages;
-const entries: readonly Entry[] = Object.entries(packages).filter(([, { dev }]) => dev === undefined);
+import { dependenciesOf, type Entry, entries, nameOf } from './lock.ts';
 
 /** Compiled in from native/third_party, so npm does not list it. */
 const kissfft = {
@@ -36,24 +15,10 @@ const kissfft = {
   licenses: [{ license: { id: 'BSD-3-Clause' } }],
 };
 
-const nameOf = ([path, { name }]: Entry): string => name ?? (path.split(folder).at(-1) as string);
 const refOf = (entry: Entry): string => `${nameOf(entry)}@${entry[1].version}`;
 
-/** The package that Node.js loads by the name from the path; undefined for an optional package that is absent. */
-function resolve(path: string, name: string): Entry | undefined {
-  for (let from = path; ; from = from.slice(0, Math.max(0, from.lastIndexOf(folder) - 1))) {
-    const candidate = `${from === '' ? '' : `${from}/`}${folder}${name}`;
-    const locked = packages[candidate];
-    if (locked !== undefined) return locked.dev ? undefined : [candidate, locked];
-    if (from === '') return undefined;
-  }
-}
-
 function dependencyOf(entry: Entry) {
-  const [path, { dependencies, optionalDependencies, peerDependencies }] = entry;
-  const names = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
-  const found = names.map((name) => resolve(path, name)).filter((one) => one !== undefined);
-  return { ref: refOf(entry), dependsOn: [...new Set(found.map(refOf))] };
+  return { ref: refOf(entry), dependsOn: [...new Set(dependenciesOf(entry).map(refOf))] };
 }
 
 function componentOf(entry: Entry) {

@@ -1,7 +1,9 @@
 /** The published packages, as far as they are known without building them. */
-import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
+import { join } from 'node:path';
 import test from 'ava';
 import { decoders, demuxers } from '../scripts/prebuild/libraries.ts';
 import {
@@ -12,6 +14,8 @@ import {
 } from '../scripts/prebuild/manifest.ts';
 import { thirdPartyNotices } from '../scripts/prebuild/notices.ts';
 import { readManifest } from '../scripts/prebuild/packages.ts';
+import { shrinkwrap } from '../scripts/prebuild/shrinkwrap.ts';
+import { makeFolder } from './support/folder.ts';
 
 const root = readManifest();
 const main = mainManifest(root);
@@ -47,6 +51,36 @@ test('native packages install on their platform alone', (t) => {
     ...platform,
     dependencies: { 'onnxruntime-common': '1.2.3' },
   });
+});
+
+test('the shrinkwrap has the locked version and hash of all that the package needs', async (t) => {
+  const folder = makeFolder();
+  mkdirSync(join(folder, 'package'));
+  writeFileSync(join(folder, 'package/package.json'), JSON.stringify(addonManifest(root, 'x64')));
+  const archive = join(folder, 'native.tgz');
+  execFileSync('tar', ['-czf', archive, '-C', folder, 'package']);
+  const { packages } = shrinkwrap(main, [archive]) as { packages: Record<string, Record<string, unknown>> };
+  const { packages: all } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+  const { '': own, 'node_modules/@undertone/linux-x64': native, ...locked } = packages;
+  t.like(own, { dependencies: main.dependencies, optionalDependencies: main.optionalDependencies });
+  const hash = createHash('sha512').update(readFileSync(archive)).digest('base64');
+  t.like(native, { resolved: 'file:native.tgz', integrity: `sha512-${hash}`, os: ['linux'], cpu: ['x64'] });
+  for (const [path, entry] of Object.entries(locked)) {
+    t.deepEqual(entry, all[path], path);
+    t.regex(String(entry.integrity), /^sha512-/, path);
+    for (const name of Object.keys({
+      ...(entry.dependencies as object),
+      ...(entry.optionalDependencies as object),
+    }))
+      t.true(`node_modules/${name}` in locked, `${path} needs ${name}`);
+  }
+  for (const name of [...runtimeDependencies, 'onnxruntime-common', 'sonic-boom'])
+    t.true(`node_modules/${name}` in locked, name);
+  t.false('node_modules/typescript' in locked || 'node_modules/koa' in locked);
+  t.true(main.files.includes('npm-shrinkwrap.json'));
+  const image = readFileSync('deploy/container/Containerfile', 'utf8');
+  t.regex(image, /npm ci /);
+  t.notRegex(image, /npm install/);
 });
 
 test('the bundle imports its dependencies and nothing else', (t) => {

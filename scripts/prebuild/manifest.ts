@@ -23,7 +23,7 @@ export function mainManifest(root: Manifest) {
   const native = arches.flatMap((arch) => [addonPackage(arch), runtimePackage(arch)]);
   return {
     ...{ name, version, description, license, type, engines, bin, exports },
-    files: ['dist', 'models', 'CHANGELOG.md', 'THIRD-PARTY-NOTICES.txt'],
+    files: ['dist', 'models', 'CHANGELOG.md', 'THIRD-PARTY-NOTICES.txt', 'npm-shrinkwrap.json'],
     dependencies: Object.fromEntries(
       runtimeDependencies.map((dependency) => [dependency, dependencies[dependency]]),
     ),

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { switches } from './libraries.ts';
 import { addonManifest, type Manifest, mainManifest, runtimeManifest } from './manifest.ts';
 import { thirdPartyNotices } from './notices.ts';
+import { shrinkwrap } from './shrinkwrap.ts';
 import { sources } from './sources.ts';
 import { filesUnder, root, run } from './step.ts';
 import { type Arch, glibc } from './toolchain.ts';
@@ -90,8 +91,11 @@ on ${arch} alone and without its install script. undertone loads it.
   });
 }
 
-export function packMain(cache: string, output: string): string {
-  return pack(cache, output, mainManifest(readManifest()) as { readonly name: unknown }, {
+/** @param native archives of `packAddon` and `packRuntime`, whose hashes the package pins */
+export function packMain(cache: string, output: string, native: readonly string[]): string {
+  const manifest = mainManifest(readManifest());
+  return pack(cache, output, manifest as { readonly name: unknown }, {
+    'npm-shrinkwrap.json': `${JSON.stringify(shrinkwrap(manifest, native), null, 2)}\n`,
     'dist/src': { copy: join(root, 'dist/src') },
     'dist/web': { copy: join(root, 'dist/web') },
     models: { copy: join(root, 'models') },
