@@ -44,4 +44,3 @@ export type {
   Usage,
 } from './reports.ts';
 export type { StreamConfig, StreamMessage, StreamSession, WebSocketConstructor } from './stream.ts';
-export { verifyWebhook, type WebhookHeaders } from './webhook.ts';
