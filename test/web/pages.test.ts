@@ -261,6 +261,7 @@ test.serial('everything can be done with the keyboard', async (t) => {
   await page.keyboard.type(staticToken);
   await page.keyboard.press('Enter');
   await page.getByText('A pasted token is used').waitFor();
+  t.is(await page.evaluate(() => document.activeElement?.textContent), 'A pasted token is used');
   await page.locator('.brand').focus();
   await tabTo(page, /Record/);
   await page.keyboard.press('Enter');

@@ -26,7 +26,8 @@ export function createCredentialsPanel(
   const invite = (reason: string | null) => {
     const form = pasteForm((token) => {
       access.paste(token);
-      void show();
+      // The form that had the focus is gone.
+      void show().then(() => host.querySelector('h2')?.focus());
       onToken();
     });
     fill(
@@ -60,7 +61,10 @@ export function createCredentialsPanel(
 }
 
 function fill(host: HTMLElement, title: string, ...content: readonly Child[]): void {
-  host.replaceChildren(element('h2', {}, title), ...content.filter((child) => child !== null));
+  host.replaceChildren(
+    element('h2', { tabindex: '-1' }, title),
+    ...content.filter((child) => child !== null),
+  );
 }
 
 function welcome(authState: Exclude<AuthState, { kind: 'none' }>, forget: () => void): [string, ...Child[]] {
