@@ -1,6 +1,6 @@
 /** Writes what the clients are made from: types of reports and messages, and the TypeScript client as JavaScript. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openApiDocument } from '../src/openapi/document.ts';
@@ -17,7 +17,13 @@ export const generated = { typescript: 'src/schema.ts', python: 'src/undertone_c
 /** @param folder where `src/schema.ts` and `dist/` go */
 export function buildTypeScript(folder: string): void {
   withDocument((document) => {
-    const output = ['--output', join(folder, generated.typescript), '--default-non-nullable', 'false'];
+    const output = [
+      '--output',
+      join(folder, generated.typescript),
+      '--default-non-nullable',
+      'false',
+      '--empty-objects-unknown',
+    ];
     run('node_modules/.bin/openapi-typescript', [document, ...output]);
     run('node_modules/.bin/tsc', ['-p', clients.typescript, '--outDir', join(folder, 'dist')]);
   });
@@ -29,6 +35,12 @@ export function buildPython(file: string): void {
   const output = ['--output-model-type', 'typing.TypedDict', '--target-python-version', '3.10'];
   const style = ['--disable-timestamp', '--use-schema-description', '--no-use-closed-typed-dict'];
   withDocument((document) => {
+    // An empty object is a type of its own only with this form of the same schema.
+    const text = readFileSync(document, 'utf8').replaceAll(
+      '"maxProperties":0',
+      '"additionalProperties":false',
+    );
+    writeFileSync(document, text);
     const given = ['--input', document, ...input, '--output', file, ...output, ...style];
     run(join(clientVenv(), 'datamodel-codegen'), given);
   });

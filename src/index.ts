@@ -4,7 +4,7 @@ import { type Analyzer, createAnalyzer } from './analysis/analyze.ts';
 import type { ChannelsReport as HttpChannelsReport } from './analysis/channels-report.ts';
 import { composeReport } from './analysis/compose-report.ts';
 import { type EmbeddingReport, embeddingReport } from './analysis/embedding-report.ts';
-import { type CombinedReport, combinedReport } from './analysis/report.ts';
+import { type CombinedReport, combinedReport, type WithoutId } from './analysis/report.ts';
 import { signals as allSignals, type Signal } from './analysis/signals/table.ts';
 import type { SpeakersReport as HttpSpeakersReport } from './analysis/speakers-report.ts';
 import type { PooledEmbeddings } from './analysis/types.ts';
@@ -78,8 +78,6 @@ export type Report = Pick<CombinedReport, 'audio' | 'segments'> &
     /** Absent when not requested, or with too little speech. Embeddings of other model versions do not compare. */
     readonly embeddings?: PooledEmbeddings;
   };
-
-type WithoutId<Body> = Omit<Body, 'request_id'>;
 
 /** `channels` = `split` of the HTTP service, without request ids. */
 export type ChannelsReport = WithoutId<Omit<HttpChannelsReport, 'channels'>> & {

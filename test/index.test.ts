@@ -9,7 +9,6 @@ test('decode and extract', (t) => {
   const audio = decode(sample, { sampleRate: 16_000, channel: null, limits, cancel: null });
   t.is(audio.samples.length, Math.round(audio.seconds * 16_000));
   const spec = specs['whisper-log-mel-80'];
-  if (spec === undefined) return t.fail();
   const { data, frames, bins } = extract(audio.samples, spec);
   t.deepEqual([frames, bins, data.length], [Math.floor(audio.samples.length / 160), 80, frames * 80]);
 });

@@ -1,7 +1,7 @@
 /** What the documents tell readers to type works, and the settings that they list are those that there are. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -11,15 +11,16 @@ import { clientVenv } from '../scripts/client-venv.ts';
 import { clients } from '../scripts/clients.ts';
 import { createMetrics } from '../src/http/middleware/metrics.ts';
 import { settingNames } from '../src/runtime/config.ts';
+import { documents, examples } from './support/documents.ts';
 import { type Server, startServer } from './support/server.ts';
+import {
+  mypyErrors,
+  pyrightErrors,
+  pythonPrograms,
+  tscErrors,
+  typeScriptPrograms,
+} from './support/type-checks.ts';
 
-const documents = [
-  'README.md',
-  ...readdirSync('docs')
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-  ...Object.values(clients).map((folder) => `${folder}/README.md`),
-];
 /**
  * They set up, serve or test the whole tree, need recordings that are not part of it, or a cluster; the tests of clients
  * install them, and `npm run test:deployment` does what supervisors and builders of images would.
@@ -30,11 +31,6 @@ const skipped =
 const address = 'http://127.0.0.1:8080';
 /** What the examples leave in the working folder. */
 const left = ['sample.npy', 'answer.json', 'keys.json', 'audit.md'];
-
-function examples(document: string, language: string): string[] {
-  const blocks = readFileSync(document, 'utf8').matchAll(/^```(\w+)\n(.*?)^```$/gms);
-  return [...blocks].filter((block) => block[1] === language).map((block) => block[2] as string);
-}
 
 function commands(document: string): string[] {
   const lines = examples(document, 'sh').flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'));
@@ -104,6 +100,39 @@ for (const document of documents) {
     }
   }
 }
+
+/** Reads scores that too little speech does not have. */
+const careless = {
+  python: `from undertone_client import Client
+
+print(Client("http://127.0.0.1:8080", "token").analyze("a.wav")["emotion"]["signals"]["valence"])
+`,
+  ts: `import { createClient } from 'undertone-client';
+console.log((await createClient({ url: '' }).emotion('a.wav')).signals.valence.toFixed(1));
+`,
+};
+
+test.serial('the Python programs of the documents have no type errors', (t) => {
+  const programs = pythonPrograms();
+  t.true(programs.length >= 7);
+  t.deepEqual(mypyErrors(programs), []);
+  t.deepEqual(pyrightErrors(programs), []);
+});
+
+test.serial('the TypeScript programs of the documents have no type errors', (t) => {
+  const programs = typeScriptPrograms();
+  t.true(programs.length >= 5);
+  t.deepEqual(tscErrors(programs), []);
+});
+
+test.serial('scores without a look at the status are a type error', (t) => {
+  for (const errors of [
+    mypyErrors([careless.python]),
+    pyrightErrors([careless.python]),
+    tscErrors([careless.ts]),
+  ])
+    t.true(errors.length > 0);
+});
 
 test.serial('README.md shows the report of the sample as the command prints it', async (t) => {
   const { output } = await run('npx', ['undertone', 'analyze', 'examples/sample.wav'], {});

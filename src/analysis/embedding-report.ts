@@ -1,13 +1,12 @@
 /** Analysis -> embeddings of the trunk: the report of /v1/embed and of `undertone embed`. */
 import { z } from 'zod';
-import { audioOf, statusOf } from './report.ts';
-import { audioSchema, entryShape, envelope, recordingStatus, reportShape } from './report-schema.ts';
+import { audioOf, type WithoutId } from './report.ts';
+import { audioSchema, entryShape, envelope, reportShape } from './report-schema.ts';
 import { round, roundTo } from './rounding.ts';
 import type { Analysis } from './types.ts';
 
 const embeddingSchema = z.array(z.number()).describe('One number per dimension.');
 const shape = {
-  status: recordingStatus.describe('`insufficient_speech`: less than 0.5 s of speech, and no embedding.'),
   warnings: reportShape.warnings,
   model: z
     .strictObject({
@@ -19,29 +18,41 @@ const shape = {
         .describe('SHA-256 of its weights.'),
     })
     .describe('What made the embeddings. Embeddings of other weights do not compare.'),
-  embedding: embeddingSchema
-    .nullable()
-    .describe('Mean over the recording, weighted by speech; null with too little speech.'),
   timeline: z
     .array(z.strictObject({ ...entryShape, embedding: embeddingSchema }).describe('An utterance.'))
     .describe('Embeddings of the utterances.'),
   audio: audioSchema,
+  request_id: envelope.request_id,
 };
 
-export const embeddingReportSchema = z.strictObject({ ...shape, request_id: envelope.request_id });
+/** One variant per `status`. */
+export const embeddingReportSchema = z.discriminatedUnion('status', [
+  z
+    .strictObject({
+      status: z.literal('ok').describe('Selects the variant.'),
+      embedding: embeddingSchema.describe('Mean over the recording, weighted by speech.'),
+      ...shape,
+    })
+    .describe('Enough speech.'),
+  z
+    .strictObject({
+      status: z.literal('insufficient_speech').describe('Selects the variant.'),
+      embedding: z.null().describe('No embedding.'),
+      ...shape,
+    })
+    .describe('Less than 0.5 s of speech was detected.'),
+]);
 export type EmbeddingReport = z.infer<typeof embeddingReportSchema>;
 
 const steps = 1e5;
 
 /** @param analysis with embeddings */
-export function embeddingReport(analysis: Analysis): Omit<EmbeddingReport, 'request_id'> {
+export function embeddingReport(analysis: Analysis): WithoutId<EmbeddingReport> {
   const { embeddings, models, warnings } = analysis;
   const { name, version, sha256 } = models.emotion.trunk as { name: string; version: string; sha256: string };
-  return {
-    status: statusOf(analysis),
+  const rest = {
     warnings: [...warnings],
     model: { name, version, weights_sha256: sha256 },
-    embedding: embeddings && toNumbers(embeddings.recording),
     timeline: (embeddings?.timeline ?? []).map(({ start, end, embedding }) => ({
       start_s: round(start),
       end_s: round(end),
@@ -49,6 +60,8 @@ export function embeddingReport(analysis: Analysis): Omit<EmbeddingReport, 'requ
     })),
     audio: audioOf(analysis),
   };
+  if (embeddings === null) return { status: 'insufficient_speech', embedding: null, ...rest };
+  return { status: 'ok', embedding: toNumbers(embeddings.recording), ...rest };
 }
 
 function toNumbers(embedding: Float32Array): number[] {

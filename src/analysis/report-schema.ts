@@ -60,16 +60,6 @@ export const recordingStatus = z
   .describe('`insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.');
 
 export const reportShape = {
-  status: z
-    .enum(['ok', 'insufficient_speech', 'not_available'])
-    .describe(
-      '`insufficient_speech`: less than 0.5 s of speech was detected. `not_available`: the models have no such signal, ' +
-        'as `reason` says. In both, `signals` is an empty object.',
-    ),
-  reason: z
-    .string()
-    .optional()
-    .describe('Why the signal is not available, for people; only with this status.'),
   warnings: z
     .array(
       z
@@ -97,6 +87,43 @@ export const reportShape = {
 export const noSignalsSchema = z
   .strictObject({})
   .describe('Empty: too little speech, or a signal that is not available.');
+
+const variant = <Status extends string, Signals extends z.ZodObject, Fields extends z.ZodRawShape>(
+  status: Status,
+  signals: Signals,
+  fields: Fields,
+) =>
+  z.strictObject({
+    status: z.literal(status).describe('Selects the variant.'),
+    ...reportShape,
+    signals,
+    ...fields,
+  });
+
+/**
+ * The report of a signal but for its envelope: one variant per `status`.
+ * @param scores `signals` of a report with enough speech
+ * @param fields that only this signal has, in every variant
+ */
+export function bodySchema<Scores extends z.ZodObject, Fields extends z.ZodRawShape>(
+  scores: Scores,
+  fields: Fields,
+) {
+  const reason = z.string().describe('Why the models have no such signal, for people.');
+  return z
+    .discriminatedUnion('status', [
+      variant('ok', scores, fields).describe('Enough speech: `signals` has the scores.'),
+      variant('insufficient_speech', noSignalsSchema, fields).describe(
+        'Less than 0.5 s of speech was detected.',
+      ),
+      variant('not_available', noSignalsSchema, { reason, ...fields }).describe(
+        'The models have no such signal.',
+      ),
+    ])
+    .describe('The report of a signal, its audio and request_id hoisted. `status` selects the variant.');
+}
+
+export type BodySchema = z.ZodDiscriminatedUnion<readonly [z.ZodObject, z.ZodObject, z.ZodObject], 'status'>;
 
 export const entryShape = {
   start_s: secondsSchema.describe('Start, s.'),

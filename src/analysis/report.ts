@@ -1,40 +1,33 @@
 /** Analysis -> report: the fields of each signal, and those of every report. */
 import { z } from 'zod';
 import { unavailableOf, versionOf } from '../models/manifest.ts';
-import { envelope, receiptField, recordingStatus } from './report-schema.ts';
+import { type BodySchema, envelope, receiptField, recordingStatus } from './report-schema.ts';
 import { round, roundTo } from './rounding.ts';
-import { type BodyOf, type BodySchemaOf, definitions, type Signal, signals } from './signals/table.ts';
+import { type BodyOf, definitions, type Signal, signals } from './signals/table.ts';
 import type { Analysis } from './types.ts';
 
 type Envelope = { [Field in keyof typeof envelope]: z.infer<(typeof envelope)[Field]> };
 type Status = z.infer<typeof recordingStatus>;
 
+/** Of each variant of a union. */
+export type WithoutId<Body> = Body extends unknown ? Omit<Body, 'request_id'> : never;
+
 export type SignalReport<S extends Signal = Signal> = BodyOf<S> & Envelope;
 export type CombinedReport = { status: Status } & { [S in Signal]: BodyOf<S> } & Envelope;
 
-type ReportSchema<Body extends z.ZodObject> = z.ZodObject<
-  Body['shape'] & typeof envelope & typeof receiptField,
-  z.core.$strict
->;
-
 /** Response of /v1/analyze/SIGNAL. */
 export const reportSchemas = Object.fromEntries(
-  signals.map((signal) => [
-    signal,
-    z.strictObject({ ...definitions[signal].body.shape, ...envelope, ...receiptField }),
-  ]),
-) as { readonly [S in Signal]: ReportSchema<BodySchemaOf<S>> };
+  signals.map((signal) => {
+    const [ok, ...others] = definitions[signal].body.options.map((variant) =>
+      variant.extend({ ...envelope, ...receiptField }).describe(variant.description ?? ''),
+    ) as unknown as [z.ZodObject, ...z.ZodObject[]];
+    return [signal, z.discriminatedUnion('status', [ok, ...others])];
+  }),
+) as unknown as { readonly [S in Signal]: BodySchema & z.ZodType<SignalReport<S>> };
 
 const combinedShape = {
   status: recordingStatus,
-  ...Object.fromEntries(
-    signals.map((signal) => [
-      signal,
-      z
-        .strictObject(definitions[signal].body.shape)
-        .describe(`The ${signal} report, its audio and request_id hoisted.`),
-    ]),
-  ),
+  ...Object.fromEntries(signals.map((signal) => [signal, definitions[signal].body])),
   ...envelope,
   ...receiptField,
 };
@@ -75,7 +68,7 @@ export function bodyOf<S extends Signal>(signal: S, analysis: Analysis): BodyOf<
   return body as unknown as BodyOf<S>;
 }
 
-export function statusOf({ insufficientSpeech }: Analysis): Status {
+function statusOf({ insufficientSpeech }: Analysis): Status {
   return insufficientSpeech ? 'insufficient_speech' : 'ok';
 }
 

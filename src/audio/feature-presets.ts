@@ -48,7 +48,7 @@ const kaldi: FeatureSpec = {
   logFloor: 2 ** -23,
 };
 
-export const specs: Readonly<Record<string, FeatureSpec>> = {
+const presets = {
   'whisper-log-mel-80': whisper,
   /** The input of Whisper's encoder: floored 80 dB below the maximum of the recording, then (x + 4) / 4. */
   'whisper-input-80': { ...whisper, topDb: 80, offset: 4, scale: 0.25 },
@@ -57,7 +57,10 @@ export const specs: Readonly<Record<string, FeatureSpec>> = {
   'kaldi-mfcc-13': { ...kaldi, nMels: 23, nMfcc: 13, lifter: 22, energy: 'log' },
   /** librosa's power_to_db(melspectrogram(n_fft=400, hop_length=160, n_mels=80, pad_mode='reflect')). */
   'librosa-log-mel-80': { ...whisper, dropLast: false, topDb: 80, scale: 10 },
-};
+} satisfies Readonly<Record<string, FeatureSpec>>;
+
+export type SpecName = keyof typeof presets;
+export const specs: Readonly<Record<SpecName, FeatureSpec>> = presets;
 
 /** Names pitch in Hz (0 where unvoiced), level in dBFS and spectral tilt in dB per octave: one row per 10 ms. */
 export const prosody = 'prosody';

@@ -1,7 +1,7 @@
 import { basename, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { FeatureSpec } from '../audio/addon.ts';
-import { prosody, specs } from '../audio/feature-presets.ts';
+import { prosody, type SpecName, specs } from '../audio/feature-presets.ts';
 import { parseConfig } from '../runtime/config.ts';
 import { entryFile } from '../runtime/worker-entries.ts';
 import { type CliContext, expected } from './context.ts';
@@ -84,8 +84,7 @@ async function writeFeatures(
 /** The extractor validates the spec before any file is read. */
 async function readSpec(name: string): Promise<FeaturesSettings['spec']> {
   if (name === prosody) return prosody;
-  const preset = Object.hasOwn(specs, name) ? specs[name] : undefined;
-  if (preset !== undefined) return preset;
+  if (Object.hasOwn(specs, name)) return specs[name as SpecName];
   if (extname(name) !== '.json') {
     throw expected(
       `${[...Object.keys(specs), prosody].join(', ')} or a .json file`,

@@ -12,10 +12,11 @@ export function describeReport(path: string, report: Report): string {
   const lines = [
     path,
     `  ${speech_s.toFixed(1)} s of speech in ${duration_s.toFixed(1)} s, ${container} ${codec}`,
-    ...reportsOf(report).flatMap(([signal, { status, reason, signals }]) => {
-      if (status !== 'ok') return [`  ${signal}: ${status}${reason === undefined ? '' : `: ${reason}`}`];
+    ...reportsOf(report).flatMap(([signal, own]) => {
+      if (own.status === 'not_available') return [`  ${signal}: ${own.status}: ${own.reason}`];
+      if (own.status !== 'ok') return [`  ${signal}: ${own.status}`];
       return definitions[signal]
-        .describe(signals)
+        .describe(own.signals)
         .map(([label, value]) => `  ${label.padEnd(labelWidth)}${value}`);
     }),
     ...(warnings.length === 0 ? [] : [`  warnings: ${warnings.join(', ')}`]),

@@ -78,12 +78,36 @@ const modelsSchema = z
 type ReportName = `${Capitalize<Signal>}Report`;
 
 export function reportName(signal: Signal): ReportName {
-  return `${signal.charAt(0).toUpperCase()}${signal.slice(1)}Report` as ReportName;
+  return `${toPascalCase(signal)}Report` as ReportName;
 }
 
 function signalReports(): Readonly<Record<ReportName, z.ZodType>> {
-  const entries = signals.map((signal) => [reportName(signal), reportSchemas[signal]]);
-  return Object.fromEntries(entries);
+  const reports = signals.map((signal) => ({
+    ...withVariants(reportName(signal), reportSchemas[signal]),
+    ...withVariants(toPascalCase(signal), definitions[signal].body),
+  }));
+  return Object.assign({}, ...reports);
+}
+
+/** A discriminator of OpenAPI refers to variants by name: `EmotionReport` is one of `EmotionReportOk` and others. */
+function withVariants<Name extends string>(
+  name: Name,
+  schema: z.ZodDiscriminatedUnion<readonly z.ZodObject[]>,
+): Readonly<Record<Name, z.ZodType>> {
+  const variants = schema.options.map((variant) => [`${name}${toPascalCase(statusOf(variant))}`, variant]);
+  return Object.fromEntries([[name, schema], ...variants]);
+}
+
+/** Null for a schema without variants by `status`. */
+function variantsOf(schema: z.core.$ZodType): readonly z.ZodObject[] | null {
+  if (!(schema instanceof z.ZodDiscriminatedUnion) || schema.def.discriminator !== 'status') return null;
+  return schema.options as readonly z.ZodObject[];
+}
+
+const statusOf = ({ shape }: z.ZodObject) => (shape.status as z.ZodLiteral<string>).value;
+
+function toPascalCase(words: string): string {
+  return words.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Zod replaces each use of a named schema by a reference. */
@@ -94,10 +118,12 @@ const named = {
   Conversation: conversationSchema,
   SpeakersReport: speakersReportSchema,
   SpeakerReport: speakerReportSchema,
-  EmbeddingReport: embeddingReportSchema,
+  ...withVariants('EmbeddingReport', embeddingReportSchema),
   Recording: recordingSchema,
   NoSignals: noSignalsSchema,
   Audio: envelope.audio,
+  Segments: envelope.segments,
+  Warnings: reportShape.warnings,
   Model: reportShape.model,
   Failure: failureSchema,
   ValidationFailure: validationFailureSchema,
@@ -133,7 +159,23 @@ export function componentSchemas(
   const { schemas } = z.toJSONSchema(registry, {
     io: 'input',
     uri: (id) => schemaRef(id as SchemaName).$ref,
-    override: ({ jsonSchema }) => {
+    override: ({ zodSchema, jsonSchema }) => {
+      const variants = variantsOf(zodSchema);
+      if (variants !== null) {
+        const mapping = variants.map((variant, index) => [
+          statusOf(variant),
+          jsonSchema.oneOf?.[index]?.$ref,
+        ]);
+        jsonSchema.discriminator = { propertyName: 'status', mapping: Object.fromEntries(mapping) };
+      }
+      // Generators make of `additionalProperties` an index of `never`, and then every field is one of an empty object.
+      if (
+        jsonSchema.additionalProperties === false &&
+        Object.keys(jsonSchema.properties ?? {}).length === 0
+      ) {
+        delete jsonSchema.additionalProperties;
+        jsonSchema.maxProperties = 0;
+      }
       // Linters require a schema for the items of a tuple, although no more items are allowed.
       if (jsonSchema.items === false) jsonSchema.items = jsonSchema.prefixItems?.[0] ?? true;
       // The pattern is the rule; the format `email` of JSON Schema differs from it.

@@ -1,6 +1,6 @@
 /** Messages of the service to a client of a live session. */
 import { z } from 'zod';
-import { envelope, reportShape, secondsSchema } from '../analysis/report-schema.ts';
+import { envelope, noSignalsSchema, reportShape, secondsSchema } from '../analysis/report-schema.ts';
 import { definitions, type Signal, signals } from '../analysis/signals/table.ts';
 import { closeCodes } from './protocol.ts';
 
@@ -28,11 +28,12 @@ const message = <Type extends string, Shape extends z.ZodRawShape>(type: Type, a
 const perSignal = <Field>(field: string, schemaOf: (schema: Field) => z.ZodType) =>
   Object.fromEntries(
     signals
-      .filter((signal) => field in definitions[signal].body.shape)
+      .filter((signal) => field in shapeOf(signal))
       .map((signal) => [signal, schemaOf(shapeOf(signal)[field] as Field).optional()]),
   );
 
-const shapeOf = (signal: Signal): z.ZodRawShape => definitions[signal].body.shape;
+/** Fields of a report with enough speech. */
+const shapeOf = (signal: Signal): z.ZodRawShape => definitions[signal].body.options[0].shape;
 
 const entryOf = ({ element }: z.ZodArray<z.ZodObject>) =>
   element.omit({ start_s: true, end_s: true }).describe('The scores of the utterance.');
@@ -66,7 +67,11 @@ export const serverMessages = {
       ...span,
       provisional,
       speech_s: secondsSchema.describe('Speech within it, s.'),
-      ...perSignal('signals', (scores: z.ZodType) => scores),
+      ...perSignal('signals', (scores: z.ZodType) =>
+        z
+          .union([scores, noSignalsSchema])
+          .describe('The signals, or nothing when there is too little speech.'),
+      ),
       warnings: reportShape.warnings,
     },
   ),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { extract, type FeatureSpec } from '../../src/audio/addon.ts';
-import { specs } from '../../src/audio/feature-presets.ts';
+import { type SpecName, specs } from '../../src/audio/feature-presets.ts';
 
 /** The signal of test/native/oracles/make.py, which computed the arrays with Kaldi and librosa. */
 function oracleSignal(): Float32Array {
@@ -14,7 +14,7 @@ function oracleSignal(): Float32Array {
   });
 }
 
-const cases: readonly [spec: string, oracle: string, change: Partial<FeatureSpec>][] = [
+const cases: readonly [spec: SpecName, oracle: string, change: Partial<FeatureSpec>][] = [
   ['whisper-input-80', 'whisper', {}],
   ['kaldi-log-mel-80', 'kaldi_fbank', {}],
   // The array was made with snip_edges=false.
@@ -23,7 +23,7 @@ const cases: readonly [spec: string, oracle: string, change: Partial<FeatureSpec
 
 for (const [name, oracle, change] of cases) {
   test(`${name} matches the library that it names`, (t) => {
-    const { data } = extract(oracleSignal(), { ...(specs[name] as FeatureSpec), ...change });
+    const { data } = extract(oracleSignal(), { ...specs[name], ...change });
     const bytes = readFileSync(`test/native/oracles/${oracle}.f32`);
     const expected = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
     t.is(data.length, expected.length);

@@ -21,13 +21,13 @@ function expectedOf(path: string, spec: FeatureSpec) {
   return { shape: [frames, bins], data };
 }
 
-for (const name of ['whisper-log-mel-80', 'kaldi-mfcc-13']) {
+for (const name of ['whisper-log-mel-80', 'kaldi-mfcc-13'] as const) {
   test(`writes what extract gives: ${name}`, async (t) => {
     const out = join(makeFolder(), 'sample.npy');
     const { code, stdout, stderr } = await runCli(['features', sample, '--spec', name, '--out', out]);
     t.deepEqual([code, stdout], [0, '']);
     t.regex(stderr, /^1 file, 0 failed, \d+ frames in \d+\.\d s\n$/);
-    t.deepEqual(readNpy(out), expectedOf(sample, specs[name] as FeatureSpec));
+    t.deepEqual(readNpy(out), expectedOf(sample, specs[name]));
   });
 }
 

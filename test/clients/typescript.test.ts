@@ -179,11 +179,17 @@ test.serial('the package installs and compiles with its types', async (t) => {
     resolve(folderOfClient),
   ];
   execFileSync('npm', install, { cwd: folder, stdio: 'pipe' });
-  const program = `import { createClient, type Report } from 'undertone-client';
+  const program = `import { createClient, type Report, WebhookError } from 'undertone-client';
+import { verifyWebhook } from 'undertone-client/webhook';
+try {
+  verifyWebhook('{}', {}, 'whsec_AAAA');
+} catch (error) {
+  console.log(error instanceof WebhookError);
+}
 const client = createClient({ url: '${server.url}', token: '${server.token}' });
 const report: Report = await client.analyze('${resolve(path)}');
-const { signals } = report.emotion;
-if ('valence' in signals) console.log(signals.valence.toFixed(1), signals.intervals.valence[0] <= signals.valence);
+const { emotion } = report;
+if (emotion.status === 'ok') console.log(emotion.signals.valence.toFixed(1), emotion.signals.intervals.valence[0] <= emotion.signals.valence);
 `;
   writeFileSync(join(folder, 'program.mts'), program);
   const tsc = resolve('node_modules/.bin/tsc');
@@ -191,7 +197,7 @@ if ('valence' in signals) console.log(signals.valence.toFixed(1), signals.interv
   const built = spawnSync(tsc, [...strict, 'program.mts'], { cwd: folder, encoding: 'utf8' });
   t.is(built.status, 0, built.stdout);
   const ran = spawnSync(process.execPath, ['program.mjs'], { cwd: folder, encoding: 'utf8' });
-  t.regex(ran.stdout, /^0\.\d true\n$/, ran.stderr);
+  t.regex(ran.stdout, /^true\n0\.\d true\n$/, ran.stderr);
 });
 
 (hasChromium ? test.serial : test.skip)('a browser uses it', async (t) => {

@@ -3,7 +3,7 @@ import { element } from '../dom.ts';
 import type { Answer } from './analyze.ts';
 import { clarityGauge, indexGauge, isUncertain } from './cognitive-view.ts';
 import { affectGauges, affectPlane } from './emotion-cards.ts';
-import { cognitiveSignals, emotionSignals } from './report.ts';
+import { cognitiveSignals, emotionReason, emotionSignals } from './report.ts';
 import type { Rules } from './rules.ts';
 import { headline } from './summary.ts';
 
@@ -18,7 +18,7 @@ function column({ name, answer: { report } }: Kept, { tone }: Rules): HTMLElemen
   const [emotion, cognitive] = [emotionSignals(report), cognitiveSignals(report)];
   const affect =
     emotion === null
-      ? [element('p', {}, report.emotion.reason ?? '')]
+      ? [element('p', {}, emotionReason(report) ?? '')]
       : [
           ...headline(emotion, report.emotion.warnings),
           affectPlane(report, emotion, tone),

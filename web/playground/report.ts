@@ -12,11 +12,16 @@ export type EmotionSignals = Extract<Emotion['signals'], { valence: number }>;
 export type CognitiveSignals = Extract<Cognitive['signals'], { clarity: number }>;
 
 /** Null when there was too little speech, or the models have no emotion. */
-export function emotionSignals({ emotion: { signals } }: Report): EmotionSignals | null {
-  return 'valence' in signals ? (signals as EmotionSignals) : null;
+export function emotionSignals({ emotion }: Report): EmotionSignals | null {
+  return emotion.status === 'ok' ? emotion.signals : null;
+}
+
+/** Why there is no emotion in any recording; null where the models have it. */
+export function emotionReason({ emotion }: Report): string | null {
+  return emotion.status === 'not_available' ? emotion.reason : null;
 }
 
 /** Null when there was too little speech. */
-export function cognitiveSignals({ cognitive: { signals } }: Report): CognitiveSignals | null {
-  return 'clarity' in signals ? (signals as CognitiveSignals) : null;
+export function cognitiveSignals({ cognitive }: Report): CognitiveSignals | null {
+  return cognitive.status === 'ok' ? cognitive.signals : null;
 }

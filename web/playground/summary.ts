@@ -7,6 +7,7 @@ import {
   type AudioBlock,
   cognitiveSignals,
   type EmotionSignals,
+  emotionReason,
   emotionSignals,
   type Report,
   type Warning,
@@ -16,9 +17,9 @@ import {
 export function createSummary(report: Report, name: string, channel: number | null): HTMLElement {
   const { audio } = report;
   const signals = emotionSignals(report);
-  const { reason, warnings } = report.emotion;
-  const none = () => (reason === undefined ? tooLittle(audio) : titled(['No emotion'], reason));
-  const result = signals === null ? none() : headline(signals, warnings);
+  const reason = emotionReason(report);
+  const none = () => (reason === null ? tooLittle(audio) : titled(['No emotion'], reason));
+  const result = signals === null ? none() : headline(signals, report.emotion.warnings);
   const file = `${name} · ${length(audio.duration_s)}, ${length(audio.speech_s)} of it speech`;
   return element(
     'div',

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type ProsodyTrack, trackProsody } from '../../audio/addon.ts';
 import type { Values } from '../../models/session.ts';
-import { intervalSchema, noSignalsSchema, reportShape, scoreSchema } from '../report-schema.ts';
+import { bodySchema, intervalSchema, scoreSchema } from '../report-schema.ts';
 import { round, roundInterval, roundParts } from '../rounding.ts';
 import { cognitiveConfidence } from './confidence.ts';
 import type { SignalDefinition } from './definition.ts';
@@ -132,11 +132,7 @@ const measure = z
 const contributionsOf = (name: string) =>
   z.array(contribution).describe(`What adds up, from \`reference\`, to ${name} as printed.`);
 
-const body = z.strictObject({
-  ...reportShape,
-  signals: z
-    .union([scores, noSignalsSchema])
-    .describe('The cognitive signals, or nothing when there is too little speech.'),
+const body = bodySchema(scores, {
   measures: z
     .record(z.string(), measure)
     .describe(

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { Session } from '../../models/session.ts';
 import type { Encoded } from '../encode.ts';
-import type { noSignalsSchema } from '../report-schema.ts';
+import type { BodySchema } from '../report-schema.ts';
 import type { SpeechAnalysis } from '../speech.ts';
 import type { StageTimer } from '../stage-timer.ts';
 import type { RecordingContext } from '../types.ts';
@@ -36,7 +36,7 @@ type Column = {
 };
 
 /** `signals` of a report with enough speech. */
-type ScoresOf<Body extends z.ZodObject> = Exclude<z.infer<Body>['signals'], z.infer<typeof noSignalsSchema>>;
+type ScoresOf<Body extends BodySchema> = z.infer<Body['options'][0]>['signals'];
 
 /**
  * @typeParam Params of the manifest
@@ -50,7 +50,7 @@ export type SignalDefinition<
   Params = unknown,
   Chunk = unknown,
   Result = unknown,
-  Body extends z.ZodObject = z.ZodObject,
+  Body extends BodySchema = BodySchema,
   Total = unknown,
   Prepared = unknown,
 > = {

@@ -2,14 +2,7 @@
 import { z } from 'zod';
 import type { Values } from '../../models/session.ts';
 import { weightedMean } from '../arrays.ts';
-import {
-  entryShape,
-  intervalSchema,
-  noSignalsSchema,
-  reportShape,
-  scoreSchema,
-  timelineSchema,
-} from '../report-schema.ts';
+import { bodySchema, entryShape, intervalSchema, scoreSchema, timelineSchema } from '../report-schema.ts';
 import { indexOfMax, round, roundInterval, roundParts } from '../rounding.ts';
 import type { SignalDefinition } from './definition.ts';
 import {
@@ -110,11 +103,7 @@ const emotionEntry = z
   })
   .describe('Emotion of an utterance, from its own speech: nothing outside of it changes its scores.');
 
-const body = z.strictObject({
-  ...reportShape,
-  signals: z
-    .union([scores, noSignalsSchema])
-    .describe('The emotion signals, or nothing when there is too little speech.'),
+const body = bodySchema(scores, {
   timeline: timelineSchema(emotionEntry),
 });
 

@@ -10,8 +10,7 @@ type Table = typeof table;
 export type Signal = keyof Table;
 export type ResultOf<S extends Signal> = ReturnType<Table[S]['aggregate']>;
 export type ParamsOf<S extends Signal> = z.infer<Table[S]['params']>;
-export type BodySchemaOf<S extends Signal> = Table[S]['body'];
-export type BodyOf<S extends Signal> = z.infer<BodySchemaOf<S>>;
+export type BodyOf<S extends Signal> = z.infer<Table[S]['body']>;
 
 export const signals = Object.keys(table) as readonly Signal[];
 /** Without the type parameters of each signal, which only its own file needs. */

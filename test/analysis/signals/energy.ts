@@ -1,13 +1,13 @@
 /** A signal without a use: the power of the samples. third-signal.test.ts adds it to a copy of the sources. */
 import { z } from 'zod';
-import { noSignalsSchema, reportShape } from '../../../src/analysis/report-schema.ts';
+import { bodySchema } from '../../../src/analysis/report-schema.ts';
 import { roundTo } from '../../../src/analysis/rounding.ts';
 import type { SignalDefinition } from '../../../src/analysis/signals/definition.ts';
 
 type Chunk = { readonly power: number; readonly samples: number };
 
 const scores = z.strictObject({ level_db: z.number().describe('RMS level of all samples, dB.') });
-const body = z.strictObject({ ...reportShape, signals: z.union([scores, noSignalsSchema]) });
+const body = bodySchema(scores, {});
 
 export const energy: SignalDefinition<unknown, Chunk, number, typeof body> = {
   title: 'energy',

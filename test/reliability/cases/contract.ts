@@ -1,11 +1,13 @@
-/** The published document: clean in two linters, exercised status by status, and attacked by Schemathesis. */
+/** The published document: clean in two linters, right for type checkers, exercised status by status, attacked by Schemathesis. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder } from '../../../benchmarks/case.ts';
 import { openApiDocument } from '../../../src/openapi/document.ts';
 import { version } from '../../../src/runtime/version.ts';
 import { createContract, type Document } from '../../support/contract.ts';
+import { mypyErrors, pyrightErrors, pythonPrograms } from '../../support/type-checks.ts';
 import { atLeast, exactly, negativeControl, none, type Options, type Row } from '../case.ts';
+import { careful, careless, foreignClientErrors } from '../contract/foreign-client.ts';
 import { lint } from '../contract/linters.ts';
 import { type Attack, attack } from '../contract/schemathesis.ts';
 import { exerciseStatuses } from '../contract/statuses.ts';
@@ -34,6 +36,7 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
     negativeControl('an operation without responses, a duplicate operationId', [
       lintRow(withoutAnswers(document)),
     ]),
+    ...typeRows(document),
     ...(await exercise(document)),
     ...(await withRedis(({ url }) =>
       withServer({ ...quiet, UNDERTONE_REDIS_URL: url }, async (server) => [
@@ -57,6 +60,19 @@ function withoutAnswers(document: Document): object {
   const { '/health': health, ...paths } = document.paths;
   const { responses: _, ...bare } = health?.get ?? { responses: {} };
   return { ...document, paths: { ...paths, '/health': { get: { ...bare, operationId: 'ready' } } } };
+}
+
+/** The programs of the documents, and one with the types of a generator that is not the project's. */
+function typeRows(document: Document): Row[] {
+  const python = pythonPrograms();
+  const generated = (program: string) =>
+    none('type errors of a program with generated types', foreignClientErrors(document, program), 1);
+  return [
+    none('errors of mypy in the Python programs of the documents', mypyErrors(python), python.length),
+    none('errors of pyright in the same', pyrightErrors(python), python.length),
+    generated(careful),
+    negativeControl('scores without a look at the status', [generated(careless)]),
+  ];
 }
 
 /** Every documented status must be seen, and every answer must be as documented. */

@@ -1,17 +1,15 @@
 /** Spectral on the published document; Redocly is a test of `npm test`. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder, runProgram } from '../../../benchmarks/case.ts';
+import { installNpm } from '../../../benchmarks/peers/npm.ts';
 
 const spectral = '@stoplight/spectral-cli@6.16.0';
 
 /** Every error and warning, one a line: LINE:COLUMN SEVERITY RULE MESSAGE. */
 export function lint(document: object): readonly string[] {
-  const home = cacheFolder('spectral-6.16.0');
+  const home = installNpm(spectral);
   const program = join(home, 'node_modules', '.bin', 'spectral');
-  const quiet = ['--no-audit', '--no-fund', '--ignore-scripts'];
-  if (!existsSync(program)) runProgram('npm', ['install', '--prefix', home, ...quiet, spectral]);
   const [file, rules] = [join(home, 'openapi.json'), join(home, 'spectral.yaml')];
   writeFileSync(file, JSON.stringify(document, null, 1));
   writeFileSync(rules, 'extends: ["spectral:oas"]\n');
