@@ -6,7 +6,7 @@ export type ClientOptions = {
     /** Where the service is, such as `http://127.0.0.1:8080`. */
     readonly url: string | URL;
     /** Not needed by a page that only opens sessions with tokens of its server. */
-    readonly token?: string;
+    readonly token?: string | undefined;
     /** Longest that one attempt may take; 60 s when left out. */
     readonly timeoutMs?: number;
     /** Retries after 500, 502, 503, 504 or a lost connection; 3 by default. */

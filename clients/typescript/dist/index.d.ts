@@ -4,4 +4,3 @@ export type { GetOptions, JobOptions, Jobs, UrlOptions, WaitOptions } from './jo
 export type { Recording } from './recording.ts';
 export type { ChannelsReport, CognitiveReport, EmbeddingReport, EmotionReport, Job, JobEvent, JobResult, JobSummary, NewJob, NewJobs, Report, SpeakersReport, StreamToken, Usage, } from './reports.ts';
 export type { StreamConfig, StreamMessage, StreamSession, WebSocketConstructor } from './stream.ts';
-export { verifyWebhook, type WebhookHeaders } from './webhook.ts';

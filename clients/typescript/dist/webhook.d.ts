@@ -7,4 +7,4 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly
  * @param secret `callback_secret` of the submitted job
  * @throws WebhookError for a wrong signature, or a timestamp that is 5 minutes away
  */
-export declare function verifyWebhook(body: string | Uint8Array, headers: WebhookHeaders, secret: string): Promise<JobEvent>;
+export declare function verifyWebhook(body: string | Uint8Array, headers: WebhookHeaders, secret: string): JobEvent;

@@ -581,48 +581,117 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
-        EmotionReport: {
+        EmotionReport: components["schemas"]["EmotionReportOk"] | components["schemas"]["EmotionReportInsufficientSpeech"] | components["schemas"]["EmotionReportNotAvailable"];
+        /** @description Enough speech: `signals` has the scores. */
+        EmotionReportOk: {
             /**
-             * @description `insufficient_speech`: less than 0.5 s of speech was detected. `not_available`: the models have no such signal, as `reason` says. In both, `signals` is an empty object.
+             * @description Selects the variant. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
-            status: "ok" | "insufficient_speech" | "not_available";
-            /** @description Why the signal is not available, for people; only with this status. */
-            reason?: string;
-            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
-            warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
+            status: "ok";
+            warnings: components["schemas"]["Warnings"];
             model: components["schemas"]["Model"];
-            /** @description The emotion signals, or nothing when there is too little speech. */
-            signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
+            signals: components["schemas"]["EmotionSignals"];
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
             audio: components["schemas"]["Audio"];
-            /** @description Speech and pauses from the start of the recording to its end. */
-            segments: {
-                /** @enum {string} */
-                type: "speech" | "pause";
-                /** @description Start, s. */
-                start_s: number;
-                /** @description End, s. */
-                end_s: number;
-            }[];
+            segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
             receipt?: components["schemas"]["Receipt"];
         };
-        CognitiveReport: {
+        /** @description Less than 0.5 s of speech was detected. */
+        EmotionReportInsufficientSpeech: {
             /**
-             * @description `insufficient_speech`: less than 0.5 s of speech was detected. `not_available`: the models have no such signal, as `reason` says. In both, `signals` is an empty object.
+             * @description Selects the variant. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
-            status: "ok" | "insufficient_speech" | "not_available";
-            /** @description Why the signal is not available, for people; only with this status. */
-            reason?: string;
-            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
-            warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
+            status: "insufficient_speech";
+            warnings: components["schemas"]["Warnings"];
             model: components["schemas"]["Model"];
-            /** @description The cognitive signals, or nothing when there is too little speech. */
-            signals: components["schemas"]["CognitiveSignals"] | components["schemas"]["NoSignals"];
+            signals: components["schemas"]["NoSignals"];
+            /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
+            timeline: components["schemas"]["EmotionEntry"][];
+            audio: components["schemas"]["Audio"];
+            segments: components["schemas"]["Segments"];
+            /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
+            request_id: string;
+            receipt?: components["schemas"]["Receipt"];
+        };
+        /** @description The models have no such signal. */
+        EmotionReportNotAvailable: {
+            /**
+             * @description Selects the variant. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "not_available";
+            warnings: components["schemas"]["Warnings"];
+            model: components["schemas"]["Model"];
+            signals: components["schemas"]["NoSignals"];
+            /** @description Why the models have no such signal, for people. */
+            reason: string;
+            /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
+            timeline: components["schemas"]["EmotionEntry"][];
+            audio: components["schemas"]["Audio"];
+            segments: components["schemas"]["Segments"];
+            /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
+            request_id: string;
+            receipt?: components["schemas"]["Receipt"];
+        };
+        /** @description The report of a signal, its audio and request_id hoisted. `status` selects the variant. */
+        Emotion: components["schemas"]["EmotionOk"] | components["schemas"]["EmotionInsufficientSpeech"] | components["schemas"]["EmotionNotAvailable"];
+        /** @description Enough speech: `signals` has the scores. */
+        EmotionOk: {
+            /**
+             * @description Selects the variant. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "ok";
+            warnings: components["schemas"]["Warnings"];
+            model: components["schemas"]["Model"];
+            signals: components["schemas"]["EmotionSignals"];
+            /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
+            timeline: components["schemas"]["EmotionEntry"][];
+        };
+        /** @description Less than 0.5 s of speech was detected. */
+        EmotionInsufficientSpeech: {
+            /**
+             * @description Selects the variant. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "insufficient_speech";
+            warnings: components["schemas"]["Warnings"];
+            model: components["schemas"]["Model"];
+            signals: components["schemas"]["NoSignals"];
+            /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
+            timeline: components["schemas"]["EmotionEntry"][];
+        };
+        /** @description The models have no such signal. */
+        EmotionNotAvailable: {
+            /**
+             * @description Selects the variant. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "not_available";
+            warnings: components["schemas"]["Warnings"];
+            model: components["schemas"]["Model"];
+            signals: components["schemas"]["NoSignals"];
+            /** @description Why the models have no such signal, for people. */
+            reason: string;
+            /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
+            timeline: components["schemas"]["EmotionEntry"][];
+        };
+        CognitiveReport: components["schemas"]["CognitiveReportOk"] | components["schemas"]["CognitiveReportInsufficientSpeech"] | components["schemas"]["CognitiveReportNotAvailable"];
+        /** @description Enough speech: `signals` has the scores. */
+        CognitiveReportOk: {
+            /**
+             * @description Selects the variant. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "ok";
+            warnings: components["schemas"]["Warnings"];
+            model: components["schemas"]["Model"];
+            signals: components["schemas"]["CognitiveSignals"];
             /** @description Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent. */
             measures: {
                 [key: string]: components["schemas"]["Measure"];
@@ -639,18 +708,156 @@ export interface components {
             /** @description Whether baselines of the same speaker were used in place of the reference recordings. */
             relative: boolean;
             audio: components["schemas"]["Audio"];
-            /** @description Speech and pauses from the start of the recording to its end. */
-            segments: {
-                /** @enum {string} */
-                type: "speech" | "pause";
-                /** @description Start, s. */
-                start_s: number;
-                /** @description End, s. */
-                end_s: number;
-            }[];
+            segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
             receipt?: components["schemas"]["Receipt"];
+        };
+        /** @description Less than 0.5 s of speech was detected. */
+        CognitiveReportInsufficientSpeech: {
+            /**
+             * @description Selects the variant. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "insufficient_speech";
+            warnings: components["schemas"]["Warnings"];
+            model: components["schemas"]["Model"];
+            signals: components["schemas"]["NoSignals"];
+            /** @description Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent. */
+            measures: {
+                [key: string]: components["schemas"]["Measure"];
+            };
+            /** @description What each index is made of. */
+            contributions: {
+                /** @description What adds up, from `reference`, to cognitive_load as printed. */
+                cognitive_load: components["schemas"]["Contribution"][];
+                /** @description What adds up, from `reference`, to processing as printed. */
+                processing: components["schemas"]["Contribution"][];
+            };
+            /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
+            reference: number;
+            /** @description Whether baselines of the same speaker were used in place of the reference recordings. */
+            relative: boolean;
+            audio: components["schemas"]["Audio"];
+            segments: components["schemas"]["Segments"];
+            /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
+            request_id: string;
+            receipt?: components["schemas"]["Receipt"];
+        };
+        /** @description The models have no such signal. */
+        CognitiveReportNotAvailable: {
+            /**
+             * @description Selects the variant. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "not_available";
+            warnings: components["schemas"]["Warnings"];
+            model: components["schemas"]["Model"];
+            signals: components["schemas"]["NoSignals"];
+            /** @description Why the models have no such signal, for people. */
+            reason: string;
+            /** @description Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent. */
+            measures: {
+                [key: string]: components["schemas"]["Measure"];
+            };
+            /** @description What each index is made of. */
+            contributions: {
+                /** @description What adds up, from `reference`, to cognitive_load as printed. */
+                cognitive_load: components["schemas"]["Contribution"][];
+                /** @description What adds up, from `reference`, to processing as printed. */
+                processing: components["schemas"]["Contribution"][];
+            };
+            /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
+            reference: number;
+            /** @description Whether baselines of the same speaker were used in place of the reference recordings. */
+            relative: boolean;
+            audio: components["schemas"]["Audio"];
+            segments: components["schemas"]["Segments"];
+            /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
+            request_id: string;
+            receipt?: components["schemas"]["Receipt"];
+        };
+        /** @description The report of a signal, its audio and request_id hoisted. `status` selects the variant. */
+        Cognitive: components["schemas"]["CognitiveOk"] | components["schemas"]["CognitiveInsufficientSpeech"] | components["schemas"]["CognitiveNotAvailable"];
+        /** @description Enough speech: `signals` has the scores. */
+        CognitiveOk: {
+            /**
+             * @description Selects the variant. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "ok";
+            warnings: components["schemas"]["Warnings"];
+            model: components["schemas"]["Model"];
+            signals: components["schemas"]["CognitiveSignals"];
+            /** @description Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent. */
+            measures: {
+                [key: string]: components["schemas"]["Measure"];
+            };
+            /** @description What each index is made of. */
+            contributions: {
+                /** @description What adds up, from `reference`, to cognitive_load as printed. */
+                cognitive_load: components["schemas"]["Contribution"][];
+                /** @description What adds up, from `reference`, to processing as printed. */
+                processing: components["schemas"]["Contribution"][];
+            };
+            /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
+            reference: number;
+            /** @description Whether baselines of the same speaker were used in place of the reference recordings. */
+            relative: boolean;
+        };
+        /** @description Less than 0.5 s of speech was detected. */
+        CognitiveInsufficientSpeech: {
+            /**
+             * @description Selects the variant. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "insufficient_speech";
+            warnings: components["schemas"]["Warnings"];
+            model: components["schemas"]["Model"];
+            signals: components["schemas"]["NoSignals"];
+            /** @description Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent. */
+            measures: {
+                [key: string]: components["schemas"]["Measure"];
+            };
+            /** @description What each index is made of. */
+            contributions: {
+                /** @description What adds up, from `reference`, to cognitive_load as printed. */
+                cognitive_load: components["schemas"]["Contribution"][];
+                /** @description What adds up, from `reference`, to processing as printed. */
+                processing: components["schemas"]["Contribution"][];
+            };
+            /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
+            reference: number;
+            /** @description Whether baselines of the same speaker were used in place of the reference recordings. */
+            relative: boolean;
+        };
+        /** @description The models have no such signal. */
+        CognitiveNotAvailable: {
+            /**
+             * @description Selects the variant. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "not_available";
+            warnings: components["schemas"]["Warnings"];
+            model: components["schemas"]["Model"];
+            signals: components["schemas"]["NoSignals"];
+            /** @description Why the models have no such signal, for people. */
+            reason: string;
+            /** @description Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent. */
+            measures: {
+                [key: string]: components["schemas"]["Measure"];
+            };
+            /** @description What each index is made of. */
+            contributions: {
+                /** @description What adds up, from `reference`, to cognitive_load as printed. */
+                cognitive_load: components["schemas"]["Contribution"][];
+                /** @description What adds up, from `reference`, to processing as printed. */
+                processing: components["schemas"]["Contribution"][];
+            };
+            /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
+            reference: number;
+            /** @description Whether baselines of the same speaker were used in place of the reference recordings. */
+            relative: boolean;
         };
         Report: {
             /**
@@ -658,63 +865,10 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "insufficient_speech";
-            /** @description The emotion report, its audio and request_id hoisted. */
-            emotion: {
-                /**
-                 * @description `insufficient_speech`: less than 0.5 s of speech was detected. `not_available`: the models have no such signal, as `reason` says. In both, `signals` is an empty object.
-                 * @enum {string}
-                 */
-                status: "ok" | "insufficient_speech" | "not_available";
-                /** @description Why the signal is not available, for people; only with this status. */
-                reason?: string;
-                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
-                warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
-                model: components["schemas"]["Model"];
-                /** @description The emotion signals, or nothing when there is too little speech. */
-                signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
-                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
-                timeline: components["schemas"]["EmotionEntry"][];
-            };
-            /** @description The cognitive report, its audio and request_id hoisted. */
-            cognitive: {
-                /**
-                 * @description `insufficient_speech`: less than 0.5 s of speech was detected. `not_available`: the models have no such signal, as `reason` says. In both, `signals` is an empty object.
-                 * @enum {string}
-                 */
-                status: "ok" | "insufficient_speech" | "not_available";
-                /** @description Why the signal is not available, for people; only with this status. */
-                reason?: string;
-                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
-                warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
-                model: components["schemas"]["Model"];
-                /** @description The cognitive signals, or nothing when there is too little speech. */
-                signals: components["schemas"]["CognitiveSignals"] | components["schemas"]["NoSignals"];
-                /** @description Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent. */
-                measures: {
-                    [key: string]: components["schemas"]["Measure"];
-                };
-                /** @description What each index is made of. */
-                contributions: {
-                    /** @description What adds up, from `reference`, to cognitive_load as printed. */
-                    cognitive_load: components["schemas"]["Contribution"][];
-                    /** @description What adds up, from `reference`, to processing as printed. */
-                    processing: components["schemas"]["Contribution"][];
-                };
-                /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
-                reference: number;
-                /** @description Whether baselines of the same speaker were used in place of the reference recordings. */
-                relative: boolean;
-            };
+            emotion: components["schemas"]["Emotion"];
+            cognitive: components["schemas"]["Cognitive"];
             audio: components["schemas"]["Audio"];
-            /** @description Speech and pauses from the start of the recording to its end. */
-            segments: {
-                /** @enum {string} */
-                type: "speech" | "pause";
-                /** @description Start, s. */
-                start_s: number;
-                /** @description End, s. */
-                end_s: number;
-            }[];
+            segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
             receipt?: components["schemas"]["Receipt"];
@@ -780,75 +934,25 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "insufficient_speech";
-            /** @description The emotion report, its audio and request_id hoisted. */
-            emotion: {
-                /**
-                 * @description `insufficient_speech`: less than 0.5 s of speech was detected. `not_available`: the models have no such signal, as `reason` says. In both, `signals` is an empty object.
-                 * @enum {string}
-                 */
-                status: "ok" | "insufficient_speech" | "not_available";
-                /** @description Why the signal is not available, for people; only with this status. */
-                reason?: string;
-                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
-                warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
-                model: components["schemas"]["Model"];
-                /** @description The emotion signals, or nothing when there is too little speech. */
-                signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
-                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
-                timeline: components["schemas"]["EmotionEntry"][];
-            };
-            /** @description The cognitive report, its audio and request_id hoisted. */
-            cognitive: {
-                /**
-                 * @description `insufficient_speech`: less than 0.5 s of speech was detected. `not_available`: the models have no such signal, as `reason` says. In both, `signals` is an empty object.
-                 * @enum {string}
-                 */
-                status: "ok" | "insufficient_speech" | "not_available";
-                /** @description Why the signal is not available, for people; only with this status. */
-                reason?: string;
-                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
-                warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
-                model: components["schemas"]["Model"];
-                /** @description The cognitive signals, or nothing when there is too little speech. */
-                signals: components["schemas"]["CognitiveSignals"] | components["schemas"]["NoSignals"];
-                /** @description Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent. */
-                measures: {
-                    [key: string]: components["schemas"]["Measure"];
-                };
-                /** @description What each index is made of. */
-                contributions: {
-                    /** @description What adds up, from `reference`, to cognitive_load as printed. */
-                    cognitive_load: components["schemas"]["Contribution"][];
-                    /** @description What adds up, from `reference`, to processing as printed. */
-                    processing: components["schemas"]["Contribution"][];
-                };
-                /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
-                reference: number;
-                /** @description Whether baselines of the same speaker were used in place of the reference recordings. */
-                relative: boolean;
-            };
+            emotion: components["schemas"]["Emotion"];
+            cognitive: components["schemas"]["Cognitive"];
             audio: components["schemas"]["Audio"];
-            /** @description Speech and pauses from the start of the recording to its end. */
-            segments: {
-                /** @enum {string} */
-                type: "speech" | "pause";
-                /** @description Start, s. */
-                start_s: number;
-                /** @description End, s. */
-                end_s: number;
-            }[];
+            segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
             receipt?: components["schemas"]["Receipt"];
         };
-        EmbeddingReport: {
+        EmbeddingReport: components["schemas"]["EmbeddingReportOk"] | components["schemas"]["EmbeddingReportInsufficientSpeech"];
+        /** @description Enough speech. */
+        EmbeddingReportOk: {
             /**
-             * @description `insufficient_speech`: less than 0.5 s of speech, and no embedding.
+             * @description Selects the variant. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
-            status: "ok" | "insufficient_speech";
-            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
-            warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
+            status: "ok";
+            /** @description Mean over the recording, weighted by speech. */
+            embedding: number[];
+            warnings: components["schemas"]["Warnings"];
             /** @description What made the embeddings. Embeddings of other weights do not compare. */
             model: {
                 /** @description Name of the trunk, as in GET /v1/models. */
@@ -858,8 +962,38 @@ export interface components {
                 /** @description SHA-256 of its weights. */
                 weights_sha256: string;
             };
-            /** @description Mean over the recording, weighted by speech; null with too little speech. */
-            embedding: number[] | null;
+            /** @description Embeddings of the utterances. */
+            timeline: {
+                /** @description Start, s. */
+                start_s: number;
+                /** @description End, s. */
+                end_s: number;
+                /** @description One number per dimension. */
+                embedding: number[];
+            }[];
+            audio: components["schemas"]["Audio"];
+            /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
+            request_id: string;
+        };
+        /** @description Less than 0.5 s of speech was detected. */
+        EmbeddingReportInsufficientSpeech: {
+            /**
+             * @description Selects the variant. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "insufficient_speech";
+            /** @description No embedding. */
+            embedding: null;
+            warnings: components["schemas"]["Warnings"];
+            /** @description What made the embeddings. Embeddings of other weights do not compare. */
+            model: {
+                /** @description Name of the trunk, as in GET /v1/models. */
+                name: string;
+                /** @description Version of the trunk, MAJOR.MINOR.PATCH. */
+                version: string;
+                /** @description SHA-256 of its weights. */
+                weights_sha256: string;
+            };
             /** @description Embeddings of the utterances. */
             timeline: {
                 /** @description Start, s. */
@@ -889,7 +1023,7 @@ export interface components {
             clipped_ratio: number;
         };
         /** @description Empty: too little speech, or a signal that is not available. */
-        NoSignals: Record<string, never>;
+        NoSignals: Record<string, unknown>;
         /** @description Format and signal quality of the recording. */
         Audio: {
             /** @description Duration of the decoded recording, s. */
@@ -913,6 +1047,17 @@ export interface components {
             /** @description Highest frequency with speech energy, Hz; at most 8000. */
             bandwidth_hz: number;
         };
+        /** @description Speech and pauses from the start of the recording to its end. */
+        Segments: {
+            /** @enum {string} */
+            type: "speech" | "pause";
+            /** @description Start, s. */
+            start_s: number;
+            /** @description End, s. */
+            end_s: number;
+        }[];
+        /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
+        Warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
         /** @description The model of this report. */
         Model: {
             /** @description Name of the model, as in GET /v1/models. */
@@ -954,7 +1099,7 @@ export interface components {
             type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.channels" | "value_error.segments" | "value_error.receipt" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
         };
         /** @description An empty object. */
-        Empty: Record<string, never>;
+        Empty: Record<string, unknown>;
         /** @description The evidence cards. */
         Models: {
             /** @description One card per loaded model. */
@@ -1675,12 +1820,11 @@ export interface components {
             provisional: true;
             /** @description Speech within it, s. */
             speech_s: number;
-            /** @description The emotion signals, or nothing when there is too little speech. */
+            /** @description The signals, or nothing when there is too little speech. */
             emotion?: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
-            /** @description The cognitive signals, or nothing when there is too little speech. */
+            /** @description The signals, or nothing when there is too little speech. */
             cognitive?: components["schemas"]["CognitiveSignals"] | components["schemas"]["NoSignals"];
-            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
-            warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
+            warnings: components["schemas"]["Warnings"];
         };
         /** @description One utterance, with the scores of signals that have a timeline. */
         TurnMessage: {
@@ -3972,7 +4116,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": Record<string, unknown>;
                 };
             };
             /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
@@ -4053,7 +4197,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": Record<string, unknown>;
                 };
             };
             /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */

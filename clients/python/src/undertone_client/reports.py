@@ -7,17 +7,6 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from typing_extensions import NotRequired
 
-
-class Segment(TypedDict):
-    """
-    Speech, or a pause: 0.25 s or more between speech, of any length at the start and the end.
-    """
-
-    type: Literal['speech', 'pause']
-    start_s: float
-    end_s: float
-
-
 TalkShareItem: TypeAlias = float
 
 
@@ -91,6 +80,28 @@ class Audio(TypedDict):
     bandwidth_hz: float
 
 
+class Segment(TypedDict):
+    """
+    Speech, or a pause: 0.25 s or more between speech, of any length at the start and the end.
+    """
+
+    type: Literal['speech', 'pause']
+    start_s: float
+    end_s: float
+
+
+Segments: TypeAlias = list[Segment]
+"""
+Speech and pauses from the start of the recording to its end.
+"""
+
+
+Warnings: TypeAlias = list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_speakers', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
+"""
+Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones.
+"""
+
+
 class Model(TypedDict):
     """
     The model of this report.
@@ -158,7 +169,7 @@ class Options(TypedDict):
     channels: str | None
 
 
-class Model2(TypedDict):
+class Model3(TypedDict):
     name: str
     version: str
     sha256: str
@@ -183,7 +194,7 @@ class Software(TypedDict):
     node: str
     addon_sha256: str
     features_version: int
-    models: list[Model2]
+    models: list[Model3]
     libraries: dict[str, str]
     kernel: Kernel
 
@@ -545,7 +556,7 @@ class Limits(TypedDict):
     max_frame_bytes: int
 
 
-class Model3(TypedDict):
+class Model4(TypedDict):
     name: str
     version: str
     features_version: int
@@ -560,7 +571,7 @@ class SessionReadyMessage(TypedDict):
     seq: int
     request_id: str
     limits: Limits
-    models: list[Model3]
+    models: list[Model4]
 
 
 class SpeechStartedMessage(TypedDict):
@@ -585,7 +596,7 @@ class SpeechEndedMessage(TypedDict):
     at_s: float
 
 
-class Emotion2(TypedDict):
+class Emotion1(TypedDict):
     """
     The scores of the utterance.
     """
@@ -610,7 +621,7 @@ class TurnMessage(TypedDict):
     end_s: float
     provisional: bool
     cause: Literal['pause', 'length', 'turn.end', 'session.end']
-    emotion: NotRequired[Emotion2]
+    emotion: NotRequired[Emotion1]
 
 
 class FinalMessage(TypedDict):
@@ -662,6 +673,64 @@ class SessionConfigureMessage(TypedDict):
     interval_s: NotRequired[float]
 
 
+class EmotionReportInsufficientSpeech(TypedDict):
+    """
+    Less than 0.5 s of speech was detected.
+    """
+
+    status: Literal['insufficient_speech']
+    warnings: Warnings
+    model: Model
+    signals: NoSignals
+    timeline: list[EmotionEntry]
+    audio: Audio
+    segments: Segments
+    request_id: str
+    receipt: NotRequired[Receipt]
+
+
+class EmotionReportNotAvailable(TypedDict):
+    """
+    The models have no such signal.
+    """
+
+    status: Literal['not_available']
+    warnings: Warnings
+    model: Model
+    signals: NoSignals
+    reason: str
+    timeline: list[EmotionEntry]
+    audio: Audio
+    segments: Segments
+    request_id: str
+    receipt: NotRequired[Receipt]
+
+
+class EmotionInsufficientSpeech(TypedDict):
+    """
+    Less than 0.5 s of speech was detected.
+    """
+
+    status: Literal['insufficient_speech']
+    warnings: Warnings
+    model: Model
+    signals: NoSignals
+    timeline: list[EmotionEntry]
+
+
+class EmotionNotAvailable(TypedDict):
+    """
+    The models have no such signal.
+    """
+
+    status: Literal['not_available']
+    warnings: Warnings
+    model: Model
+    signals: NoSignals
+    reason: str
+    timeline: list[EmotionEntry]
+
+
 class Contributions(TypedDict):
     """
     What each index is made of.
@@ -671,11 +740,99 @@ class Contributions(TypedDict):
     processing: list[Contribution]
 
 
-class EmbeddingReport(TypedDict):
-    status: Literal['ok', 'insufficient_speech']
-    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_speakers', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
+class CognitiveReportInsufficientSpeech(TypedDict):
+    """
+    Less than 0.5 s of speech was detected.
+    """
+
+    status: Literal['insufficient_speech']
+    warnings: Warnings
+    model: Model
+    signals: NoSignals
+    measures: dict[str, Measure]
+    contributions: Contributions
+    reference: float
+    relative: bool
+    audio: Audio
+    segments: Segments
+    request_id: str
+    receipt: NotRequired[Receipt]
+
+
+class CognitiveReportNotAvailable(TypedDict):
+    """
+    The models have no such signal.
+    """
+
+    status: Literal['not_available']
+    warnings: Warnings
+    model: Model
+    signals: NoSignals
+    reason: str
+    measures: dict[str, Measure]
+    contributions: Contributions
+    reference: float
+    relative: bool
+    audio: Audio
+    segments: Segments
+    request_id: str
+    receipt: NotRequired[Receipt]
+
+
+class CognitiveInsufficientSpeech(TypedDict):
+    """
+    Less than 0.5 s of speech was detected.
+    """
+
+    status: Literal['insufficient_speech']
+    warnings: Warnings
+    model: Model
+    signals: NoSignals
+    measures: dict[str, Measure]
+    contributions: Contributions
+    reference: float
+    relative: bool
+
+
+class CognitiveNotAvailable(TypedDict):
+    """
+    The models have no such signal.
+    """
+
+    status: Literal['not_available']
+    warnings: Warnings
+    model: Model
+    signals: NoSignals
+    reason: str
+    measures: dict[str, Measure]
+    contributions: Contributions
+    reference: float
+    relative: bool
+
+
+class EmbeddingReportOk(TypedDict):
+    """
+    Enough speech.
+    """
+
+    status: Literal['ok']
+    embedding: list[float]
+    warnings: Warnings
     model: Model1
-    embedding: list[float] | None
+    timeline: list[TimelineItem]
+    audio: Audio
+    request_id: str
+
+
+class EmbeddingReportInsufficientSpeech(TypedDict):
+    """
+    Less than 0.5 s of speech was detected.
+    """
+
+    status: Literal['insufficient_speech']
+    embedding: None
+    warnings: Warnings
+    model: Model1
     timeline: list[TimelineItem]
     audio: Audio
     request_id: str
@@ -760,65 +917,84 @@ class MeasurementMessage(TypedDict):
     speech_s: float
     emotion: NotRequired[EmotionSignals | NoSignals]
     cognitive: NotRequired[CognitiveSignals | NoSignals]
-    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_speakers', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
+    warnings: Warnings
 
 
-class EmotionReport(TypedDict):
-    status: Literal['ok', 'insufficient_speech', 'not_available']
-    reason: NotRequired[str]
-    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_speakers', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
+class EmotionReportOk(TypedDict):
+    """
+    Enough speech: `signals` has the scores.
+    """
+
+    status: Literal['ok']
+    warnings: Warnings
     model: Model
-    signals: EmotionSignals | NoSignals
+    signals: EmotionSignals
     timeline: list[EmotionEntry]
     audio: Audio
-    segments: list[Segment]
+    segments: Segments
     request_id: str
     receipt: NotRequired[Receipt]
 
 
-class CognitiveReport(TypedDict):
-    status: Literal['ok', 'insufficient_speech', 'not_available']
-    reason: NotRequired[str]
-    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_speakers', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
+class EmotionOk(TypedDict):
+    """
+    Enough speech: `signals` has the scores.
+    """
+
+    status: Literal['ok']
+    warnings: Warnings
     model: Model
-    signals: CognitiveSignals | NoSignals
+    signals: EmotionSignals
+    timeline: list[EmotionEntry]
+
+
+class CognitiveReportOk(TypedDict):
+    """
+    Enough speech: `signals` has the scores.
+    """
+
+    status: Literal['ok']
+    warnings: Warnings
+    model: Model
+    signals: CognitiveSignals
     measures: dict[str, Measure]
     contributions: Contributions
     reference: float
     relative: bool
     audio: Audio
-    segments: list[Segment]
+    segments: Segments
     request_id: str
     receipt: NotRequired[Receipt]
 
 
-class Emotion(TypedDict):
+class CognitiveOk(TypedDict):
     """
-    The emotion report, its audio and request_id hoisted.
+    Enough speech: `signals` has the scores.
     """
 
-    status: Literal['ok', 'insufficient_speech', 'not_available']
-    reason: NotRequired[str]
-    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_speakers', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
+    status: Literal['ok']
+    warnings: Warnings
     model: Model
-    signals: EmotionSignals | NoSignals
-    timeline: list[EmotionEntry]
-
-
-class Cognitive(TypedDict):
-    """
-    The cognitive report, its audio and request_id hoisted.
-    """
-
-    status: Literal['ok', 'insufficient_speech', 'not_available']
-    reason: NotRequired[str]
-    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_speakers', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
-    model: Model
-    signals: CognitiveSignals | NoSignals
+    signals: CognitiveSignals
     measures: dict[str, Measure]
     contributions: Contributions
     reference: float
     relative: bool
+
+
+EmbeddingReport: TypeAlias = EmbeddingReportOk | EmbeddingReportInsufficientSpeech
+
+
+EmotionReport: TypeAlias = EmotionReportOk | EmotionReportInsufficientSpeech | EmotionReportNotAvailable
+
+
+Emotion: TypeAlias = EmotionOk | EmotionInsufficientSpeech | EmotionNotAvailable
+
+
+CognitiveReport: TypeAlias = CognitiveReportOk | CognitiveReportInsufficientSpeech | CognitiveReportNotAvailable
+
+
+Cognitive: TypeAlias = CognitiveOk | CognitiveInsufficientSpeech | CognitiveNotAvailable
 
 
 class Report(TypedDict):
@@ -826,7 +1002,7 @@ class Report(TypedDict):
     emotion: Emotion
     cognitive: Cognitive
     audio: Audio
-    segments: list[Segment]
+    segments: Segments
     request_id: str
     receipt: NotRequired[Receipt]
 
@@ -844,22 +1020,6 @@ class ChannelsReport(TypedDict):
     receipt: NotRequired[Receipt]
 
 
-class Cognitive1(TypedDict):
-    """
-    The cognitive report, its audio and request_id hoisted.
-    """
-
-    status: Literal['ok', 'insufficient_speech', 'not_available']
-    reason: NotRequired[str]
-    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_speakers', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
-    model: Model
-    signals: CognitiveSignals | NoSignals
-    measures: dict[str, Measure]
-    contributions: Contributions
-    reference: float
-    relative: bool
-
-
 class SpeakerReport(TypedDict):
     """
     The report of one speaker.
@@ -868,9 +1028,9 @@ class SpeakerReport(TypedDict):
     speaker: str
     status: Literal['ok', 'insufficient_speech']
     emotion: Emotion
-    cognitive: Cognitive1
+    cognitive: Cognitive
     audio: Audio
-    segments: list[Segment]
+    segments: Segments
     request_id: str
     receipt: NotRequired[Receipt]
 
