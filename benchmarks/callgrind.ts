@@ -9,7 +9,7 @@ import { ask, formOf, recording, times } from './request/client.ts';
 
 const warmUps = 10;
 const requests = 10;
-const rounds = 3;
+const rounds = 5;
 /** Without a compiler in the background a request takes the same way each time, if a longer one. */
 const nodeOptions = ['--jitless', '--single-threaded', '--hash-seed=1', '--random-seed=1'];
 

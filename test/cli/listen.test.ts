@@ -100,7 +100,7 @@ onLinux('Ctrl-C ends the recording of a microphone, and the report follows', asy
   await running.printed(/valence/);
   t.notRegex(running.stdout(), /microphone/);
   t.deepEqual(await running.stop('SIGINT'), { code: 0, signal: null });
-  t.regex(running.stdout(), /\nmicrophone\n {2}\d\.\d s of speech/);
+  t.regex(running.stdout(), /\nmicrophone\n {2}\d+\.\d s of speech/);
 });
 
 onLinux('a microphone that cannot be recorded is an error', async (t) => {
