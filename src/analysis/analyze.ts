@@ -215,9 +215,9 @@ export async function describeSpeaker(
     const next = detectChunks(decoder, models, chunking, timer);
     for (let chunk = await next(); chunk !== null; chunk = await next()) {
       const { speech } = chunk;
-      const { audio, features, segments } = speech;
+      const { audio, segments } = speech;
       const track = await trackProsody(audio.samples, audio.sampleRate);
-      chunks.push({ ...describeChunk(speech, track), frames: features.frames, segments });
+      chunks.push({ ...describeChunk(speech, track), frames: speech.power.length, segments });
     }
   } finally {
     decoder.close();

@@ -53,7 +53,7 @@ export async function analyzeChunk(
   models: Models,
   timer: StageTimer,
 ): Promise<ChunkResult> {
-  const { audio, features, segments, speechSeconds } = speech;
+  const { audio, power, segments, speechSeconds } = speech;
   const { samples, sampleRate } = audio;
   const quality = measureQuality(samples, sampleRate, segmentSeconds({ ...speech, segments: allSegments }));
   const hasSpeech = speechSeconds >= models.vad.manifest.params.minTotalSpeechSeconds;
@@ -83,7 +83,7 @@ export async function analyzeChunk(
   }
   return {
     samples: samples.length,
-    frames: features.frames,
+    frames: power.length,
     speechSeconds,
     segments,
     utterances: scored,

@@ -12,6 +12,7 @@ import { joinArrays } from './arrays.ts';
 import { type Segment, unbounded } from './segments.ts';
 import {
   analyzeSpeech,
+  type DetectedSpeech,
   detectFrames,
   type FrameBlock,
   initialDetectorState,
@@ -21,7 +22,7 @@ import {
 } from './speech.ts';
 import { type StageTimer, stoppedMessage } from './stage-timer.ts';
 import type { AnalyzeOptions } from './types.ts';
-import { cutUtterances, hasEnded, maxGapSeconds, toGrid } from './utterances.ts';
+import { cutUtterances, hasEnded, maxGapSeconds } from './utterances.ts';
 
 export type Chunking = {
   /** Longest chunk: bounds the memory of an analysis. */
@@ -115,6 +116,7 @@ export function detectChunks(
   let state = initialDetectorState(models);
   let samples: Float32Array = new Float32Array(0);
   let frames: FrameBlock | null = null;
+  let rows: Float32Array = new Float32Array(0);
   let { start } = unbounded;
   let previousEnd = Number.NEGATIVE_INFINITY;
   return async () => {
@@ -125,11 +127,19 @@ export function detectChunks(
     state = detected.state;
     samples = joinArrays([samples, block]);
     frames = joinFrames(frames, detected.frames);
+    const { bins } = detected.features;
+    rows = joinArrays([rows, detected.features.data]);
+    const features = (end: number) => ({ data: rows.subarray(0, end * bins), frames: end, bins });
     const speech = analyzeSpeech({ samples, sampleRate }, frames, models);
     const part = { previousEnd, isWhole: isLast && start < 0, isLast };
     if (isLast) {
       const bounds = [{ start, end: unbounded.end }];
-      return { ...part, speech, allSegments: speech.segments, bounds };
+      return {
+        ...part,
+        speech: { ...speech, features: features(speech.power.length) },
+        allSegments: speech.segments,
+        bounds,
+      };
     }
     const { end, utteranceEnd } = findCut(speech, part.previousEnd, models, maxCutSeconds);
     const own = analyzeSpeech(
@@ -137,18 +147,20 @@ export function detectChunks(
       sliceFrames(frames, 0, end),
       models,
     );
+    const chunk = { ...own, features: features(end) };
     samples = samples.slice(end * hopLength);
+    rows = rows.slice(end * bins);
     frames = sliceFrames(frames, end);
     const bounds = [{ start, end }];
     [start, previousEnd] = [0, utteranceEnd - end];
-    return { ...part, speech: own, allSegments: own.segments, bounds };
+    return { ...part, speech: chunk, allSegments: own.segments, bounds };
   };
 }
 
 /** The end of the chunk: the middle of the longest pause of the last `maxCutSeconds` that no utterance contains. */
-function findCut(speech: SpeechAnalysis, previousEnd: number, { trunk, vad }: Models, maxCutSeconds: number) {
-  const { segments, features, framesPerSecond } = speech;
-  const now = features.frames;
+function findCut(speech: DetectedSpeech, previousEnd: number, { trunk, vad }: Models, maxCutSeconds: number) {
+  const { segments, power, framesPerSecond } = speech;
+  const now = power.length;
   const earliest = now - maxCutSeconds * framesPerSecond;
   const minPause = vad.manifest.params.minPauseSeconds * framesPerSecond;
   const utterances = cutUtterances(speech, trunk.manifest.params, [unbounded], previousEnd);
@@ -162,9 +174,9 @@ function findCut(speech: SpeechAnalysis, previousEnd: number, { trunk, vad }: Mo
   const recent = cuts.filter(({ end, pause }) => end + pause / 2 >= earliest);
   const longest = (one: Cut, other: Cut) => (other.pause >= one.pause ? other : one);
   const best = recent.length > 0 ? recent.reduce(longest) : null;
-  const end = toGrid(best === null ? (segments.at(-1)?.start ?? now) : best.end + best.pause / 2);
+  const end = Math.floor(best === null ? (segments.at(-1)?.start ?? now) : best.end + best.pause / 2);
   return {
-    end: end === 0 ? toGrid(now) : end,
+    end: end === 0 ? now : end,
     utteranceEnd: ends.filter((own) => own <= end).at(-1) ?? previousEnd,
   };
 }

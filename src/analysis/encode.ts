@@ -1,14 +1,15 @@
 /** Utterances -> embeddings -> rows of every head. The trunk reads an utterance alone; all heads share its pass. */
 
+import { extract, type FeatureSpec } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
 import type { Values } from '../models/session.ts';
-import { weightedMean } from './arrays.ts';
+import { joinArrays, weightedMean } from './arrays.ts';
 import type { QualityMeter, SpeechQuality } from './quality.ts';
-import { countFrames, type Segment } from './segments.ts';
+import type { Segment } from './segments.ts';
 import { definitions, type Signal } from './signals/table.ts';
-import type { FrameBlock, SpeechAnalysis } from './speech.ts';
+import { type DetectedSpeech, type FrameBlock, leadFrames } from './speech.ts';
 import type { StageTimer } from './stage-timer.ts';
-import { cutRuns, type Utterance } from './utterances.ts';
+import { cutRuns, gridFrames, type SpeechWindow, type Utterance } from './utterances.ts';
 import { inferVoice, type Voice } from './voices.ts';
 
 export type Encoded = {
@@ -40,7 +41,7 @@ export type ScoreRequest = {
 
 /** @param before of the utterances before */
 export async function scoreUtterances(
-  speech: SpeechAnalysis,
+  speech: DetectedSpeech,
   utterances: readonly Utterance[],
   meter: QualityMeter,
   before: Totals,
@@ -51,33 +52,41 @@ export async function scoreUtterances(
   const scored: Scored[] = [];
   let totals = before;
   for (const utterance of utterances) {
-    const { start, end, speechFrames, window } = utterance;
-    const encoded = await encode(framesOf(speech, [window], models.silence), models.trunk, timer);
+    const { start, end, speechFrames } = utterance;
+    const rows = framesOf(speech, [utterance], models.features);
+    timer.mark('features');
+    const encoded = await encode(rows, models.trunk, timer);
     const heads = await score({ ...encoded, speechFrames }, totals, request, models, timer);
     totals = heads.totals;
-    scored.push({ start, end, speechFrames, quality: meter.measure(utterance), ...heads.own });
+    scored.push({ start, end, speechFrames, quality: meter.measure(utterance, rows), ...heads.own });
   }
   return { scored, totals };
 }
 
 /** Scores the runs of speech without an utterance as one, up to what the trunk reads. Null without speech. */
 export async function scoreRuns(
-  speech: SpeechAnalysis,
+  speech: DetectedSpeech,
   meter: QualityMeter,
   request: ScoreRequest,
   models: Models,
   timer: StageTimer,
 ): Promise<{ readonly scored: Scored; readonly totals: Totals } | null> {
-  const runs = cutRuns(speech, models.trunk.manifest.params);
-  if (runs === null) return null;
-  const { windows, speechFrames, ...span } = runs;
-  const encoded = await encode(framesOf(speech, windows, models.silence), models.trunk, timer);
+  const cut = cutRuns(speech, models.trunk.manifest.params);
+  if (cut === null) return null;
+  const { runs, speechFrames, ...span } = cut;
+  const rows = framesOf(speech, runs, models.features);
+  timer.mark('features');
+  const encoded = await encode(rows, models.trunk, timer);
   const { own, totals } = await score({ ...encoded, speechFrames }, {}, request, models, timer);
-  return { scored: { ...span, speechFrames, quality: meter.measure(span), ...own }, totals };
+  return { scored: { ...span, speechFrames, quality: meter.measure(span, rows), ...own }, totals };
 }
+
+type Detected = Pick<DetectedSpeech, 'audio' | 'speechProbability'>;
 
 /** Frames that the trunk reads, row by row. */
 export type Rows = Pick<FrameBlock, 'speechProbability'> & {
+  /** The frame of the recording that is nearest to the first row. */
+  readonly start: number;
   readonly data: Float32Array;
   readonly bins: number;
 };
@@ -121,30 +130,64 @@ function minVoiceFrames({ trunk, features }: Models): number {
   return (seconds * features.sampleRate) / features.hopLength;
 }
 
-/** The rows of the windows, one after another; outside of the recording frames of digital silence. */
-export function framesOf(
-  { features, speechProbability }: FrameBlock,
-  windows: readonly Segment[],
-  silence: Float32Array,
+/**
+ * The rows of the windows, one after another. The first frame of a window lies a multiple of `gridFrames` from the middle of
+ * the energy of its speech, so that equal sounds have equal frames wherever they stand in a recording. Silence precedes and
+ * follows the recording.
+ */
+export function framesOf(speech: Detected, windows: readonly SpeechWindow[], spec: FeatureSpec): Rows {
+  const parts = windows.map((window) => readWindow(speech, window, spec));
+  const [first] = parts;
+  if (parts.length === 1 && first !== undefined) return first;
+  return {
+    start: first?.start ?? 0,
+    data: joinArrays(parts.map(({ data }) => data)),
+    bins: spec.nMels,
+    speechProbability: joinArrays(parts.map(({ speechProbability }) => speechProbability)),
+  };
+}
+
+function readWindow(
+  { audio: { samples }, speechProbability }: Detected,
+  { start, end, window }: SpeechWindow,
+  spec: FeatureSpec,
 ): Rows {
-  const { bins, frames } = features;
-  const [first] = windows;
-  if (windows.length === 1 && first !== undefined && first.start >= 0 && first.end <= frames) {
-    const data = features.data.subarray(first.start * bins, first.end * bins);
-    return { data, bins, speechProbability: speechProbability.subarray(first.start, first.end) };
+  const { hopLength } = spec;
+  const grid = gridFrames * hopLength;
+  const from = window.start * hopLength;
+  const middle = start * hopLength + middleOfEnergy(samples.subarray(start * hopLength, end * hopLength));
+  const first = from + ((((middle - from) % grid) + grid) % grid);
+  const count = Math.floor((window.end * hopLength - first) / hopLength);
+  const context = leadFrames * hopLength;
+  const own = padded(samples, first - context, first + count * hopLength + context);
+  const { data, bins } = extract(own, spec);
+  const nearest = Math.round(first / hopLength);
+  return {
+    start: nearest,
+    data: data.subarray(leadFrames * bins, (leadFrames + count) * bins),
+    bins,
+    speechProbability: padded(speechProbability, nearest, nearest + count),
+  };
+}
+
+/** Values from `start` to `end`; zeros outside of them. */
+function padded(values: Float32Array, start: number, end: number): Float32Array {
+  if (start >= 0 && end <= values.length) return values.subarray(start, end);
+  const inside = values.subarray(Math.max(0, start), end);
+  const own = new Float32Array(end - start);
+  own.set(inside, Math.max(0, -start));
+  return own;
+}
+
+/** Position of the mean of time weighted by energy, in samples; the middle of silence. */
+function middleOfEnergy(samples: Float32Array): number {
+  let [energy, moment] = [0, 0];
+  for (let at = 0; at < samples.length; at++) {
+    const power = (samples[at] as number) ** 2;
+    energy += power;
+    moment += at * power;
   }
-  const count = countFrames(windows);
-  const data = new Float32Array(count * bins);
-  const speech = new Float32Array(count);
-  let row = 0;
-  for (const { start, end } of windows) {
-    for (let frame = start; frame < end; frame++, row++) {
-      const isInside = frame >= 0 && frame < frames;
-      data.set(isInside ? features.data.subarray(frame * bins, (frame + 1) * bins) : silence, row * bins);
-      speech[row] = isInside ? (speechProbability[frame] as number) : 0;
-    }
-  }
-  return { data, bins, speechProbability: speech };
+  return Math.round(energy > 0 ? moment / energy : samples.length / 2);
 }
 
 /** Speech probability of each embedding: the mean over its frames. */

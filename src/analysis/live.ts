@@ -2,7 +2,7 @@
 import type { DecodeLimits, Source } from '../audio/addon.ts';
 import type { SampleFormat } from '../audio/wav.ts';
 import type { Models } from '../models/loader.ts';
-import { weightedMean } from './arrays.ts';
+import { joinArrays, weightedMean } from './arrays.ts';
 import { available, manifestsOf } from './chunk-result.ts';
 import { type Scored, scoreUtterances, type Totals } from './encode.ts';
 import { decodeNext, initialSampleState, type SampleState } from './live-samples.ts';
@@ -14,17 +14,17 @@ import { addSyllables, noSyllables, type SyllableTotals } from './signals/measur
 import { definitions, type Signal } from './signals/table.ts';
 import {
   analyzeSpeech,
+  type DetectedSpeech,
   type DetectorState,
   detectFrames,
   type FrameBlock,
   initialDetectorState,
   joinFrames,
-  type SpeechAnalysis,
   sliceFrames,
 } from './speech.ts';
 import { type Stage, type StageTimer, startStageTimer } from './stage-timer.ts';
 import type { Analysis, RecordingContext } from './types.ts';
-import { cutUtterances, gridFrames, hasEnded, maxGapSeconds, toGrid, type Utterance } from './utterances.ts';
+import { cutUtterances, gridFrames, hasEnded, maxGapSeconds, type Utterance } from './utterances.ts';
 import { recordingWarnings } from './warnings.ts';
 
 export type LiveStep = {
@@ -42,7 +42,7 @@ export type LiveStep = {
   readonly cause: 'turn.end' | 'session.end' | null;
 };
 
-/** Structured-clonable: per channel some 100 kB, and the frames of an open utterance, at most 350 kB. */
+/** Structured-clonable: per channel some 100 kB, and the samples of an open utterance, at most 0.9 MB. */
 export type LiveState = SampleState & { readonly channels: readonly ChannelState[] };
 
 /** Speech of a stream so far, in frames of the stream, as measurements need it. */
@@ -59,6 +59,8 @@ type ChannelState = {
   readonly detector: DetectorState;
   /** Frames that utterances to come may contain or have as context. */
   readonly frames: FrameBlock | null;
+  /** From the first of these frames on. */
+  readonly samples: Float32Array;
   /** Position of `frames` in the stream, in frames. */
   readonly offset: number;
   /** End of the last utterance, in frames of the stream. */
@@ -122,6 +124,7 @@ function initialState(channels: number, models: Models): LiveState {
   const channel: ChannelState = {
     detector: initialDetectorState(models),
     frames: null,
+    samples: new Float32Array(0),
     offset: 0,
     utteranceEnd: Number.NEGATIVE_INFINITY,
     speaking: false,
@@ -143,9 +146,9 @@ async function analyzeChannel(
   const isLast = cause === 'session.end';
   const detected = await detectFrames(state.detector, samples, isLast, models, timer);
   const frames = joinFrames(state.frames, detected.frames);
-  const audio = { samples: new Float32Array(0), sampleRate: models.features.sampleRate };
+  const audio = { samples: joinArrays([state.samples, samples]), sampleRate: models.features.sampleRate };
   const speech = analyzeSpeech(audio, frames, models);
-  const now = frames.features.frames;
+  const now = frames.power.length;
   const minPause = models.vad.manifest.params.minPauseSeconds * speech.framesPerSecond;
   const bounds = { start: state.offset === 0 ? unbounded.start : 0, end: isLast ? unbounded.end : now };
   const cut = cutUtterances(
@@ -196,7 +199,7 @@ function scoredSignals({ signals, models }: Step): Signal[] {
 /** Starts and ends of speech, each once. */
 function announce(
   state: ChannelState,
-  { segments, features, framesPerSecond }: SpeechAnalysis,
+  { segments, power, framesPerSecond }: DetectedSpeech,
   isLast: boolean,
   { vad }: Models,
 ) {
@@ -211,7 +214,7 @@ function announce(
   for (const { start, end } of segments) {
     if (end + state.offset <= announced) continue;
     if (!speaking && end - start >= minSpeechSeconds * framesPerSecond) add('started', start);
-    const isOver = isLast || features.frames - end >= minPauseSeconds * framesPerSecond;
+    const isOver = isLast || power.length - end >= minPauseSeconds * framesPerSecond;
     if (speaking && isOver) add('ended', end);
   }
   return { messages, speaking, announced };
@@ -226,7 +229,7 @@ function mergeInOrder(activity: readonly LiveMessage[], turns: readonly LiveMess
 /** Drops the frames that no later step reads, and adds up what measurements need of them. */
 function keepOpen(
   state: ChannelState,
-  speech: SpeechAnalysis,
+  speech: DetectedSpeech,
   over: readonly Utterance[],
   meter: ReturnType<typeof createQualityMeter>,
   models: Models,
@@ -234,7 +237,7 @@ function keepOpen(
   const { framesPerSecond, segments } = speech;
   const { marginSeconds } = models.trunk.manifest.params;
   const { minSpeechSeconds, onset } = models.vad.manifest.params;
-  const now = speech.features.frames;
+  const now = speech.power.length;
   const last = over.at(-1);
   const utteranceEnd = last === undefined ? state.utteranceEnd : last.end + state.offset;
   // Runs that an utterance to come may contain.
@@ -246,15 +249,14 @@ function keepOpen(
     first = start;
   }
   const continues = last?.cause === 'length';
-  const earliest = toGrid((last?.end ?? 0) + gridFrames - 1);
-  const from = continues
-    ? last.end
-    : Math.max(earliest, toGrid(first - Math.ceil(marginSeconds * framesPerSecond) - 1));
+  const context = Math.ceil(marginSeconds * framesPerSecond) + gridFrames + 1;
+  const from = continues ? last.end : Math.max(last?.end ?? 0, Math.floor(first) - context);
   const frames = sliceFrames(speech, from);
   // Speech goes on after a cut.
   if (continues) frames.speechProbability[0] = Math.max(frames.speechProbability[0] ?? 0, onset);
   return {
     frames,
+    samples: speech.audio.samples.slice(from * models.features.hopLength),
     offset: state.offset + from,
     utteranceEnd,
     noise: from === 0 ? state.noise : meter.noise(from),
@@ -265,7 +267,7 @@ function keepOpen(
 /** @param segments of `speech`, in its frames */
 function addSpeech(
   { speech: before, offset }: ChannelState,
-  { framesPerSecond, syllableRate, voiceLogOdds }: SpeechAnalysis,
+  { framesPerSecond, syllableRate, voiceLogOdds }: DetectedSpeech,
   segments: readonly Segment[],
   { vad, cognitive }: Models,
 ): SpeechSoFar {
@@ -302,14 +304,14 @@ function toTurn(utterance: Scored, cause: string, provisional: boolean, step: St
 /** Emotion of the last seconds, cognitive signals of the session so far. None without enough speech. */
 function toMeasurement(
   state: ChannelState,
-  speech: SpeechAnalysis,
+  speech: DetectedSpeech,
   recent: readonly Scored[],
   totals: Totals,
   step: Step,
 ): LiveMessage[] {
   const { framesPerSecond } = speech;
   const { minTotalSpeechSeconds } = step.models.vad.manifest.params;
-  const now = state.offset + speech.features.frames;
+  const now = state.offset + speech.power.length;
   const soFar = addSpeech(state, speech, speech.segments, step.models);
   const window = { start: Math.max(0, now - recentSeconds * framesPerSecond), end: now };
   const speechSeconds = countFrames(clipSegments(soFar.segments, window)) / framesPerSecond;

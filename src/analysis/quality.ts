@@ -1,7 +1,8 @@
 /** The quality of a recording from that of its chunks, and of an utterance from its frames. */
-import type { FeatureSpec, Features, SignalQuality } from '../audio/addon.ts';
+import type { FeatureSpec, SignalQuality } from '../audio/addon.ts';
+import type { Rows } from './encode.ts';
 import type { Segment } from './segments.ts';
-import type { SpeechAnalysis } from './speech.ts';
+import type { DetectedSpeech } from './speech.ts';
 
 const maxSnrDb = 60;
 const silentDbfs = -100;
@@ -86,15 +87,15 @@ const bandwidthDb = 60;
 const maxSpectra = 40;
 
 export type QualityMeter = {
-  /** Utterances come in order. */
-  measure(utterance: Segment): SpeechQuality;
+  /** Utterances come in order. @param features of the frames that the trunk reads for it */
+  measure(utterance: Segment, features: Rows): SpeechQuality;
   /** Of all frames, or of those before `end`; after the last utterance. */
   noise(end?: number): NoiseLevel;
 };
 
 /** As `measureQuality` of the addon, of the frames so far. @param before noise before the frames */
 export function createQualityMeter(
-  { features, power, clipped, segments, framesPerSecond }: SpeechAnalysis,
+  { power, clipped, segments, framesPerSecond }: DetectedSpeech,
   before: NoiseLevel,
   spec: FeatureSpec,
 ): QualityMeter {
@@ -116,7 +117,7 @@ export function createQualityMeter(
   }
 
   return {
-    measure({ start, end }) {
+    measure({ start, end }, features) {
       addNoise(end);
       const own = power.subarray(start, end);
       const speechPower = mean(own);
@@ -127,7 +128,7 @@ export function createQualityMeter(
           : quietBias * (quiet[Math.floor(quietQuantile * quiet.length)] ?? 0);
       return {
         snrDb: snrOf(speechPower, noisePower),
-        bandwidthHz: bandwidthOf(features, { start, end }, spec),
+        bandwidthHz: bandwidthOf(features, spec),
         clippedRatio: mean(clipped.subarray(start, end)) / spec.hopLength,
       };
     },
@@ -149,10 +150,11 @@ function snrOf(speechPower: number, noisePower: number): number {
   return Math.min(maxSnrDb, Math.max(0, decibels((speechPower - noisePower) / noisePower)));
 }
 
-function bandwidthOf({ data, bins }: Features, { start, end }: Segment, spec: FeatureSpec): number {
+function bandwidthOf({ data, bins }: Rows, spec: FeatureSpec): number {
   const density = new Float64Array(bins);
-  const step = Math.max(1, Math.floor((end - start) / maxSpectra));
-  for (let frame = start; frame < end; frame += step) {
+  const frames = data.length / bins;
+  const step = Math.max(1, Math.floor(frames / maxSpectra));
+  for (let frame = 0; frame < frames; frame += step) {
     for (let band = 0; band < bins; band++) {
       density[band] = (density[band] as number) + 10 ** (data[frame * bins + band] as number);
     }

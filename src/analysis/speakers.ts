@@ -63,7 +63,7 @@ export function restrictToSpeaker(
   spans: readonly Segment[],
   offset: number,
 ): SpeechChunk {
-  const bounds = intersect(shift(spans, -offset), [{ start: 0, end: speech.features.frames }]);
+  const bounds = intersect(shift(spans, -offset), [{ start: 0, end: speech.power.length }]);
   const segments = intersect(speech.segments, bounds);
   const speechProbability = new Float32Array(speech.speechProbability.length);
   for (const { start, end } of bounds) {

@@ -9,9 +9,8 @@ import type { StageTimer } from './stage-timer.ts';
 /** Mono samples of a recording or a chunk. */
 type AudioBuffer = Pick<Audio, 'samples' | 'sampleRate'>;
 
-/** Values of the same frames, row by row. */
+/** Values of the same frames. */
 export type FrameBlock = {
-  readonly features: Features;
   /** Speech probability per frame, 0 to 1. */
   readonly speechProbability: Float32Array;
   /** Syllables per second, one value per frame. */
@@ -28,12 +27,14 @@ type VadModels = Pick<Models, 'silence' | 'vad'>;
 /** The models that detect speech. */
 type Detector = VadModels & Pick<Models, 'features'>;
 
-export type SpeechAnalysis = FrameBlock & {
+export type DetectedSpeech = FrameBlock & {
   readonly audio: AudioBuffer;
   readonly segments: readonly Segment[];
   readonly framesPerSecond: number;
   readonly speechSeconds: number;
 };
+
+export type SpeechAnalysis = DetectedSpeech & { readonly features: Features };
 
 /** Frames that the VAD model has not decided. */
 type Undecided = Pick<FrameBlock, 'power' | 'clipped'> & { readonly rows: Float32Array };
@@ -58,7 +59,7 @@ export function initialDetectorState({ silentVad }: Pick<Models, 'silentVad'>): 
 }
 
 /** Frames before the next one whose samples are kept: the window of a frame reaches back 200 samples. */
-const leadFrames = 2;
+export const leadFrames = 2;
 /** Full scale of 16-bit samples, after resampling. */
 const clippedLevel = 0.999;
 
@@ -73,7 +74,7 @@ export async function detectFrames(
   isLast: boolean,
   models: Detector,
   timer: StageTimer,
-): Promise<{ readonly state: DetectorState; readonly frames: FrameBlock }> {
+): Promise<{ readonly state: DetectorState; readonly frames: FrameBlock; readonly features: Features }> {
   const bins = models.silence.length;
   const { fresh, ...extracted } = extractNext(state, block, isLast, models);
   timer.mark('features');
@@ -103,13 +104,13 @@ export async function detectFrames(
       vad: outputs.next_state,
     },
     frames: {
-      features: { data: rows.subarray(0, frames * bins), frames, bins },
       speechProbability: decided(outputs.speech),
       syllableRate: decided(outputs.syllable_rate),
       voiceLogOdds: decided(outputs.voice),
       power: power.subarray(0, frames),
       clipped: clipped.subarray(0, frames),
     },
+    features: { data: rows.subarray(0, frames * bins), frames, bins },
   };
 }
 
@@ -172,12 +173,9 @@ function extractNext(state: DetectorState, block: Float32Array, isLast: boolean,
 
 /** Frames of both, in order. */
 export function joinFrames(one: FrameBlock | null, other: FrameBlock): FrameBlock {
-  if (one === null || one.features.frames === 0) return other;
+  if (one === null || one.power.length === 0) return other;
   const join = (values: (block: FrameBlock) => Float32Array) => joinArrays([values(one), values(other)]);
-  const { bins } = other.features;
-  const frames = one.features.frames + other.features.frames;
   return {
-    features: { data: join(({ features }) => features.data), frames, bins },
     speechProbability: join((block) => block.speechProbability),
     syllableRate: join((block) => block.syllableRate),
     voiceLogOdds: join((block) => block.voiceLogOdds),
@@ -187,11 +185,8 @@ export function joinFrames(one: FrameBlock | null, other: FrameBlock): FrameBloc
 }
 
 /** Copies of the frames from `start` to `end`. */
-export function sliceFrames({ features, ...block }: FrameBlock, start: number, end?: number): FrameBlock {
-  const { bins } = features;
-  const data = features.data.slice(start * bins, end === undefined ? undefined : end * bins);
+export function sliceFrames(block: FrameBlock, start: number, end?: number): FrameBlock {
   return {
-    features: { data, frames: data.length / bins, bins },
     speechProbability: block.speechProbability.slice(start, end),
     syllableRate: block.syllableRate.slice(start, end),
     voiceLogOdds: block.voiceLogOdds.slice(start, end),
@@ -204,7 +199,7 @@ export function analyzeSpeech(
   audio: AudioBuffer,
   block: FrameBlock,
   { features, vad }: Pick<Models, 'features' | 'vad'>,
-): SpeechAnalysis {
+): DetectedSpeech {
   const framesPerSecond = features.sampleRate / features.hopLength;
   const segments = findSegments(block.speechProbability, framesPerSecond, vad.manifest.params);
   return {

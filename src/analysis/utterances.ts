@@ -7,7 +7,7 @@ const minSeconds = 0.5;
 export const maxGapSeconds = 1;
 /** A cut of long speech is the middle of the span of this length with the least speech. */
 const dipSeconds = 0.1;
-/** Windows begin at a multiple of these frames of the recording, so that bounds a frame apart do not move the embeddings. */
+/** Embeddings of the shipped trunks begin at a multiple of these frames. Windows have so much room to begin at one of the sound. */
 export const gridFrames = 4;
 
 export type UtteranceParams = {
@@ -17,9 +17,10 @@ export type UtteranceParams = {
   readonly marginSeconds: number;
 };
 
-/** A span of speech, in frames, and the part of the recording that the trunk reads for it. */
-export type Utterance = Segment & {
-  readonly window: Segment;
+/** A span of speech, in frames, and the part of the recording that the trunk may read for it. */
+export type SpeechWindow = Segment & { readonly window: Segment };
+
+export type Utterance = SpeechWindow & {
   readonly speechFrames: number;
   /** What ended it: a pause, its length, or the end of the samples. */
   readonly cause: 'pause' | 'length' | 'end';
@@ -79,14 +80,14 @@ function cutGroup(
   const now = Math.min(bounds.end, speechProbability.length);
   const utterances: Utterance[] = [];
   let start = (runs[0] as Segment).start;
-  let from = Math.max(bounds.start, toGrid(start - margin));
+  let from = Math.max(bounds.start, start - margin - gridFrames);
   const add = (end: number, to: number, cause: Utterance['cause']) => {
     const speechFrames = countFrames(clipSegments(runs, { start, end }));
     utterances.push({ start, end, window: { start: from, end: to }, speechFrames, cause });
   };
   while (last.end - start > maxFrames) {
     const within = { start: start + maxFrames / 2, end: start + maxFrames - minSeconds * framesPerSecond };
-    const end = toGrid(findDip(speechProbability, within, dipSeconds * framesPerSecond));
+    const end = findDip(speechProbability, within, dipSeconds * framesPerSecond);
     add(end, end, 'length');
     [start, from] = [end, end];
   }
@@ -94,27 +95,23 @@ function cutGroup(
   return utterances;
 }
 
-/** The last multiple of `gridFrames` up to the frame. */
-export function toGrid(frame: number): number {
-  return Math.floor(frame / gridFrames) * gridFrames;
-}
-
-/** All runs of a recording without an utterance, and their windows, up to what the trunk reads. Null without speech. */
+/** All runs of a recording without an utterance, up to what the trunk reads. Null without speech. */
 export function cutRuns(
   { segments, framesPerSecond }: Pick<Detected, 'segments' | 'framesPerSecond'>,
   { windowSeconds, marginSeconds }: UtteranceParams,
-): (Segment & { readonly windows: readonly Segment[]; readonly speechFrames: number }) | null {
+): (Segment & { readonly runs: readonly SpeechWindow[]; readonly speechFrames: number }) | null {
   const margin = Math.round(marginSeconds * framesPerSecond);
-  const windows: Segment[] = [];
+  const runs: SpeechWindow[] = [];
   for (const run of segments) {
-    const start = Math.max(toGrid(run.start - margin), windows.at(-1)?.end ?? Number.NEGATIVE_INFINITY);
-    if (countFrames(windows) + run.end + margin - start > windowSeconds * framesPerSecond) break;
-    windows.push({ start, end: run.end + margin });
+    const earliest = runs.at(-1)?.window.end ?? Number.NEGATIVE_INFINITY;
+    const window = { start: Math.max(run.start - margin - gridFrames, earliest), end: run.end + margin };
+    const windows = [...runs.map((before) => before.window), window];
+    if (countFrames(windows) > windowSeconds * framesPerSecond) break;
+    runs.push({ ...run, window });
   }
-  const runs = segments.slice(0, windows.length);
   const [first, last] = [runs[0], runs.at(-1)];
   if (first === undefined || last === undefined) return null;
-  return { start: first.start, end: last.end, windows, speechFrames: countFrames(runs) };
+  return { start: first.start, end: last.end, runs, speechFrames: countFrames(runs) };
 }
 
 /** Middle of the `length` frames with the least sum of `speech`, inside `within`. */

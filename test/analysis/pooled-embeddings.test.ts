@@ -3,8 +3,9 @@ import test from 'ava';
 import { weightedMean } from '../../src/analysis/arrays.ts';
 import { scoreUtterances } from '../../src/analysis/encode.ts';
 import { noNoise } from '../../src/analysis/quality.ts';
-import type { SpeechAnalysis } from '../../src/analysis/speech.ts';
+import type { DetectedSpeech } from '../../src/analysis/speech.ts';
 import { startStageTimer } from '../../src/analysis/stage-timer.ts';
+import { gridFrames } from '../../src/analysis/utterances.ts';
 import { analyze } from '../../src/index.ts';
 import { loadModels } from '../../src/models/loader.ts';
 
@@ -14,10 +15,13 @@ test('the embedding of an utterance is the mean of its tokens, weighted by speec
   const models = await loadModels('models/standard');
   const tokens = { data: Float32Array.of(1, 10, 3, 20, 100, 100), shape: [1, 3, 2] };
   const session = { ...models.trunk.session, run: async () => ({ tokens }) };
+  // The window begins a whole number of embeddings before it: with the first sample.
+  const click = new Float32Array(6 * models.features.hopLength);
+  click[gridFrames * models.features.hopLength] = 1;
   const frames = {
-    features: { data: new Float32Array(6), frames: 6, bins: 1 },
+    audio: { samples: click, sampleRate: models.features.sampleRate },
     speechProbability: Float32Array.of(0, 0.5, 0.5, 1, 0, 0),
-  } as unknown as SpeechAnalysis;
+  } as unknown as DetectedSpeech;
   const quality = { snrDb: 30, bandwidthHz: 8000, clippedRatio: 0 };
   const window = { start: 0, end: 6 };
   const utterance = { ...window, window, speechFrames: 3, cause: 'pause' } as const;

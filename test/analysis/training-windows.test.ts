@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import test from 'ava';
 import { makeVenv } from '../../benchmarks/python.ts';
 import { encode, framesOf } from '../../src/analysis/encode.ts';
-import { findSegments, unbounded } from '../../src/analysis/segments.ts';
-import type { FrameBlock } from '../../src/analysis/speech.ts';
+import { findSegments, type Segment, unbounded } from '../../src/analysis/segments.ts';
 import { startStageTimer } from '../../src/analysis/stage-timer.ts';
-import { cutUtterances } from '../../src/analysis/utterances.ts';
-import type { Models } from '../../src/models/loader.ts';
+import { cutUtterances, type SpeechWindow } from '../../src/analysis/utterances.ts';
+import { loadEncoder, type Models } from '../../src/models/loader.ts';
 import { modelSets } from '../../src/runtime/shipped-models.ts';
 
 type Input = { readonly features: number[]; readonly weights: number[] };
@@ -21,6 +20,8 @@ type Training = {
 };
 
 const framesPerSecond = 100;
+const silence = -10;
+const features = loadEncoder('models/standard/vad', null);
 const segmentParams = { onset: 0.5, offset: 0.3, minSpeechSeconds: 0.1, minPauseSeconds: 0.25 };
 const windowParams = { windowSeconds: 10, marginSeconds: 0.2 };
 const numpy = readFileSync('training/requirements.txt', 'utf8').match(/^numpy==.+$/m)?.[0] as string;
@@ -40,29 +41,24 @@ function speechOf(seed: number): Float32Array {
   return speech;
 }
 
-/** What the trunk reads: a feature is the index of its frame. */
-async function inputsOf(
-  speech: Float32Array,
-  windows: readonly { start: number; end: number }[],
-  framesPerToken: number,
-) {
-  const features = { data: Float32Array.from(speech, (_, index) => index), frames: speech.length, bins: 1 };
-  const block = { features, speechProbability: speech } as unknown as FrameBlock;
-  const inputs: Input[] = [];
+/** What the trunk reads: a feature is the index of its frame, silence outside. The energy of speech varies. */
+async function inputsOf(speech: Float32Array, windows: readonly SpeechWindow[], framesPerToken: number) {
+  const { features: spec } = await features;
+  const samples = Float32Array.from({ length: speech.length * spec.hopLength }, (_, at) =>
+    Math.sin(at ** 1.3),
+  );
+  const block = { audio: { samples, sampleRate: spec.sampleRate }, speechProbability: speech };
+  const inputs: (Input & { readonly window: Segment })[] = [];
   for (const window of windows) {
-    const seen: number[] = [];
-    const trunk = {
-      session: {
-        run: async ({ features: rows }: { features: { data: Float32Array } }) => {
-          seen.push(...rows.data);
-          return { tokens: { data: new Float32Array(0), shape: [1, 0, 0] } };
-        },
-      },
-      manifest: { params: { framesPerToken } },
-    } as unknown as Models['trunk'];
-    const rows = framesOf(block, [window], Float32Array.of(-10));
+    const rows = framesOf(block, [window], spec);
+    const session = { run: async () => ({ tokens: { data: new Float32Array(0), shape: [1, 0, 0] } }) };
+    const trunk = { session, manifest: { params: { framesPerToken } } } as unknown as Models['trunk'];
     const { weights } = await encode(rows, trunk, startStageTimer(null));
-    inputs.push({ features: seen, weights: [...weights.data] });
+    const { start, data, bins } = rows;
+    const end = start + data.length / bins;
+    const frames = Array.from({ length: end - start }, (_, index) => start + index);
+    const indices = frames.map((frame) => (frame < 0 || frame >= speech.length ? silence : frame));
+    inputs.push({ features: indices, weights: [...weights.data], window: { start, end } });
   }
   return inputs;
 }
@@ -76,28 +72,30 @@ function isClose(some: readonly number[], others: readonly number[]): boolean {
 
 for (const framesPerToken of [2, 4]) {
   test(`training reads what the trunk of ${framesPerToken} frames a token reads`, async (t) => {
-    const recordings = Array.from({ length: 200 }, (_, index) => {
-      const speechProbability = speechOf(index + 1);
-      const segments = findSegments(speechProbability, framesPerSecond, segmentParams);
-      const utterances = cutUtterances({ segments, speechProbability, framesPerSecond }, windowParams, [
-        unbounded,
-      ]);
-      return { speechProbability, segments, windows: utterances.map(({ window }) => window) };
-    });
+    const recordings = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const speechProbability = speechOf(index + 1);
+        const segments = findSegments(speechProbability, framesPerSecond, segmentParams);
+        const detected = { segments, speechProbability, framesPerSecond };
+        const utterances = cutUtterances(detected, windowParams, [unbounded]);
+        const inputs = await inputsOf(speechProbability, utterances, framesPerToken);
+        return { speechProbability, segments, inputs };
+      }),
+    );
     const training = JSON.parse(
       execFileSync(join(makeVenv('windows', [numpy]), 'python'), ['test/analysis/training-windows.py'], {
         input: JSON.stringify({
           framesPerToken,
-          recordings: recordings.map(({ speechProbability, windows }) => ({
+          recordings: recordings.map(({ speechProbability, inputs }) => ({
             speech: [...speechProbability],
-            windows: windows.map(({ start, end }) => [start, end]),
+            windows: inputs.map(({ window }) => [window.start, window.end]),
           })),
         }),
         encoding: 'utf8',
         maxBuffer: 2 ** 26,
       }),
     ) as Training;
-    t.deepEqual([training.vad, training.trunk, training.silence], [segmentParams, windowParams, -10]);
+    t.deepEqual([training.vad, training.trunk, training.silence], [segmentParams, windowParams, silence]);
     let windows = 0;
     for (const [index, recording] of recordings.entries()) {
       const wanted = training.recordings[index] as Training['recordings'][number];
@@ -106,13 +104,12 @@ for (const framesPerToken of [2, 4]) {
         wanted.segments,
         `recording ${index}`,
       );
-      const inputs = await inputsOf(recording.speechProbability, recording.windows, framesPerToken);
-      for (const [at, { features, weights }] of inputs.entries()) {
+      for (const [at, { features, weights }] of recording.inputs.entries()) {
         const other = wanted.windows[at] as Input;
         t.true(isClose(features, other.features), `features of window ${at} of recording ${index}`);
         t.true(isClose(weights, other.weights), `weights of window ${at} of recording ${index}`);
       }
-      windows += inputs.length;
+      windows += recording.inputs.length;
     }
     t.true(windows > 30, `${windows} windows`);
   });

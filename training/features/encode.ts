@@ -8,7 +8,7 @@ import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'nod
 import { join } from 'node:path';
 import { argv, stderr } from 'node:process';
 import { encode, framesOf } from '../../src/analysis/encode.ts';
-import { type Segment, unbounded } from '../../src/analysis/segments.ts';
+import { unbounded } from '../../src/analysis/segments.ts';
 import { analyzeSpeech, detectFrames, initialDetectorState } from '../../src/analysis/speech.ts';
 import { startStageTimer } from '../../src/analysis/stage-timer.ts';
 import { cutRuns, cutUtterances, type UtteranceParams } from '../../src/analysis/utterances.ts';
@@ -44,13 +44,13 @@ async function main(file: string | undefined): Promise<void> {
     const { frames } = await detectFrames(initialDetectorState(models), samples, true, models, startStageTimer(null));
     const speech = analyzeSpeech({ samples, sampleRate }, frames, models);
     const utterances = cutUtterances(speech, params, [unbounded]);
-    const found = utterances.map(({ window, speechFrames }) => ({ windows: [window], speechFrames }));
-    const runs = cutRuns(speech, params);
-    for (const { windows, speechFrames } of found.length > 0 || runs === null ? found : [runs]) {
-      const rows = framesOf(speech, windows, models.silence);
+    const found = utterances.map((utterance) => ({ runs: [utterance], speechFrames: utterance.speechFrames }));
+    const all = cutRuns(speech, params);
+    for (const { runs, speechFrames } of found.length > 0 || all === null ? found : [all]) {
+      const rows = framesOf(speech, runs, models.features);
       const encoded = models.trunk && (await encode(rows, models.trunk, startStageTimer(null)));
       add('recording', index);
-      add('start', (windows[0] as Segment).start);
+      add('start', rows.start);
       add('frames', rows.speechProbability.length);
       add('speechFrames', speechFrames);
       add('embeddings', encoded?.weights.data.length ?? 0);
