@@ -42,7 +42,7 @@ export type LiveStep = {
   readonly cause: 'turn.end' | 'session.end' | null;
 };
 
-/** Structured-clonable: per channel some 100 kB, and the samples of an open utterance, at most 0.9 MB. */
+/** Serializable: per channel some 100 kB, and the samples of an open utterance, at most 0.9 MB. */
 export type LiveState = SampleState & { readonly channels: readonly ChannelState[] };
 
 /** Speech of a stream so far, in frames of the stream, as measurements need it. */
@@ -79,8 +79,11 @@ type ChannelState = {
 
 /** Messages to the client, without their sequence numbers. */
 export type LiveMessage = { readonly type: string } & Readonly<Record<string, unknown>>;
-export type LiveOutput = { readonly state: LiveState; readonly messages: readonly LiveMessage[] };
-export type LiveResult = LiveOutput & { readonly stages: readonly Stage[] };
+export type LiveResult = {
+  readonly state: LiveState;
+  readonly messages: readonly LiveMessage[];
+  readonly stages: readonly Stage[];
+};
 
 /** Emotion of a measurement is that of the utterances of the last seconds. */
 const recentSeconds = 10;

@@ -1,9 +1,9 @@
 /** One session: messages of the client -> steps and the report on the worker pool -> messages to the client. */
-import type { LiveState } from '../analysis/live.ts';
 import { frameBytesOf, type SampleFormat } from '../audio/wav.ts';
 import { errorJson, httpStatus } from '../openapi/errors.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { createTokenBucket } from '../runtime/token-bucket.ts';
+import type { PackedState } from '../workers/live-state.ts';
 import {
   type CloseReason,
   closeCodes,
@@ -42,7 +42,7 @@ export class Session {
   readonly #messages = createTokenBucket(maxMessages, messagesPerSecond);
   #stream: Stream | null = null;
   /** After the last step; null before the first. */
-  #state: LiveState | null = null;
+  #state: PackedState | null = null;
   #due: (Step & { readonly arrivedAt: number })[] = [];
   #bytes = 0;
   #turnEndedAt = 0;

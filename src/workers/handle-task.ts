@@ -10,6 +10,7 @@ import { wavHeader } from '../audio/wav.ts';
 import { readForm } from '../multipart/form.ts';
 import { encodeWithReceipt } from '../receipts/encode-with-receipt.ts';
 import { invalidPart, ServiceError } from '../runtime/errors.ts';
+import { packState, unpackState } from './live-state.ts';
 import {
   type CancellableTask,
   type FormTask,
@@ -18,7 +19,6 @@ import {
   type Reply,
   toErrorReply,
 } from './protocol.ts';
-import { share, unshare } from './shared-arrays.ts';
 
 const encoder = new TextEncoder();
 
@@ -36,11 +36,12 @@ export async function handleTask(analyzer: Analyzer, task: CancellableTask): Pro
 type Cancellable = Pick<CancellableTask, 'cancel'>;
 
 async function step(analyzer: Analyzer, { live, cancel }: LiveTask & Cancellable) {
-  const { stages, messages, state } = await analyzer.live({ ...live, state: unshare(live.state), cancel });
+  const before = live.state && unpackState(live.state);
+  const { stages, messages, state } = await analyzer.live({ ...live, state: before, cancel });
   return {
     kind: 'report',
     json: encoder.encode(JSON.stringify(messages)),
-    state: share(state),
+    state: packState(state),
     stages,
     audioSeconds: 0,
   } as const;

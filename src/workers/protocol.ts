@@ -1,13 +1,14 @@
 /** Messages between the main thread and analysis threads. */
 import { getHeapStatistics } from 'node:v8';
 import { parentPort, threadId } from 'node:worker_threads';
-import type { LiveState, LiveStep } from '../analysis/live.ts';
+import type { LiveStep } from '../analysis/live.ts';
 import type { Signal } from '../analysis/signals/table.ts';
 import type { Stage } from '../analysis/stage-timer.ts';
 import type { DecodeLimits } from '../audio/addon.ts';
 import type { SampleFormat } from '../audio/wav.ts';
 import type { Signing } from '../receipts/compose-receipt.ts';
 import { type SerializedError, ServiceError, serializeError } from '../runtime/errors.ts';
+import type { PackedState } from './live-state.ts';
 
 /** The `workerData` of a thread. */
 export type ThreadSettings = { readonly modelsDir: string; readonly limits: DecodeLimits };
@@ -34,7 +35,8 @@ export type FormTask = {
 };
 
 /** A step of a stream. Its bytes and state are in shared memory: the session sends them again when the thread dies. */
-export type LiveTask = { readonly live: LiveStep };
+export type PackedStep = Omit<LiveStep, 'state'> & { readonly state: PackedState | null };
+export type LiveTask = { readonly live: PackedStep };
 
 /** The report of a stream. */
 export type RecordingTask = {
@@ -67,7 +69,7 @@ export type Reply =
       /** Duration of the recording; 0 for a LiveTask. */
       readonly audioSeconds: number;
       /** Of the stream after a LiveTask. */
-      readonly state?: LiveState;
+      readonly state?: PackedState;
       /** What the receipt in `json`, whose signature is missing, has signed. */
       readonly signed?: Uint8Array;
     }

@@ -1,15 +1,16 @@
 /** A session with a worker that the test holds. */
 import test from 'ava';
-import type { LiveState, LiveStep } from '../../src/analysis/live.ts';
 import { ServiceError } from '../../src/runtime/errors.ts';
 import { createFairBudget } from '../../src/runtime/fair-budget.ts';
 import { Session } from '../../src/stream/session.ts';
 import type { TaskRunner } from '../../src/stream/tasks.ts';
+import type { PackedState } from '../../src/workers/live-state.ts';
+import type { PackedStep } from '../../src/workers/protocol.ts';
 import { until } from '../support/wait.ts';
 
 const config = { type: 'session.configure', encoding: 'mulaw', sample_rate_hz: 8000, channels: 1 } as const;
 const bytesPerSecond = 8000;
-const state: LiveState = { bytes: new Uint8Array(0), start: 0, read: 0, channels: [] };
+const state: PackedState = new Uint8Array(new SharedArrayBuffer(1));
 
 type Options = { readonly maxSeconds?: number; readonly idleMs?: number; readonly fault?: unknown };
 
@@ -17,7 +18,7 @@ type Options = { readonly maxSeconds?: number; readonly idleMs?: number; readonl
 function openSession({ maxSeconds = 3600, idleMs = 3_600_000, fault }: Options = {}) {
   const sent: Record<string, unknown>[] = [];
   const log: string[] = [];
-  const steps: LiveStep[] = [];
+  const steps: PackedStep[] = [];
   const errors: unknown[] = [];
   let open = () => {};
   const gate = new Promise<void>((resolve) => {
