@@ -59,7 +59,7 @@ export async function exerciseStatuses(
   database.start();
 }
 
-/** 400, 421, 431 and 500, before any operation runs. */
+/** 400, 415, 421, 431, 500 and 501, before any operation runs. */
 async function askBroken(
   { port, url, token }: Server,
   operation: string,
@@ -67,6 +67,10 @@ async function askBroken(
 ): Promise<void> {
   await askRaw(port, onResponse, operation, 'Connection: close\r\n\r\n');
   await askRaw(port, onResponse, operation, `Host: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
+  const coded = (lines: string) =>
+    askRaw(port, onResponse, operation, `Host: x\r\nConnection: close\r\n${lines}\r\n\r\n`);
+  await coded('Content-Encoding: gzip');
+  await coded('Transfer-Encoding: gzip, chunked\r\n\r\n0');
   if (isAccount(operation)) await ask(port, onResponse, { operation, headers: { Host: 'rebound.example' } });
   const headers = { Origin: url, 'X-Fault': '1' };
   await ask(
