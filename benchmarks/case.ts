@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ExpectedError } from '../scripts/run-script.ts';
 
 /** A figure measured several times: median with the 10th and 90th percentile. */
 export type Figure = { readonly median: number; readonly low: number; readonly high: number };
@@ -107,7 +108,7 @@ export function runProgram(program: string, args: readonly string[]): string {
   const result = spawnSync(program, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 });
   if (result.error) throw result.error;
   if (result.status === 0) return result.stdout;
-  throw new Error(
+  throw new ExpectedError(
     `${program} exited with ${result.status}: ${`${result.stdout}${result.stderr}`.slice(-800)}`,
   );
 }

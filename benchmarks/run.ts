@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runScript } from '../scripts/run-script.ts';
 import { type Row, type Run, root } from './case.ts';
 import { caseNames, importRun, writeResult } from './results.ts';
 import { showFigure, writeTables } from './tables.ts';
@@ -55,8 +56,10 @@ if (unknown.length > 0) {
   process.exitCode = 2;
 } else if (names[0] === 'tables') {
   writeTables();
-} else if (names.length !== 1) {
-  if (!runAll(names.length > 0 ? names : known, options)) process.exitCode = missedCode;
-} else if (!(await runCase(names[0] as string))) {
-  process.exitCode = missedCode;
+} else {
+  await runScript(async () => {
+    const [name = ''] = names;
+    const met = names.length === 1 ? await runCase(name) : runAll(names.length > 0 ? names : known, options);
+    if (!met) process.exitCode = missedCode;
+  });
 }

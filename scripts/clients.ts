@@ -9,6 +9,7 @@ import { version } from '../src/runtime/version.ts';
 import { serverMessages } from '../src/stream/messages.ts';
 import { clientMessages } from '../src/stream/protocol.ts';
 import { clientVenv } from './client-venv.ts';
+import { runScript } from './run-script.ts';
 
 export const clients = { typescript: 'clients/typescript', python: 'clients/python' } as const;
 /** In either client, the types of the document. */
@@ -76,6 +77,8 @@ function run(tool: string, args: readonly string[]): void {
 }
 
 if (process.argv[1]?.endsWith('clients.ts')) {
-  buildTypeScript(clients.typescript);
-  buildPython(join(clients.python, generated.python));
+  await runScript(() => {
+    buildTypeScript(clients.typescript);
+    buildPython(join(clients.python, generated.python));
+  });
 }

@@ -13,8 +13,9 @@ import { buildLibraries } from './prebuild/libraries.ts';
 import { arches } from './prebuild/manifest.ts';
 import { packAddon, packMain, packRuntime } from './prebuild/packages.ts';
 import { unpackSource } from './prebuild/sources.ts';
-import { ExpectedError, requireTools, root, run, runScript, sha256 } from './prebuild/step.ts';
+import { requireTools, root, run, sha256 } from './prebuild/step.ts';
 import { createToolchain } from './prebuild/toolchain.ts';
+import { ExpectedError, runScript } from './run-script.ts';
 
 const tools: Readonly<Record<string, string>> = {
   'dpkg-source': 'dpkg-dev',
@@ -76,4 +77,4 @@ function main(): void {
   }
 }
 
-runScript(main);
+await runScript(main);

@@ -128,3 +128,21 @@ test('a missing tool is one line that names the Debian package, and exit code 1'
   t.is(status, 1);
   t.regex(stderr, /^Expected .*nasm.* on the path, got none: install the Debian packages .*nasm.*\n$/);
 });
+
+for (const [script, line] of [
+  [['scripts/clients.ts'], /^Command failed: \S+openapi-typescript [^\n]*\n$/m],
+  [['deploy/fleet/up.ts'], /^Expected a program npm that can be run, got ENOENT\n$/],
+  [
+    ['benchmarks/run.ts', 'decode'],
+    /^building [^\n]*\nExpected a program \S+ that can be run, got ENOENT\n$/,
+  ],
+  [['scripts/prebuild.ts', '--wrong'], /^Unknown option '--wrong'[^\n]*\n$/],
+] as const) {
+  test(`${script.join(' ')}: an expected failure is one line, and exit code 1`, (t) => {
+    const options = { encoding: 'utf8', env: { PATH: '/nowhere' } } as const;
+    const { status, stderr } = spawnSync(process.execPath, ['--import=tsx', ...script], options);
+    t.is(status, 1);
+    t.regex(stderr, line);
+    t.notRegex(stderr, /\n {4}at /);
+  });
+}

@@ -1,5 +1,6 @@
 /** Hosts on one machine: network namespaces on a bridge, each with an address of its own. Needs root. */
 import { spawnSync } from 'node:child_process';
+import { ExpectedError } from '../../scripts/run-script.ts';
 
 const bridge = 'undertone0';
 const subnet = '10.77.0';
@@ -20,7 +21,8 @@ type Network = {
 
 /** The names and addresses are those of deploy/haproxy/haproxy.cfg. Leftovers of an earlier fleet are removed. */
 export function makeNetwork(names: readonly string[]): Network {
-  if (process.getuid?.() !== 0) throw new Error('Expected root for network namespaces, got another user');
+  if (process.getuid?.() !== 0)
+    throw new ExpectedError('Expected root for network namespaces, got another user');
   const namespaces = names.map((name, index) => namespaceOf(name, index));
   const remove = () => {
     // The kernel removes the links of a deleted namespace after a delay.

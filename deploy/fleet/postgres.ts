@@ -4,6 +4,7 @@ import { appendFileSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { ExpectedError } from '../../scripts/run-script.ts';
 
 export type Postgres = {
   /** An empty database. */
@@ -25,7 +26,7 @@ export function postgres(): Postgres {
 /** `listen`: an address to be reached at instead of the socket, by whoever shares its first three numbers. */
 export function startServer(listen: string | null = null): Postgres {
   const newest = readdirSync(versions).sort((a, b) => Number(b) - Number(a))[0];
-  if (newest === undefined) throw new Error(`Expected PostgreSQL in ${versions}, got none`);
+  if (newest === undefined) throw new ExpectedError(`Expected PostgreSQL in ${versions}, got none`);
   const folder = mkdtempSync(join(tmpdir(), 'undertone-postgres-'));
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });

@@ -4,22 +4,9 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ExpectedError } from '../run-script.ts';
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-
-/** A failure that a script expects: its message says what to do, and a stack trace would not help. */
-export class ExpectedError extends Error {}
-
-/** Runs a script. An expected failure is its message and exit code 1. */
-export function runScript(main: () => void): void {
-  try {
-    main();
-  } catch (error) {
-    if (!(error instanceof ExpectedError)) throw error;
-    console.error(error.message);
-    process.exitCode = 1;
-  }
-}
 
 /** @param tools the Debian package of each, by name @throws ExpectedError when one is not on the path */
 export function requireTools(tools: Readonly<Record<string, string>>): void {

@@ -1,7 +1,8 @@
 /** The arm64 packages in qemu-aarch64, with Debian's cross libraries. */
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ExpectedError, requireTools, run } from '../../scripts/prebuild/step.ts';
+import { requireTools, run } from '../../scripts/prebuild/step.ts';
+import { ExpectedError } from '../../scripts/run-script.ts';
 import { archives, fetchPackage, installedSize, installOptions } from './node.ts';
 import { analyzeOptions, cache, parseReports, recordings } from './recordings.ts';
 

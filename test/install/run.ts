@@ -5,7 +5,8 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ExpectedError, root, runScript } from '../../scripts/prebuild/step.ts';
+import { root } from '../../scripts/prebuild/step.ts';
+import { ExpectedError, runScript } from '../../scripts/run-script.ts';
 import { testEmulated } from './emulated.ts';
 import { cache, distance, sourceAnswers } from './recordings.ts';
 import { type System, testSystem } from './systems.ts';
@@ -84,4 +85,4 @@ function main(): void {
   if (rows.some(({ failure }) => failure !== null)) process.exitCode = 1;
 }
 
-runScript(main);
+await runScript(main);
