@@ -37,10 +37,22 @@ function createLimit(name: Name, rate: Rate | null, store: RateLimiterFactory | 
     const { full, remaining, seconds } = await (await counter)(key);
     context.append('RateLimit-Policy', policy);
     context.append('RateLimit', `"${name}";r=${remaining};t=${seconds}`);
+    setOlderNames(context, rate.requests, remaining, seconds);
     if (!full) return;
     const limit = `at most ${rate.requests} requests in ${rate.seconds} s from one ${name}`;
     throw new ServiceError('rate_limited', `Expected ${limit}, got more`, { retryAfterSeconds: seconds });
   };
+}
+
+/** The older names hold one limit: that with the fewest requests left. The reset is in seconds since 1970. */
+function setOlderNames(context: Context, limit: number, remaining: number, seconds: number): void {
+  const least = context.response.get('X-RateLimit-Remaining');
+  if (least !== '' && Number(least) <= remaining) return;
+  context.set({
+    'X-RateLimit-Limit': String(limit),
+    'X-RateLimit-Remaining': String(remaining),
+    'X-RateLimit-Reset': String(Math.ceil(Date.now() / 1000) + seconds),
+  });
 }
 
 /** Loads its module on the first request. */

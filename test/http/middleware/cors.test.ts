@@ -60,7 +60,7 @@ test('a configured origin can read responses, errors and their headers, without 
     t.deepEqual(about(headers), {
       'access-control-allow-origin': origin,
       'access-control-expose-headers':
-        'X-Request-Id,Location,Retry-After,RateLimit,RateLimit-Policy,Server-Timing,traceparent',
+        'X-Request-Id,Location,Retry-After,RateLimit,RateLimit-Policy,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,Server-Timing,traceparent',
       vary: 'Origin',
     });
   }

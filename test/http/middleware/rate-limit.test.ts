@@ -52,6 +52,10 @@ test('both limits have headers, and a client without a proxy cannot choose its a
   const { headers } = await call(app.port, from('192.0.2.1'));
   t.is(headers['ratelimit-policy'], '"address";q=1;w=60, "token";q=9;w=60');
   t.regex(String(headers.ratelimit), /^"address";r=0;t=\d+, "token";r=8;t=\d+$/);
+  t.is(headers['x-ratelimit-limit'], '1');
+  t.is(headers['x-ratelimit-remaining'], '0');
+  const resetMs = 1000 * Number(headers['x-ratelimit-reset']) - Date.parse(String(headers.date));
+  t.true(resetMs > 0 && resetMs <= 62_000, `${resetMs}`);
   t.is((await call(app.port, from('192.0.2.2'))).status, 429);
 });
 
