@@ -20,7 +20,7 @@ import { refuseCodings } from './body/read-body.ts';
 import { type Lifecycle, readinessError } from './lifecycle.ts';
 import { accountOf, type TokenVerifier } from './middleware/auth.ts';
 import { allowOrigins } from './middleware/cors.ts';
-import { handleErrors } from './middleware/errors.ts';
+import { handleErrors, unknownPath } from './middleware/errors.ts';
 import { requireHost } from './middleware/host.ts';
 import type { Metrics } from './middleware/metrics.ts';
 import { createRateLimits } from './middleware/rate-limit.ts';
@@ -28,7 +28,7 @@ import { securityHeaders } from './middleware/security-headers.ts';
 import { traceRequests } from './middleware/trace-context.ts';
 import type { Pages } from './routes/static.ts';
 import type { Streams } from './routes/stream.ts';
-import { createMetricsRouter, createRouter, rejectUnmatched } from './routes.ts';
+import { createMetricsRouter, createRouter, fixedPaths, rejectUnmatched } from './routes.ts';
 import { type State, statusOf } from './state.ts';
 
 type AppOptions = {
@@ -92,19 +92,19 @@ export function createApp(options: AppOptions): Koa<State> {
   const { accounts } = options;
   const accountReader = { config, budget: accountBudget, lifecycle, account: clientNetwork };
   const account = accounts ? { accounts, config, readJson: createJsonReader(accountReader) } : null;
-  app.use(
-    createRouter({
-      ...options,
-      budget,
-      limits,
-      jobs,
-      readJson,
-      account,
-      streams: options.streams ?? null,
-      usage,
-    }).routes(),
-  );
-  app.use(rejectUnmatched());
+  const router = createRouter({
+    ...options,
+    budget,
+    limits,
+    jobs,
+    readJson,
+    account,
+    streams: options.streams ?? null,
+    usage,
+  });
+  app.use(router.routes());
+  const paths = fixedPaths(router);
+  app.use(rejectUnmatched((context) => unknownPath(context, paths)));
   return app;
 }
 

@@ -3,7 +3,6 @@ import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Usage } from '../auth/usage.ts';
 import { ServiceError } from '../runtime/errors.ts';
-import { unknownPath } from './middleware/errors.ts';
 import { type AccountRouteOptions, addAccountRoutes } from './routes/account.ts';
 import { type AnalysisOptions, addAnalyzeRoutes } from './routes/analyze.ts';
 import { addApiDocsRoutes } from './routes/api-docs.ts';
@@ -54,6 +53,11 @@ export function createRouter(options: RouteOptions): Router<State> {
   return router;
 }
 
+/** The paths without parameters, for errors. */
+export function fixedPaths({ stack }: Router<State>): readonly string[] {
+  return [...new Set(stack.map(({ path }) => String(path)))].filter((path) => !path.includes(':'));
+}
+
 /** The router of UNDERTONE_METRICS_ADDRESS. */
 export function createMetricsRouter(options: Parameters<typeof addMetricsRoutes>[1]): Router<State> {
   const router = emptyRouter();
@@ -66,11 +70,11 @@ function emptyRouter(): Router<State> {
 }
 
 /** Throws 405 for a known path with another method, and 404 for an unknown path. */
-export function rejectUnmatched(notFound: () => ServiceError = unknownPath): Middleware<State> {
+export function rejectUnmatched(notFound: (context: Context) => ServiceError): Middleware<State> {
   return async function unmatched(context: Context) {
     const layers: readonly { readonly methods: readonly string[] }[] = context.matched ?? [];
     const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].sort();
-    if (allowed.length === 0) throw notFound();
+    if (allowed.length === 0) throw notFound(context);
     context.set('Allow', allowed.join(', '));
     throw new ServiceError(
       'method_not_allowed',

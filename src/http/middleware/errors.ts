@@ -2,7 +2,9 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { Logger } from 'pino';
 import { errorJson, httpStatus } from '../../openapi/errors.ts';
+import { escapeControls } from '../../runtime/control-characters.ts';
 import { ServiceError } from '../../runtime/errors.ts';
+import { suggest } from '../../runtime/suggest.ts';
 import { lingerAfter } from '../linger.ts';
 import { sendJson } from '../respond.ts';
 import type { State } from '../state.ts';
@@ -24,8 +26,16 @@ export function errorHeaders(error: ServiceError): Record<string, string> {
   };
 }
 
-export function unknownPath(): ServiceError {
-  return new ServiceError('not_found', 'Expected a path that /openapi.json lists for `path`, got another');
+const maxShownPath = 60;
+
+/** @param known paths of this service, without parameters */
+export function unknownPath({ path }: Pick<Context, 'path'>, known: readonly string[] = []): ServiceError {
+  const got = escapeControls(path.length > maxShownPath ? `${path.slice(0, maxShownPath)}...` : path);
+  const near = path.length > maxShownPath ? null : suggest(path, known);
+  const likely = near === null ? '' : `; did you mean ${near}?`;
+  const listed = known.filter((one) => one.startsWith('/v1/')).map((one) => `${one}, `);
+  const expected = `${listed.join('')}${listed.length === 0 ? 'a' : 'or another'} path that /openapi.json lists`;
+  return new ServiceError('not_found', `Expected ${expected} for \`path\`, got ${got}${likely}`);
 }
 
 /** Sends every error as JSON. The cause of an internal error is only logged. No response waits for an unread body. */

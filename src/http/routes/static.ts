@@ -63,7 +63,7 @@ export function addStaticRoutes(router: Router<State>, { pages, config }: Static
   }
   router.get('/assets/:name', async function sendAsset(context) {
     const asset = pages.assets.get(context.params.name ?? '');
-    if (asset === undefined) throw unknownPath();
+    if (asset === undefined) throw unknownPath(context);
     sendTagged(context, asset, assetCaching);
   });
 }

@@ -37,7 +37,7 @@ export function addTrustRoutes(router: Router<State>, options: TrustRouteOptions
   });
   router.get('/trust/:name', async function trustRecording(context) {
     const recording = (await load()).recordings.get(context.params.name ?? '');
-    if (recording === undefined) throw unknownPath();
+    if (recording === undefined) throw unknownPath(context);
     sendTagged(context, recording, recordingCaching);
   });
 }

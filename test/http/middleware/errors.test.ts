@@ -27,6 +27,10 @@ const challenge = { 'www-authenticate': 'Bearer' };
 const later = { 'retry-after': '1' };
 const unknown = 'one that is unknown, expired or revoked';
 
+const known =
+  '/v1/analyze/emotion, /v1/analyze/cognitive, /v1/analyze, /v1/embed, /v1/jobs, /v1/stream, /v1/stream/tokens, /v1/models';
+const unknownPath = (got: string) =>
+  plain('not_found', `Expected ${known}, or another path that /openapi.json lists for \`path\`, got ${got}`);
 const memoryRow = '503 when bodies hold too much';
 
 const rows: Readonly<Record<string, Row>> = {
@@ -56,11 +60,11 @@ const rows: Readonly<Record<string, Row>> = {
   },
   '404 for an unknown path': {
     call: { path: '/v1/nothing?x=1', headers: id },
-    body: plain('not_found', 'Expected a path that /openapi.json lists for `path`, got another'),
+    body: unknownPath('/v1/nothing'),
   },
   '404 for another spelling of a path': {
     call: { path: '/Health/', headers: id },
-    body: plain('not_found', 'Expected a path that /openapi.json lists for `path`, got another'),
+    body: unknownPath('/Health/; did you mean /health?'),
   },
   '405 for GET on an analysis': {
     call: { path: '/v1/analyze/emotion', headers: id },
@@ -214,6 +218,16 @@ test.serial('503 during shutdown, with Connection: close', async (t) => {
   }
   t.is((await call(app.port, { path: '/health' })).body, '{}');
 });
+
+test.serial(
+  'a 404 suggests the path that is meant, and shows no more than a part of a long one',
+  async (t) => {
+    const app = await startApp(t);
+    const detail = async (path: string) => JSON.parse((await call(app.port, { path })).body).detail as string;
+    t.regex(await detail('/v1/analyse?x=1'), /, got \/v1\/analyse; did you mean \/v1\/analyze\?$/);
+    t.regex(await detail(`/${'x'.repeat(9000)}`), /, got \/x{59}\.\.\.$/);
+  },
+);
 
 test.serial('the cause of an internal error is only logged', async (t) => {
   const app = await startApp(t);
