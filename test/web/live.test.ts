@@ -6,6 +6,7 @@ import { microphone, openChromium, visit } from '../support/chromium.ts';
 import { barriers, pasteToken, resultsOf, shownReport, widthOf } from '../support/playground.ts';
 import { makeToken, type Server, startServer, staticToken } from '../support/server.ts';
 import { analyzeFile } from '../support/stream-audio.ts';
+import { until } from '../support/wait.ts';
 
 let browser: Browser;
 let server: Server;
@@ -75,6 +76,18 @@ test.serial('models without emotion have utterances and cognitive scores', async
   await page.locator('#results').getByText('Clarity', { exact: true }).waitFor();
   t.false(await page.getByRole('heading', { name: 'Valence and arousal' }).isVisible());
   t.deepEqual(complaints, []);
+});
+
+test.serial('the level meter asks for a voice before the first utterance only', async (t) => {
+  const { page } = await openLive(t);
+  const meter = page.getByRole('meter', { name: 'Microphone level' });
+  await page.locator('.activity.on').waitFor();
+  const seen = new Set<string | null>();
+  await until(async () => {
+    seen.add(await meter.getAttribute('aria-valuetext'));
+    return seen.has('Pause');
+  });
+  t.false(seen.has('No voice yet: speak'));
 });
 
 test.serial('a session gets its token from the log-in', async (t) => {

@@ -2,14 +2,19 @@
 import { element, percent } from '../dom.ts';
 
 const floorDb = -60;
+const goodDb = -38;
 const words = [
   { above: -6, label: 'Too loud: move away from the microphone' },
-  { above: -38, label: 'Good level' },
+  { above: goodDb, label: 'Good level' },
   { above: -52, label: 'Quiet: come nearer' },
-  { above: Number.NEGATIVE_INFINITY, label: 'No voice yet: speak' },
 ] as const;
 
-type LevelMeter = { readonly root: HTMLElement; show(db: number): void };
+type LevelMeter = {
+  readonly root: HTMLElement;
+  show(db: number): void;
+  /** Speech has been found; a good level counts as speech too. */
+  setHeard(): void;
+};
 
 export function createLevelMeter(): LevelMeter {
   const bar = element('span', { class: 'level-bar' });
@@ -25,14 +30,19 @@ export function createLevelMeter(): LevelMeter {
     bar,
   );
   const text = element('p', { class: 'small muted' });
+  let silence = 'No voice yet: speak';
+  const setHeard = () => {
+    silence = 'Pause';
+  };
   const show = (db: number) => {
     const shown = Math.min(0, Math.max(floorDb, db));
-    const word = words.find(({ above }) => db > above)?.label ?? '';
+    if (db > goodDb) setHeard();
+    const word = words.find(({ above }) => db > above)?.label ?? silence;
     bar.style.width = percent(1 - shown / floorDb);
     track.setAttribute('aria-valuenow', shown.toFixed(0));
     track.setAttribute('aria-valuetext', word);
     if (text.textContent !== word) text.textContent = word;
   };
   show(floorDb);
-  return { root: element('div', { class: 'level' }, track, text), show };
+  return { root: element('div', { class: 'level' }, track, text), show, setHeard };
 }

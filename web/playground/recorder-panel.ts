@@ -19,6 +19,8 @@ type RecorderPanelOptions = {
 export type RecorderPanel = {
   readonly root: HTMLElement;
   setTitle(title: string): void;
+  /** Speech has been found. */
+  setHeard(): void;
   stop(): void;
 };
 
@@ -62,5 +64,5 @@ export function createRecorderPanel(recorder: Recorder, options: RecorderPanelOp
       button('', discard, 'Discard'),
     ),
   );
-  return { root, stop, setTitle: (text) => title.replaceChildren(text) };
+  return { root, stop, setTitle: (text) => title.replaceChildren(text), setHeard: meter.setHeard };
 }

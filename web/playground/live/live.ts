@@ -39,6 +39,7 @@ export async function startLive(options: LiveOptions): Promise<RecorderPanel> {
       view.show(message);
       announceTurns(message);
       if (message.type === 'session.ready') panel.setTitle('Live');
+      if (message.type === 'speech.started') panel.setHeard();
     },
   });
   const panel = createRecorderPanel(recorder, {
