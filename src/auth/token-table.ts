@@ -54,6 +54,8 @@ export type TokenTableAccess = {
   /** Oldest first, of one owner or all, without session tokens. */
   list(owner?: Owner): Promise<ListedToken[]>;
   hasAny(): Promise<boolean>;
+  /** Counts up to `max` accounts and up to `max` valid tokens of the command line. */
+  countOwners(now: number, max: number): Promise<number>;
   /** Returns those of `ids` that were revoked. */
   findRevoked(ids: readonly string[]): Promise<string[]>;
   /** Returns those of `sessions` that have not ended. */
@@ -116,6 +118,18 @@ export function tokenTable(database: Database): TokenTableAccess {
     async hasAny() {
       const query = database.selectFrom('tokens').select('id').where('session', 'is', null);
       return (await runQuery(query.executeTakeFirst())) !== undefined;
+    },
+    async countOwners(now, max) {
+      const accounts = database.selectFrom('user').select('id').limit(max);
+      const own = database
+        .selectFrom('tokens')
+        .select('id')
+        .where('owner', 'is', null)
+        .where('revoked_at', 'is', null)
+        .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
+        .limit(max);
+      const rows = await Promise.all([runQuery(accounts.execute()), runQuery(own.execute())]);
+      return rows.flat().length;
     },
     findRevoked: (ids) =>
       findIds(ids, (some) => {

@@ -43,6 +43,8 @@ export type Tokens = {
   forget(owner: string): void;
   /** Returns those that were revoked, or whose account or log-in has ended. @throws ServiceError `storage_unavailable` */
   findRevoked(principals: readonly Principal[]): Promise<Principal[]>;
+  /** Whether there is more than one owner: accounts, and valid tokens of the command line. @throws ServiceError `storage_unavailable` */
+  hasSeveralOwners(): Promise<boolean>;
   /** Whether a token was ever created. */
   hasAny(): Promise<boolean>;
   /** Writes the last use of tokens. @throws ServiceError `storage_unavailable` */
@@ -120,6 +122,7 @@ export function createTokens(options: {
           (session !== null && !sessions.has(session)),
       );
     },
+    hasSeveralOwners: async () => (await table.countOwners(now(), 2)) + (staticToken === null ? 0 : 1) > 1,
     hasAny: table.hasAny,
     flush: lastUsed.flush,
   };

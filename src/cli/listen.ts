@@ -162,9 +162,10 @@ function openLocalSession(options: LocalOptions, { stderr }: CliContext, connect
     requestId: randomUUID(),
     scopes: ['analyze:emotion', 'analyze:cognitive'],
     memory: createFairBudget(maxSessionBytes).open(['listen']),
-    limits: { maxSeconds, idleMs: neverMs },
+    limits: { maxSeconds, idleMs: neverMs, configureMs: neverMs },
     models,
     metrics: { message: nothing, audio: nothing, step: nothing, closed: nothing },
+    keep: () => true,
     onClosed: nothing,
     onError: (cause) => stderr.write(`${cause instanceof Error ? cause.stack : String(cause)}\n`),
   });

@@ -18,7 +18,7 @@ import { createSockets } from './sockets.ts';
 type StreamsOptions = {
   readonly config: Config;
   readonly pool: Pool;
-  readonly tokens: Pick<Tokens, 'findRevoked'>;
+  readonly tokens: Pick<Tokens, 'findRevoked' | 'hasSeveralOwners'>;
   readonly lifecycle: Lifecycle;
   readonly metrics: Metrics;
   readonly manifests: readonly Manifest[];
@@ -30,8 +30,8 @@ type StreamsOptions = {
   readonly rateLimiters?: RateLimiterFactory | undefined;
 };
 
-/** Maximum delay of a revocation, which any process can have written. */
-const revokedForMs = 2000;
+/** Maximum delay of a revocation, and of the first token of a second owner, which any process can have written. */
+const refreshMs = 2000;
 
 export function createStreams(options: StreamsOptions): Streams {
   const { config, lifecycle, logger, manifests, pool, tokens } = options;
@@ -50,16 +50,16 @@ export function createStreams(options: StreamsOptions): Streams {
     onError,
   });
   lifecycle.shutdown.listen(sessions.abort);
-  const endRevoked = async () => {
+  const refresh = async () => {
     try {
-      await sessions.endRevoked();
+      await sessions.refresh();
     } catch (error) {
       // While the database is unreachable, sessions stay open, as known tokens stay valid.
       const isKnown = error instanceof ServiceError && error.code === 'storage_unavailable';
       if (!isKnown) logger.error({ err: error }, 'revoked sessions were not found');
     }
-    setTimeout(endRevoked, revokedForMs).unref();
+    setTimeout(refresh, refreshMs).unref();
   };
-  void endRevoked();
-  return { sessions, tokens: createStreamTokens(options), sockets: createSockets() };
+  void refresh();
+  return { sessions, tokens: createStreamTokens(options), sockets: createSockets(config.stream.sessions) };
 }

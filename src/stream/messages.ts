@@ -47,7 +47,7 @@ const model = z.strictObject({
 const limits = z
   .strictObject({
     max_seconds: z.number().min(0).describe('Most audio of a session, s; it lasts at most twice that time.'),
-    idle_s: z.number().min(0).describe('Longest time without audio and messages, s.'),
+    idle_s: z.number().min(0).describe('Longest time without audio and `keep_alive`, s.'),
     max_frame_bytes: z.int().min(1).describe('Largest frame, bytes.'),
   })
   .describe('Limits of the session.');

@@ -16,6 +16,13 @@ export const maxFrameBytes = 2 ** 20;
 /** Audio that one session holds in memory. */
 export const maxSessionBytes = 256 * 2 ** 20;
 export const pingMs = 20_000;
+/** Frames of one connection, at once and per second: pings, pongs and close frames, and those with less payload than `bytes`. */
+export const maxControlFrames = { size: 20, perSecond: 2 };
+export const maxSmallFrames = { size: 1000, perSecond: 200, bytes: 128 };
+/** A longer message is malformed. */
+const maxMessageLength = 4096;
+/** From the handshake to `session.configure`. */
+export const configureMs = 10_000;
 
 export const closeCodes = {
   done: 1000,
@@ -94,6 +101,10 @@ export type ClientMessage = z.output<typeof clientMessage>;
 
 /** @throws ServiceError `bad_request` for text that is no message, `invalid` for a message with invalid fields */
 export function parseClientMessage(text: string): ClientMessage {
+  if (text.length > maxMessageLength) {
+    const expected = `at most ${maxMessageLength} characters`;
+    throw new ServiceError('bad_request', `Expected ${expected} for \`message\`, got ${text.length}`);
+  }
   const message = parseJson(text);
   const parsed = clientMessage.safeParse(message);
   if (parsed.success) return parsed.data;

@@ -31,9 +31,19 @@ export type SessionOptions = {
   readonly requestId: string;
   readonly scopes: readonly Scope[];
   readonly memory: Reservation;
-  readonly limits: { readonly maxSeconds: number; readonly idleMs: number };
+  readonly limits: {
+    readonly maxSeconds: number;
+    readonly idleMs: number;
+    /** From the start to `session.configure`. */
+    readonly configureMs: number;
+  };
   readonly models: readonly ModelVersion[];
   readonly metrics: SessionMetrics;
+  /**
+   * Called with true for a `keep_alive`, with false when audio arrives after one.
+   * @returns whether the session is kept: an account keeps a limited number without audio
+   */
+  keep(kept: boolean): boolean;
   /** Called once, with the seconds of audio that were received. */
   onClosed(audioSeconds: number): void;
   /** Called with the cause of an internal error. */

@@ -1,15 +1,17 @@
 /** One session: messages of the client -> steps and the report on the worker pool -> messages to the client. */
 import { frameBytesOf, type SampleFormat } from '../audio/wav.ts';
 import { errorJson, httpStatus } from '../openapi/errors.ts';
-import { ServiceError } from '../runtime/errors.ts';
+import { invalidPart, ServiceError } from '../runtime/errors.ts';
 import { createTokenBucket } from '../runtime/token-bucket.ts';
 import type { PackedState } from '../workers/live-state.ts';
 import {
   type CloseReason,
   closeCodes,
+  maxControlFrames,
   maxFrameBytes,
   maxPendingSeconds,
   maxSessionBytes,
+  maxSmallFrames,
   parseClientMessage,
   type SessionConfig,
 } from './protocol.ts';
@@ -34,10 +36,11 @@ const messagesPerSecond = 20;
 /** A session lasts so many times its most audio: clients may wait between turns. */
 const lifetimeFactor = 2;
 const maxTimerMs = 2 ** 31 - 1;
+const expectedSamples = 'Expected samples for `audio`, got none';
 
 export class Session {
   readonly #options: SessionOptions;
-  readonly #idle: NodeJS.Timeout;
+  #idle: NodeJS.Timeout;
   readonly #lifetime: NodeJS.Timeout;
   readonly #messages = createTokenBucket(maxMessages, messagesPerSecond);
   #stream: Stream | null = null;
@@ -48,14 +51,16 @@ export class Session {
   #turnEndedAt = 0;
   #seq = 0;
   #paused = false;
+  /** By `keep_alive`, since the last audio. */
+  #kept = false;
   #working = false;
   #ending: CloseReason | null = null;
   #closed = false;
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    const { idleMs, maxSeconds } = options.limits;
-    this.#idle = setTimeout(() => this.#onIdle(), idleMs).unref();
+    const { configureMs, maxSeconds } = options.limits;
+    this.#idle = setTimeout(() => this.#onIdle(), configureMs).unref();
     const lifetimeMs = Math.min(maxTimerMs, 1000 * maxSeconds * lifetimeFactor);
     this.#lifetime = setTimeout(() => this.#end('tooLong'), lifetimeMs).unref();
   }
@@ -70,6 +75,14 @@ export class Session {
 
   onAudio(bytes: Uint8Array): void {
     if (!this.#isOver()) this.#attempt(() => this.#receive(bytes));
+  }
+
+  /** Ends the session without its report, because the client sends too many frames. */
+  onFlood(): void {
+    const control = `${maxControlFrames.size} control frames at once and ${maxControlFrames.perSecond} per second`;
+    const { bytes, size, perSecond } = maxSmallFrames;
+    const small = `${size} frames under ${bytes} bytes at once and ${perSecond} per second`;
+    this.#fail(new ServiceError('rate_limited', `Expected at most ${control}, and ${small}, got more`));
   }
 
   /** Ends the session with its report. */
@@ -124,7 +137,10 @@ export class Session {
 
   #receive(bytes: Uint8Array): void {
     const stream = this.#requireStream();
-    if (bytes.length > 0) this.#idle.refresh();
+    if (bytes.length > 0) {
+      this.#idle.refresh();
+      if (this.#kept) this.#kept = this.#options.keep(false);
+    }
     const accepted = bytes.subarray(0, stream.maxBytes - this.#bytes);
     if (!this.#options.memory.add(accepted.length)) {
       this.#end('overloaded');
@@ -149,10 +165,15 @@ export class Session {
 
   #onMessage(text: string): void {
     const message = parseClientMessage(text);
-    this.#idle.refresh();
     if (message.type === 'session.configure') this.#configure(message);
     else if (message.type === 'session.end') this.#end('done');
     else if (message.type === 'turn.end') this.#endTurn(this.#requireStream());
+    else if (this.#stream !== null) this.#keepAlive();
+  }
+
+  #keepAlive(): void {
+    this.#kept = this.#options.keep(true);
+    if (this.#kept) this.#idle.refresh();
   }
 
   /** Nothing ends twice at the same sample. */
@@ -176,6 +197,8 @@ export class Session {
     const format = { encoding, sampleRate, channels };
     const [recording, schedule] = [createRecording(format), createSchedule(config)];
     this.#stream = { config, format, recording, schedule, maxBytes };
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#onIdle(), limits.idleMs).unref();
     this.#send('session.ready', {
       request_id: requestId,
       limits: { max_seconds: maxSeconds, idle_s: limits.idleMs / 1000, max_frame_bytes: maxFrameBytes },
@@ -272,8 +295,9 @@ export class Session {
 
   /** A session that ends for a reason other than the client's has no report without audio. */
   async #finish(reason: CloseReason): Promise<void> {
-    if (this.#stream !== null && (reason === 'done' || this.#bytes > 0)) {
-      const { config, format, recording } = this.#stream;
+    const { config, format, recording } = this.#stream ?? {};
+    if (config && format && recording && (reason === 'done' || recording.frames() > 0)) {
+      if (recording.frames() === 0) throw invalidPart('audio', 'audio.empty', expectedSamples);
       const { signals, split } = config;
       const seconds = recording.frames() / format.sampleRate;
       const request = { format, signals, split, requestId: this.#options.requestId, seconds };

@@ -5,6 +5,7 @@ import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { FairBudget } from '../runtime/fair-budget.ts';
 import type { Pool } from '../workers/pool.ts';
+import { configureMs } from './protocol.ts';
 import { Session } from './session.ts';
 import type { Connection, ModelVersion, SessionMetrics } from './session-options.ts';
 import { createTaskRunner } from './tasks.ts';
@@ -20,8 +21,11 @@ export type Sessions = {
   admit(account: string): void;
   open(connection: Connection, client: Client): Session;
   count(): number;
-  /** Ends the sessions of revoked tokens and deleted accounts. @throws ServiceError `storage_unavailable` */
-  endRevoked(): Promise<void>;
+  /**
+   * Ends the sessions of revoked tokens and deleted accounts, and counts the owners of tokens. Called every 2 s.
+   * @throws ServiceError `storage_unavailable`
+   */
+  refresh(): Promise<void>;
   /** Ends every session with its report. */
   drain(): void;
   /** Ends every session at once. */
@@ -31,7 +35,7 @@ export type Sessions = {
 export type SessionsOptions = {
   readonly config: Pick<Config, 'stream' | 'deadlineSeconds'>;
   readonly pool: Pick<Pool, 'submit'>;
-  readonly tokens: Pick<Tokens, 'findRevoked'>;
+  readonly tokens: Pick<Tokens, 'findRevoked' | 'hasSeveralOwners'>;
   /** Bytes of audio, shared by accounts. */
   readonly budget: FairBudget;
   readonly models: readonly ModelVersion[];
@@ -39,6 +43,10 @@ export type SessionsOptions = {
   readonly usage: Pick<Usage, 'add'> | null;
   onError(cause: unknown): void;
 };
+
+/** Maximum shares of one account: of the sessions once there is another owner, and of those that `keep_alive` keeps open. */
+const accountShare = 1 / 2;
+const keptShare = 1 / 4;
 
 export function createSessions({
   config,
@@ -50,7 +58,13 @@ export function createSessions({
 }: SessionsOptions): Sessions {
   const { accountSessions, idleSeconds, maxSeconds, sessions: maxSessions } = config.stream;
   const open = new Map<Session, Client>();
-  const limits = { maxSeconds, idleMs: 1000 * idleSeconds };
+  const kept = new Map<Session, Client>();
+  const idleMs = 1000 * idleSeconds;
+  const limits = { maxSeconds, idleMs, configureMs: Math.min(idleMs, configureMs) };
+  const share = (part: number) => Math.max(1, Math.floor(part * maxSessions));
+  const countOf = (account: string, among: ReadonlyMap<Session, Client>) =>
+    [...among.values()].filter((client) => client.account === account).length;
+  let severalOwners = true;
 
   function admit(account: string): void {
     if (open.size >= maxSessions) {
@@ -59,11 +73,18 @@ export function createSessions({
         `Expected fewer than ${maxSessions} open sessions, got ${open.size}`,
       );
     }
-    const own = [...open.values()].filter((client) => client.account === account).length;
-    if (accountSessions !== null && own >= accountSessions) {
-      const message = `Expected fewer than ${accountSessions} open sessions of one account, got ${own}`;
+    const own = countOf(account, open);
+    const maxOwn = accountSessions ?? (severalOwners ? share(accountShare) : maxSessions);
+    if (own >= maxOwn) {
+      const message = `Expected fewer than ${maxOwn} open sessions of one account, got ${own}`;
       throw new ServiceError('rate_limited', message);
     }
+  }
+
+  function keep(session: Session, client: Client, isKept: boolean): boolean {
+    if (!isKept) kept.delete(session);
+    else if (countOf(client.account, kept) < share(keptShare)) kept.set(session, client);
+    return kept.has(session);
   }
 
   return {
@@ -78,8 +99,10 @@ export function createSessions({
         limits,
         tasks: createTaskRunner(pool, account, 1000 * config.deadlineSeconds),
         memory: budget.open([account]),
+        keep: (isKept) => keep(session, client, isKept),
         onClosed: (audioSeconds) => {
           open.delete(session);
+          kept.delete(session);
           usage?.add(usageKey(principal), { audioSeconds });
         },
       });
@@ -87,9 +110,10 @@ export function createSessions({
       return session;
     },
     count: () => open.size,
-    async endRevoked() {
+    async refresh() {
       const revoked = new Set(await tokens.findRevoked([...open.values()].map(({ principal }) => principal)));
       for (const [session, { principal }] of open) if (revoked.has(principal)) session.revoke();
+      severalOwners = await tokens.hasSeveralOwners();
     },
     drain: () => {
       for (const session of [...open.keys()]) session.drain();

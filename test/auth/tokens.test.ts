@@ -278,3 +278,19 @@ both('a revoked token is found among more principals than a query has parameters
   const principals = [kept.record.id, ...ids, revoked.record.id].map((id) => ({ id, ...shared }));
   t.deepEqual(await tokens.findRevoked(principals), principals.slice(-1));
 });
+
+both('owners are accounts and valid tokens of the command line', async (t, kind) => {
+  const { tokens, database, clock } = await open({ kind });
+  t.false(await tokens.hasSeveralOwners());
+  await tokens.create({ ...request, name: 'kept' });
+  t.false(await tokens.hasSeveralOwners());
+  await tokens.create({ ...request, name: 'revoked' });
+  t.true(await tokens.hasSeveralOwners());
+  await tokens.revoke('revoked');
+  t.false(await tokens.hasSeveralOwners());
+  await tokens.create({ ...request, name: 'short', expiresAt: new Date(clock.now + 1000) });
+  t.true(await tokens.hasSeveralOwners());
+  clock.now += 1000;
+  t.false(await tokens.hasSeveralOwners());
+  t.true(await createTokens({ database, staticToken: 's'.repeat(20) }).hasSeveralOwners());
+});

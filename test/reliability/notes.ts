@@ -65,7 +65,8 @@ comma-separated list builds any target so.`,
   stream: `Samples that ffmpeg makes, of speech, noise, tones and silence in every encoding, rate and layout, are streamed in as few
 frames as possible, uploaded, and streamed again, cut into frames at random: every message is compared with that of the uncut stream.
 Then clients disconnect at a random moment from the handshake to the report, send garbage, flood the service with frames or are
-silent until it closes the session. The slope of resident memory, over whole sessions of one second, is measured as in \`soak\`.`,
+silent until it closes the session. One owner opens all sessions that it gets; one floods 64 of them with frames, then ends. The
+slope of resident memory, over whole sessions of one second, is measured as in \`soak\`.`,
   bombs: `Small files with forged headers, and files with hours of silence, one after the other to a service with one worker. CPU
 time is that of all threads of the service. Memory is the peak of the resident set over its value before the request. Silence
 is decoded for a minute; then its packets are counted.`,

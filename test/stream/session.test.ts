@@ -12,10 +12,16 @@ const config = { type: 'session.configure', encoding: 'mulaw', sample_rate_hz: 8
 const bytesPerSecond = 8000;
 const state: PackedState = new Uint8Array(new SharedArrayBuffer(1));
 
-type Options = { readonly maxSeconds?: number; readonly idleMs?: number; readonly fault?: unknown };
+type Options = {
+  readonly maxSeconds?: number;
+  readonly idleMs?: number;
+  readonly fault?: unknown;
+  /** Whether the account may keep the session without audio. */
+  readonly mayKeep?: boolean;
+};
 
 /** Steps wait until the test opens the gate. */
-function openSession({ maxSeconds = 3600, idleMs = 3_600_000, fault }: Options = {}) {
+function openSession({ maxSeconds = 3600, idleMs = 3_600_000, fault, mayKeep = true }: Options = {}) {
   const sent: Record<string, unknown>[] = [];
   const log: string[] = [];
   const steps: PackedStep[] = [];
@@ -46,9 +52,13 @@ function openSession({ maxSeconds = 3600, idleMs = 3_600_000, fault }: Options =
     requestId: 'r',
     scopes: ['analyze:emotion', 'analyze:cognitive'],
     memory: memory.open(['a']),
-    limits: { maxSeconds, idleMs },
+    limits: { maxSeconds, idleMs, configureMs: idleMs },
     models: [],
     metrics: { message: () => {}, audio: () => {}, step: () => {}, closed: () => {} },
+    keep: (isKept) => {
+      log.push(isKept ? 'keep' : 'not kept');
+      return isKept && mayKeep;
+    },
     onClosed: () => log.push('closed'),
     onError: (cause) => errors.push(cause),
   });
@@ -160,4 +170,34 @@ test('an abort ends the session without its report', (t) => {
   session.abort();
   t.deepEqual(log, ['cancel', 'closed', 'close 1001']);
   t.deepEqual(types(), ['session.ready', 'session.ended']);
+});
+
+test('keep_alive has no effect once the account keeps enough sessions', async (t) => {
+  for (const mayKeep of [true, false]) {
+    const { session, log } = openSession({ idleMs: 200, mayKeep });
+    const timer = setInterval(() => session.onText('{"type":"keep_alive"}'), 60);
+    t.teardown(() => clearInterval(timer));
+    if (mayKeep) await until(() => log.filter((each) => each === 'keep').length > 6);
+    else await until(() => log.includes('close 4408'));
+    session.onAudio(audio(1));
+    t.is(log.includes('not kept'), mayKeep);
+    t.is(log.includes('close 4408'), !mayKeep);
+    session.abort();
+  }
+});
+
+test('a session that ends without a whole sample has no report', async (t) => {
+  const { session, sent, log } = openSession();
+  session.onText('{"type":"session.end"}');
+  await until(() => log.includes('close 4422'));
+  t.like(sent.at(-2), {
+    status: 422,
+    detail: [
+      {
+        loc: ['body', 'audio'],
+        type: 'value_error.audio.empty',
+        msg: 'Expected samples for `audio`, got none',
+      },
+    ],
+  });
 });

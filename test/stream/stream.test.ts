@@ -233,11 +233,11 @@ const closings: Readonly<
       send({ type: 'session.end' });
     },
     4422,
-    'audio.empty',
+    'Expected samples for `audio`, got none',
   ],
   'too many messages': [
     ({ send }) => {
-      for (let count = 0; count < 20_000; count++) send({ type: 'keep_alive' });
+      for (let count = 0; count < 300; count++) send({ type: 'keep_alive' });
     },
     4429,
     'rate_limited',
@@ -272,6 +272,17 @@ test('a session that ends before session.configure has no report', async (t) => 
     session.messages().map(({ type }) => type),
     ['session.ended'],
   );
+});
+
+test('audio in frames of 128 bytes is read to its end, faster than the account may send', async (t) => {
+  const small = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_STREAM_SESSIONS: '10' });
+  const session = await open({}, small);
+  session.send(monoConfig);
+  const samples = speechSamples(12);
+  for (let at = 0; at < samples.length; at += 128) session.socket.send(samples.subarray(at, at + 128));
+  session.send({ type: 'session.end' });
+  t.is((await session.closed).code, 1000);
+  t.is(JSON.parse(reportText(session)).audio.duration_s, samples.length / 32_000);
 });
 
 test('the limit of uploads does not apply', async (t) => {

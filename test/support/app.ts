@@ -9,7 +9,6 @@ import type { Tokens } from '../../src/auth/tokens.ts';
 import type { Usage } from '../../src/auth/usage.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createLifecycle, type Lifecycle } from '../../src/http/lifecycle.ts';
-import type { TokenVerifier } from '../../src/http/middleware/auth.ts';
 import { createMetrics, type Metrics } from '../../src/http/middleware/metrics.ts';
 import type { Pages } from '../../src/http/routes/static.ts';
 import type { Streams } from '../../src/http/routes/stream.ts';
@@ -45,7 +44,7 @@ export const tokens = {
 
 export type AppSettings = {
   readonly env?: Readonly<Record<string, string>>;
-  readonly verifier?: TokenVerifier & Partial<Pick<Tokens, 'findRevoked'>>;
+  readonly verifier?: Partial<Pick<Tokens, 'verify' | 'findRevoked' | 'hasSeveralOwners'>>;
   readonly accounts?: Accounts;
   readonly rateLimiters?: RateLimiterFactory;
   readonly usage?: Usage;
@@ -61,7 +60,7 @@ export type AppSettings = {
 const secret = 'a secret of the tests, 32 characters or more';
 const file = fileURLToPath(new URL('./thread.ts', import.meta.url));
 
-const verifier: TokenVerifier & Pick<Tokens, 'findRevoked'> = {
+const verifier: Pick<Tokens, 'verify' | 'findRevoked' | 'hasSeveralOwners'> = {
   verify: async (token) => {
     if (token === tokens.full)
       return {
@@ -77,6 +76,7 @@ const verifier: TokenVerifier & Pick<Tokens, 'findRevoked'> = {
       : null;
   },
   findRevoked: async () => [],
+  hasSeveralOwners: async () => true,
 };
 
 export async function startApp(t: ExecutionContext, settings: AppSettings = {}): Promise<App> {

@@ -75,15 +75,19 @@ export function addStreamRoutes(router: Router<State>, options: StreamOptions): 
 
 const keyPattern = /^[A-Za-z0-9+/]{22}==$/;
 
-/** RFC 6455, section 4.2.1. */
+const webSocketVersion = '13';
+
+/** RFC 6455, sections 4.2.1 and 4.4. */
 function requireUpgrade(): Middleware<State> {
   return async function upgrade(context: Context, next: Next) {
-    const isHandshake =
-      headOfUpgrade(context.req) !== null &&
-      context.get('Upgrade').toLowerCase() === 'websocket' &&
-      context.get('Sec-WebSocket-Version') === '13' &&
-      keyPattern.test(context.get('Sec-WebSocket-Key'));
-    if (!isHandshake) {
+    const isUpgrade =
+      headOfUpgrade(context.req) !== null && context.get('Upgrade').toLowerCase() === 'websocket';
+    if (isUpgrade && context.get('Sec-WebSocket-Version') !== webSocketVersion) {
+      context.set('Sec-WebSocket-Version', webSocketVersion);
+      const expected = `${webSocketVersion} for \`Sec-WebSocket-Version\``;
+      throw new ServiceError('bad_request', `Expected ${expected}, got another`);
+    }
+    if (!isUpgrade || !keyPattern.test(context.get('Sec-WebSocket-Key'))) {
       throw new ServiceError(
         'bad_request',
         `Expected a WebSocket handshake of version 13 for \`Upgrade\`, got none`,
@@ -122,7 +126,7 @@ function openSession({ lifecycle, pool, streams }: StreamOptions): Middleware<St
     context.status = switchingProtocols;
     context.respond = false;
     const client = { account, principal: principal as Principal, requestId };
-    streams.sockets.accept(context.req, context.res, (connection) =>
+    streams.sockets.accept(context.req, context.res, account, (connection) =>
       streams.sessions.open(connection, client),
     );
   };

@@ -1,9 +1,13 @@
 /** How live sessions are opened and refused. */
 import { once } from 'node:events';
 import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import type { WebSocket } from 'ws';
 import { createSharedRateLimiters } from '../../../src/auth/shared-rate-limiter.ts';
+import { createFrameCounter } from '../../../src/http/frame-limiter.ts';
 import { openApiDocument } from '../../../src/openapi/document.ts';
 import { version } from '../../../src/runtime/version.ts';
+import { frame, opcodes } from '../../reliability/stream/frames.ts';
 import { password, startAccountApp } from '../../support/account.ts';
 import { type App, analysis, startApp, tokens } from '../../support/app.ts';
 import { createContract, type Document } from '../../support/contract.ts';
@@ -44,19 +48,29 @@ test('what is no handshake of undertone.v1 is a 400', async (t) => {
   const offer = { ...headers, 'Sec-WebSocket-Protocol': 'undertone.v1' };
   const h2c = { ...offer, Connection: 'Upgrade', Upgrade: 'h2c' };
   const webSocket = { ...offer, Connection: 'Upgrade', Upgrade: 'websocket' };
-  const key = { 'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA==' };
   const others = [
     headers,
     offer,
     h2c,
     webSocket,
-    { ...webSocket, ...key, 'Sec-WebSocket-Version': '8' },
     { ...webSocket, 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'short' },
   ];
   for (const each of others) {
     const { status, body } = await call(app.port, { path: '/v1/stream', headers: each });
     t.deepEqual([status, JSON.parse(body).code], [400, 'bad_request']);
   }
+});
+
+test('another version of WebSocket is a 400 that names the version', async (t) => {
+  const app = await startApp(t);
+  const { status, headers, detail } = await refusal(app, {
+    token: tokens.full,
+    client: { protocolVersion: 8 },
+  });
+  t.deepEqual([status, headers['sec-websocket-version']], [400, '13']);
+  t.regex(detail, /Expected 13 for `Sec-WebSocket-Version`/);
+  const wrongProtocol = await refusal(app, { token: tokens.full, protocols: ['other.v1'] });
+  t.is(wrongProtocol.headers['sec-websocket-version'], undefined);
 });
 
 test('requests of other paths ignore the header Upgrade', async (t) => {
@@ -187,8 +201,8 @@ test('a worker that dies: 1011 after the error', async (t) => {
   const app = await startApp(t);
   const session = await connectStream(app.port, { token: tokens.full });
   session.send(config);
-  // The threads of the tests read orders, not audio.
-  session.socket.send(Buffer.alloc(16_000));
+  // The step, of 8,000 bytes, ends the thread, also when it is retried.
+  session.socket.send(Buffer.from(JSON.stringify({ do: 'exit' }).padEnd(8000)));
   t.is((await session.closed).code, 1011);
   t.is(session.messages('error')[0]?.code, 'worker_lost');
 });
@@ -240,14 +254,106 @@ test('logging out ends the sessions of the playground', async (t) => {
   t.deepEqual([(await direct.closed).code, (await byPage.closed).code], [1008, 1008]);
 });
 
-test('small frames are read at a limited rate', async (t) => {
+const floods: Readonly<Record<string, (socket: WebSocket) => void>> = {
+  'empty pings': (socket) => socket.ping(),
+  'empty pongs': (socket) => socket.pong(),
+  'frames of one byte': (socket) => socket.send(Buffer.of(0)),
+};
+
+for (const [name, send] of Object.entries(floods)) {
+  test(`a flood of ${name} closes the connection, and ws handles little of it`, async (t) => {
+    const app = await startApp(t);
+    const session = await connectStream(app.port, { token: tokens.full });
+    session.send(config);
+    await session.first('session.ready');
+    let pongs = 0;
+    session.socket.on('pong', () => pongs++);
+    for (let count = 0; count < 2500; count++) send(session.socket);
+    t.is((await session.closed).code, 4429);
+    t.is(session.messages('error')[0]?.code, 'rate_limited');
+    t.is(session.messages('session.ended')[0]?.code, 4429);
+    t.true(pongs <= 20, `${pongs} pongs`);
+    await until(() => app.streams.sessions.count() === 0);
+  });
+}
+
+test('frames are counted alike however the bytes are cut', (t) => {
+  const lengths = [0, 1, 125, 126, 200, 65_535, 65_536, 3];
+  const bytes = Buffer.concat(lengths.map((length) => frame(opcodes.binary, Buffer.alloc(length, 0xff))));
+  fc.assert(
+    fc.property(fc.array(fc.nat(bytes.length), { maxLength: 20 }), (cuts) => {
+      const bounds = [...new Set([0, ...cuts, bytes.length])].sort((a, b) => a - b);
+      const count = createFrameCounter();
+      const parts = bounds.slice(1).map((to, index) => bytes.subarray(bounds[index], to));
+      // A read without the end of a header counts as one frame.
+      const total = parts.reduce((sum, part) => sum + (count(part) ?? Number.NaN), 0);
+      t.true(total >= lengths.length && total <= lengths.length + parts.length);
+    }),
+  );
+});
+
+test('a client that ends while its connection is not read is noticed', async (t) => {
   const app = await startApp(t);
   const session = await connectStream(app.port, { token: tokens.full });
-  const started = performance.now();
-  for (let count = 0; count < 8000; count++) session.socket.ping();
-  session.send({ type: 'session.end' });
-  await session.closed;
-  t.true(performance.now() - started >= 1900);
+  session.send({ ...config, encoding: 'mulaw', sample_rate_hz: 8000 });
+  await session.first('session.ready');
+  // The thread holds the first step, of 2,000 bytes.
+  session.socket.send(Buffer.from(JSON.stringify({ do: 'hold', file: '/no/such/file' }).padEnd(2000)));
+  for (let sent = 0; sent < 40; sent++) session.socket.send(Buffer.alloc(2 ** 20));
+  await until(async () => (await app.metric('undertone_stream_held_bytes')) > 40_000);
+  session.socket.terminate();
+  await until(() => app.streams.sessions.count() === 0);
+  t.pass();
+});
+
+const owners = (several: boolean) => ({ hasSeveralOwners: async () => several });
+
+test('one account has at most half of the sessions once there is another owner', async (t) => {
+  const env = { UNDERTONE_STREAM_SESSIONS: '4' };
+  const open = async (several: boolean) => {
+    const app = await startApp(t, { env, verifier: owners(several) });
+    await app.streams.sessions.refresh();
+    return app;
+  };
+  const alone = await open(false);
+  for (let count = 0; count < 4; count++) await connectStream(alone.port, { token: tokens.full });
+  t.is((await refusal(alone, { token: tokens.full })).status, 503);
+  const several = await open(true);
+  for (let count = 0; count < 2; count++) await connectStream(several.port, { token: tokens.full });
+  const { status, code } = await refusal(several, { token: tokens.full });
+  t.deepEqual({ status, code }, { status: 429, code: 'rate_limited' });
+  await connectStream(several.port, { token: tokens.emotion });
+});
+
+test('keep_alive keeps at most a quarter of the sessions open for one account', async (t) => {
+  const app = await startApp(t, { env: { UNDERTONE_STREAM_SESSIONS: '8', UNDERTONE_STREAM_IDLE_S: '4' } });
+  const sessions = await Promise.all(
+    Array.from({ length: 4 }, () => connectStream(app.port, { token: tokens.full })),
+  );
+  let closed = 0;
+  for (const session of sessions) {
+    session.send(config);
+    void session.closed.then(() => closed++);
+    const timer = setInterval(() => session.send({ type: 'keep_alive' }), 100);
+    t.teardown(() => clearInterval(timer));
+  }
+  await until(() => closed >= 2);
+  t.is(app.streams.sessions.count(), 2);
+});
+
+test('a session without session.configure closes after the time for it, whatever else it sends', async (t) => {
+  const app = await startApp(t, { env: { UNDERTONE_STREAM_IDLE_S: '1' } });
+  const session = await connectStream(app.port, { token: tokens.full });
+  const timer = setInterval(() => session.send({ type: 'keep_alive' }), 100);
+  t.teardown(() => clearInterval(timer));
+  t.is((await session.closed).code, 4408);
+});
+
+test('a message of more than 4,096 characters: 1007', async (t) => {
+  const app = await startApp(t);
+  const session = await connectStream(app.port, { token: tokens.full });
+  session.socket.send(`{"type":"keep_alive"${' '.repeat(5000)}}`);
+  t.is((await session.closed).code, 1007);
 });
 
 test('a message of many fragments: 1008', async (t) => {

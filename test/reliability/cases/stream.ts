@@ -1,10 +1,12 @@
-/** Live sessions: random cuttings into frames, clients that vanish or attack, and memory. */
+/** Live sessions: random cuttings into frames, clients that vanish or attack, what one owner can take, and memory. */
 import { installPackages } from '../../../benchmarks/packages.ts';
 import { atMost, exactly, informational, negativeControl, none, type Options, type Row } from '../case.ts';
 import { tools } from '../corpus/generate.ts';
 import { type Attack, flood, garbage, idle, vanish } from '../stream/attacks.ts';
 import { cuttingRows } from '../stream/cuttings.ts';
+import { floodRows } from '../stream/floods.ts';
 import { memoryRows } from '../stream/memory.ts';
+import { ownerRows } from '../stream/owners.ts';
 import { eventually, footprint, heldResources } from '../support/footprint.ts';
 import { startHealthProbe } from '../support/health-probe.ts';
 import { inParallel } from '../support/parallel.ts';
@@ -23,6 +25,9 @@ const settings = {
   UNDERTONE_DEADLINE_S: '600',
   UNDERTONE_STREAM_SESSIONS: '10000',
 };
+
+/** As many sessions as with two workers by default. */
+const usual = { UNDERTONE_LOG_LEVEL: 'warn', UNDERTONE_WORKERS: '2' };
 
 /** A heap grows to its working size in its first thousands of sessions: the short form finds leaks above that alone. */
 const limits = ({ long, count }: Options) =>
@@ -76,9 +81,24 @@ export async function run(options: Options): Promise<readonly Row[]> {
   const silent = await withServer({ ...settings, UNDERTONE_STREAM_IDLE_S: '1' }, (server) =>
     attackRows(server, 'idle', each, seed),
   );
+  const owners = await withServer({ ...usual, UNDERTONE_SIGNUP: 'open' }, (server) =>
+    ownerRows(server, options),
+  );
+  const floods = await withServer(usual, (server) => floodRows(server, options));
+  const unlimited = await withServer({ ...usual, ...preload('unlimited-frames') }, (server) =>
+    floodRows(server, options, 1),
+  );
   const gc = { ...settings, ...preload('periodic-gc') };
   const memory = await withServer(gc, (server) => memoryRows(server, sessions, mebibytes));
   const leak = { ...settings, ...preload('periodic-gc', 'leaked-sockets'), LEAKED_BYTES: `${1024 * leaked}` };
   const leaky = await withServer(leak, (server) => memoryRows(server, few, mebibytes));
-  return [...rows, ...silent, ...memory, negativeControl(`${leaked} kB leaked by every connection`, leaky)];
+  return [
+    ...rows,
+    ...silent,
+    ...owners,
+    ...floods,
+    negativeControl('no limits of frames', unlimited),
+    ...memory,
+    negativeControl(`${leaked} kB leaked by every connection`, leaky),
+  ];
 }

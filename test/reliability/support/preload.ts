@@ -11,7 +11,8 @@ export type PreloadScript =
   | 'leaked-descriptors'
   | 'leaked-sockets'
   | 'worker-faults'
-  | 'early-slots';
+  | 'early-slots'
+  | 'unlimited-frames';
 
 /** @returns the environment to start the service with */
 export function preload(...names: readonly PreloadScript[]): Record<string, string> {
