@@ -1746,7 +1746,7 @@ export interface components {
             limits: {
                 /** @description Most audio of a session, s; it lasts at most twice that time. */
                 max_seconds: number;
-                /** @description Longest time without audio and messages, s. */
+                /** @description Longest time without audio and `keep_alive`, s. */
                 idle_s: number;
                 /** @description Largest frame, bytes. */
                 max_frame_bytes: number;
