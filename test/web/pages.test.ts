@@ -205,6 +205,7 @@ test.serial('the page announces the first account, and then that sign-up is clos
   const own = await startServer(t);
   const { page, complaints } = await visit(t, browser, `${own.url}/account`);
   await page.getByText('No account exists yet.').waitFor();
+  t.is(await page.locator('#guest h2').first().innerText(), 'Create the first account');
   t.false(await page.locator('#closed').isVisible());
   const late = await visit(t, browser, `${own.url}/account`);
   await late.page.getByText('No account exists yet.').waitFor();

@@ -38,7 +38,10 @@ async function refresh(): Promise<void> {
 async function show({ user, sign_up: signUp }: Session): Promise<void> {
   guest.hidden = user !== null;
   form('sign-up').hidden = signUp === 'closed';
-  byId('first-account', HTMLElement).hidden = signUp !== 'first';
+  const isFirst = signUp === 'first';
+  byId('first-account', HTMLElement).hidden = !isFirst;
+  byId('sign-up-title', HTMLElement).textContent = isFirst ? 'Create the first account' : 'Create an account';
+  guest.prepend(form(isFirst ? 'sign-up' : 'log-in'));
   byId('closed', HTMLElement).hidden = signUp !== 'closed';
   if (user !== null) await Promise.all([showTokens(work), showUsage(user.email)]);
   else hideNewToken();
