@@ -228,6 +228,13 @@ test.serial('the page announces the first account, and then that sign-up is clos
 test.serial('the trust page plays the recordings of known failures, and fits a phone', async (t) => {
   const { page, complaints } = await open(t, '/trust', phone);
   t.is(await widthOf(page), phone.viewport.width);
+  const gap = await page.evaluate(() => {
+    const edges = ['main > nav', 'main > .stack'].map((at) =>
+      document.querySelector(at)?.getBoundingClientRect(),
+    );
+    return (edges[1]?.top ?? 0) - (edges[0]?.bottom ?? 0);
+  });
+  t.true(gap >= 8, `${gap} px between the links of the sections and the first card`);
   const [first, second] = [0, 1].map((index) => page.locator('[data-recording]').nth(index));
   await first?.click();
   await page.getByRole('button', { name: 'Stop' }).waitFor();
