@@ -27,7 +27,7 @@ export function createJobs(client) {
             const waitSeconds = Math.floor(maxWaitMs / 1000);
             for (let delayMs = firstDelayMs;; delayMs = Math.min(2 * delayMs, maxDelayMs)) {
                 const askedAt = Date.now();
-                const job = await get(id, { ...options, waitSeconds });
+                const job = await get(id, { ...options, waitSeconds: last === '' ? 0 : waitSeconds });
                 const state = JSON.stringify([job.status, job.progress]);
                 if (state !== last)
                     onProgress?.(job);
