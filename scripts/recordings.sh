@@ -29,6 +29,7 @@ encode alaw.wav -c:a pcm_alaw
 encode mulaw.wav -c:a pcm_mulaw
 encode adpcm-ms.wav -c:a adpcm_ms
 encode adpcm-ima.wav -c:a adpcm_ima_wav
+encode gsm.wav -ar 8000 -ac 1 -c:a libgsm_ms
 encode rf64.wav -c:a pcm_s16le -rf64 always
 encode mono-16k.wav -ac 1 -ar 16000
 encode mono-8k.wav -ac 1 -ar 8000
@@ -70,6 +71,10 @@ encode aac.mkv -c:a aac -b:a 128k
 encode flac.mkv -c:a flac
 encode speech.aiff -c:a pcm_s16be
 encode speech.aifc -c:a pcm_mulaw -f aiff
+encode speech.au -c:a pcm_s16be
+encode mulaw.au -c:a pcm_mulaw
+encode alaw.au -c:a pcm_alaw
+encode speech.w64 -c:a pcm_s16le
 encode pcm.caf -c:a pcm_s16le
 encode alac.caf -c:a alac
 sox -D speech.wav -r 8000 -c 1 speech.amr-nb

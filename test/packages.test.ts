@@ -108,7 +108,20 @@ test('FFmpeg is built with the decoders and demuxers of the addon', (t) => {
   const codecs = readFileSync('native/core/decode/codecs.cc', 'utf8');
   t.is(decoders.length, codecs.match(/AV_CODEC_ID_\w+, "/g)?.length ?? 0);
   t.true(decoders.includes('adpcm_g722') && decoders.includes('pcm_mulaw'));
-  t.deepEqual(demuxers, ['wav', 'mp3', 'aac', 'flac', 'ogg', 'matroska', 'mov', 'aiff', 'caf', 'amr']);
+  t.deepEqual(demuxers, [
+    'wav',
+    'mp3',
+    'aac',
+    'flac',
+    'ogg',
+    'matroska',
+    'mov',
+    'aiff',
+    'caf',
+    'amr',
+    'au',
+    'w64',
+  ]);
 });
 
 test('the notices hold the licences of bundled packages', (t) => {

@@ -15,7 +15,7 @@ export const demuxers = [...(/kNames\[\] = \{([^}]+)\}/.exec(codecs)?.[1] ?? '')
   ([, name]) => name as string,
 );
 
-const parsers = ['mpegaudio', 'aac', 'flac', 'opus', 'vorbis'];
+const parsers = ['mpegaudio', 'aac', 'flac', 'opus', 'vorbis', 'gsm'];
 
 /** Without the parts that differ between machines. */
 export const switches = [

@@ -17,7 +17,7 @@ const maxTextBytes = 2 ** 26;
 export type Input = { readonly path: string; readonly bytes: Uint8Array | null; readonly optional: boolean };
 
 const audioExtensions =
-  /^\.(wav|wave|rf64|mp3|mp4|m4a|m4b|m4v|mov|3gp|3g2|aac|flac|ogg|oga|ogv|opus|webm|mka|mkv|aif|aiff|aifc|caf|amr)$/i;
+  /^\.(wav|wave|rf64|mp3|mp4|m4a|m4b|m4v|mov|3gp|3g2|aac|flac|ogg|oga|ogv|opus|webm|mka|mkv|aif|aiff|aifc|caf|amr|au|snd|w64)$/i;
 
 type Stdin = Pick<CliContext, 'stdin'>;
 

@@ -6,7 +6,7 @@ import { flags } from '../multipart/form.ts';
 const recordings =
   'audio/*, video/*, application/octet-stream, binary/octet-stream, application/ogg, application/mp4';
 const formats =
-  'WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, detected from the content. The first audio stream of a video is used.';
+  'WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF, AMR, AU or W64, detected from the content. The first audio stream of a video is used.';
 
 const receipt = {
   type: 'string',

@@ -21,6 +21,7 @@ encode wav/s16.wav slow -t 0.1
 for coding in u8 s24le s32le f32le f64le alaw mulaw; do encode wav/$coding.wav mono -t 0.05 -c:a pcm_$coding; done
 encode wav/adpcm-ms.wav mono -c:a adpcm_ms
 encode wav/adpcm-ima.wav mono -c:a adpcm_ima_wav
+encode wav/gsm.wav mono -c:a libgsm_ms
 encode wav/rf64.wav mono -t 0.05 -rf64 always
 encode wav/extensible.wav mono -t 0.02 -ac 6 -c:a pcm_s16le
 encode wav/tags.wav mono -t 0.05 -metadata title=x
@@ -61,6 +62,10 @@ encode webm/live.webm mono -c:a libopus -b:a 12k -f webm -live 1
 encode aiff/s16.aiff slow -t 0.1
 encode aiff/mulaw.aifc mono -c:a pcm_mulaw -f aiff
 encode aiff/f32.aifc mono -t 0.05 -c:a pcm_f32be -f aiff
+encode au/s16.au slow -t 0.1 -c:a pcm_s16be -metadata title=x
+encode au/mulaw.au mono -c:a pcm_mulaw
+encode w64/s16.w64 slow -t 0.1
+encode w64/adpcm-ms.w64 mono -c:a adpcm_ms
 encode caf/s16.caf mono -t 0.1 -c:a pcm_s16le
 encode caf/alac.caf mono -t 0.1 -c:a alac
 encode caf/opus.caf mono -c:a libopus -b:a 12k

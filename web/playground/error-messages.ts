@@ -13,7 +13,7 @@ const advices: Readonly<Record<string, Sentence>> = {
   content_type: { title: 'This is not a recording', advice: 'Choose an audio or video file.' },
   unsupported: {
     title: 'This format is not supported',
-    advice: 'Export the recording as WAV, MP3, M4A, FLAC, Ogg, WebM, AIFF, CAF or AMR.',
+    advice: 'Export the recording as WAV, MP3, M4A, FLAC, Ogg, WebM, AIFF, CAF, AMR, AU or W64.',
   },
   malformed: {
     title: 'The file is damaged',

@@ -19,6 +19,7 @@ constexpr AllowedCodec kAllowed[] = {
     {AV_CODEC_ID_ALAC, "alac"},
     {AV_CODEC_ID_AMR_NB, "amrnb"},
     {AV_CODEC_ID_AMR_WB, "amrwb"},
+    {AV_CODEC_ID_GSM_MS, "gsm_ms"},
     {AV_CODEC_ID_OPUS, "opus"},
     {AV_CODEC_ID_VORBIS, "vorbis"},
     {AV_CODEC_ID_FLAC, "flac"},
@@ -47,9 +48,9 @@ constexpr AllowedCodec kAllowed[] = {
 }  // namespace
 
 const char* DemuxerName(ContainerFormat format) {
-  static constexpr const char* kNames[] = {"wav",      "mp3", "aac",  "flac", "ogg",
-                                           "matroska", "mov", "aiff", "caf",  "amr"};
-  static_assert(std::size(kNames) == static_cast<size_t>(ContainerFormat::kAmr) + 1);
+  static constexpr const char* kNames[] = {"wav", "mp3",  "aac", "flac", "ogg", "matroska",
+                                           "mov", "aiff", "caf", "amr",  "au",  "w64"};
+  static_assert(std::size(kNames) == static_cast<size_t>(ContainerFormat::kW64) + 1);
   return kNames[static_cast<size_t>(format)];
 }
 

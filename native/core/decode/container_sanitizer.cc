@@ -36,7 +36,34 @@ double DeclaredCafPackets(const uint8_t* bytes, size_t size) {
   return packets;
 }
 
+constexpr size_t kW64ChunkBytes = 24;  // a GUID of 16 bytes, and the size with this header
+
+uint64_t W64ChunkSize(const uint8_t* chunk) { return __builtin_bswap64(ReadBigEndian(chunk + 16, 8)); }
+
+// The cut chunk ends with the file. libavformat would look for the next one inside it.
+void SanitizeW64(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized) {
+  const size_t at = FindCutW64Chunk(bytes, size);
+  for (size_t i = 0; at < size && i < 8; ++i)
+    AddPatch(at + 16 + i, static_cast<uint8_t>(uint64_t{size - at} >> 8 * i), sanitized);
+}
+
 }  // namespace
+
+size_t FindCutW64Chunk(const uint8_t* bytes, size_t size) {
+  for (size_t at = 40; at < size && size - at >= kW64ChunkBytes;) {
+    const uint64_t chunk = W64ChunkSize(bytes + at);
+    if (chunk > size - at) return at;
+    if (chunk < kW64ChunkBytes) break;
+    at += (static_cast<size_t>(chunk) + 7) & ~size_t{7};
+  }
+  return size;
+}
+
+bool W64EndsEarly(const uint8_t* bytes, size_t size) {
+  constexpr uint64_t kUnknownSize = uint64_t{1} << 62;
+  const size_t at = FindCutW64Chunk(bytes, size);
+  return at < size && W64ChunkSize(bytes + at) < kUnknownSize;
+}
 
 void AddPatch(size_t at, uint8_t byte, SanitizedContainer* sanitized) {
   if (sanitized->patches.size() == kMaxPatches)
@@ -52,6 +79,7 @@ SanitizedContainer SanitizeContainer(const uint8_t* bytes, size_t size, Containe
   if (format == ContainerFormat::kCaf) sanitized.declared_packets = DeclaredCafPackets(bytes, size);
   if (format == ContainerFormat::kOgg) SanitizeOgg(bytes, size, budget, &sanitized);
   if (format == ContainerFormat::kMatroska) SanitizeMatroska(bytes, size, &sanitized);
+  if (format == ContainerFormat::kW64) SanitizeW64(bytes, size, &sanitized);
   if (format == ContainerFormat::kMp4) SanitizeMp4(bytes, size, &sanitized);
   std::stable_sort(sanitized.patches.begin(), sanitized.patches.end(),
                    [](const Patch& a, const Patch& b) { return a.at < b.at; });

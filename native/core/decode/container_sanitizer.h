@@ -37,6 +37,12 @@ void SanitizeOgg(const uint8_t* bytes, size_t size, const DecodeBudget& budget,
 void SanitizeMatroska(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized);
 void SanitizeMp4(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized);
 
+// Offset of the chunk of a W64 file that ends beyond the file; `size`: none.
+size_t FindCutW64Chunk(const uint8_t* bytes, size_t size);
+
+// Whether that chunk declares a size: writers to a pipe leave the largest one.
+bool W64EndsEarly(const uint8_t* bytes, size_t size);
+
 // Reads a big-endian integer of up to 8 bytes.
 inline uint64_t ReadBigEndian(const uint8_t* bytes, size_t count) {
   uint64_t value = 0;

@@ -28,7 +28,8 @@ struct DecodeOptions {
 
 // The file before conversion. A file may change its rate and channels; these are the first ones.
 struct Source {
-  std::string container;  // wav, mp3, mp4, mov, 3gp, adts, flac, ogg, webm, matroska, aiff, caf, amr
+  std::string container;  // wav, mp3, mp4, mov, 3gp, adts, flac, ogg, webm, matroska, aiff, caf, amr,
+                          // au, w64
   std::string codec;      // FFmpeg's name: pcm_s16le, mp3, aac, opus, ...
   int sample_rate = 0;    // Hz
   int channels = 0;

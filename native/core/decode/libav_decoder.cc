@@ -41,6 +41,8 @@ bool EndsEarly(const uint8_t* bytes, size_t size, ContainerFormat format, const 
       return AmrEndsInsideFrame(bytes, size);
     case ContainerFormat::kOgg:
       return OggEndsEarly(bytes, size);
+    case ContainerFormat::kW64:
+      return W64EndsEarly(bytes, size);
     case ContainerFormat::kMatroska:
       return MatroskaEndsEarly(bytes, size, budget);
     default:

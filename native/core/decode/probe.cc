@@ -71,6 +71,9 @@ std::optional<ProbeResult> FindContainer(Bytes bytes) {
     return {{ContainerFormat::kAiff, "aiff", 0}};
   if (Has(bytes, 0, "caff")) return {{ContainerFormat::kCaf, "caf", 0}};
   if (Has(bytes, 0, "#!AMR\n") || Has(bytes, 0, "#!AMR-WB\n")) return {{ContainerFormat::kAmr, "amr", 0}};
+  if (Has(bytes, 0, ".snd")) return {{ContainerFormat::kAu, "au", 0}};
+  if (Has(bytes, 0, "riff\x2E\x91\xCF\x11") && Has(bytes, 24, "wave"))
+    return {{ContainerFormat::kW64, "w64", 0}};
   if (IsMp4(bytes)) return {{ContainerFormat::kMp4, Mp4Name(bytes), 0}};
   return std::nullopt;
 }

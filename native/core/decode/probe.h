@@ -6,7 +6,7 @@
 
 namespace undertone {
 
-enum class ContainerFormat { kWav, kMp3, kAdts, kFlac, kOgg, kMatroska, kMp4, kAiff, kCaf, kAmr };
+enum class ContainerFormat { kWav, kMp3, kAdts, kFlac, kOgg, kMatroska, kMp4, kAiff, kCaf, kAmr, kAu, kW64 };
 
 struct ProbeResult {
   ContainerFormat format;

@@ -120,6 +120,27 @@ Bytes OpusWithComments() {
   return Join({ogg, OggPage(100, 0, {0xF8, 0xFF, 0xFE})});
 }
 
+Bytes AuAnnotations() {
+  const Bytes text =
+      Repeat(1'000'000, [](int i) { return FromText("title=" + std::to_string(i) + "\n"); });
+  const Bytes header = Join({FromText(".snd"), Number(24 + text.size(), 4), Words({16000, 3, 8000, 1})});
+  return Join({header, text, Bytes(16000)});
+}
+
+// A summary of names that libavformat holds in a list.
+Bytes W64Summary() {
+  Bytes w64 = Fixture("speech.w64");
+  const Bytes list = Repeat(300'000, [](int i) {
+    return Join({Number(0x20000000U + uint64_t(i) * 7919, 4), Little32(2), {'x', 0}});
+  });
+  const Bytes id = {0xBC, 0x94, 0x5F, 0x92, 0x5A, 0x52, 0xD2, 0x11,
+                    0x86, 0xDC, 0x00, 0xC0, 0x4F, 0x8E, 0xDB, 0x8A};
+  const Bytes size = Join({Little32(static_cast<uint32_t>(28 + list.size())), Bytes(4)});
+  const Bytes chunk = Join({id, size, Little32(300'000), list});
+  w64.insert(w64.begin() + 40, chunk.begin(), chunk.end());
+  return w64;
+}
+
 Bytes Mp4Tracks(int tracks) {
   return Mp4(Bytes(1000),
              std::vector<Bytes>(static_cast<size_t>(tracks), SoundTrack("mp4a", 9'000'000, 1, 1)));
@@ -136,7 +157,9 @@ std::vector<std::pair<const char*, Bytes>> CraftedFiles() {
       {"WebM: 600,000 attachments", WebmAttachments()},
       {"WebM: 8,000,000 empty tracks", WebmTracks()},
       {"MP4: a track of 9,000,000 samples", Mp4Tracks(1)},
-      {"MP4: 4 such tracks", Mp4Tracks(4)}
+      {"MP4: 4 such tracks", Mp4Tracks(4)},
+      {"AU: 1,000,000 annotations", AuAnnotations()},
+      {"W64: a summary of 300,000 names", W64Summary()}
   };
 }
 

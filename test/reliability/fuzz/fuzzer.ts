@@ -10,7 +10,20 @@ export type Target = {
   readonly program: 'decode' | 'extract' | 'measure' | 'planted';
 };
 
-const families = ['wav', 'mp3', 'mp4', 'flac', 'ogg', 'webm', 'adts', 'aiff', 'caf', 'amr'] as const;
+const families = [
+  'wav',
+  'mp3',
+  'mp4',
+  'flac',
+  'ogg',
+  'webm',
+  'adts',
+  'aiff',
+  'caf',
+  'amr',
+  'au',
+  'w64',
+] as const;
 export const targets: readonly Target[] = [
   ...families.map((name) => ({ name, program: 'decode' }) as const),
   { name: 'extract', program: 'extract' },
