@@ -1992,7 +1992,7 @@ export interface operations {
                 "multipart/form-data": {
                     /**
                      * Format: binary
-                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
+                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF, AMR, AU or W64, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
                     /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean; 0.5 means no change. */
@@ -2167,7 +2167,7 @@ export interface operations {
                 "multipart/form-data": {
                     /**
                      * Format: binary
-                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
+                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF, AMR, AU or W64, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
                     /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean; 0.5 means no change. */
@@ -2342,7 +2342,7 @@ export interface operations {
                 "multipart/form-data": {
                     /**
                      * Format: binary
-                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
+                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF, AMR, AU or W64, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
                     /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean; 0.5 means no change. */
@@ -2517,7 +2517,7 @@ export interface operations {
                 "multipart/form-data": {
                     /**
                      * Format: binary
-                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
+                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF, AMR, AU or W64, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
                     /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean; 0.5 means no change. */
@@ -2829,7 +2829,7 @@ export interface operations {
                 "multipart/form-data": {
                     /**
                      * Format: binary
-                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, detected from the content. The first audio stream of a video is used. By default at most 512 MiB, 12 hours, 8 channels, 4 to 384 kHz.
+                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF, AMR, AU or W64, detected from the content. The first audio stream of a video is used. By default at most 512 MiB, 12 hours, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
                     /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean; 0.5 means no change. */
