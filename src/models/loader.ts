@@ -14,6 +14,8 @@ export type Model<K extends Kind> = { readonly manifest: ManifestOf<K>; readonly
 
 /** One model of each kind; `trunk` and `vad` read the same features. */
 export type Models = {
+  /** Those of the whole set, which was loaded. */
+  readonly manifests: readonly Manifest[];
   readonly features: FeatureSpec;
   /** The features of a frame of digital silence. */
   readonly silence: Float32Array;
@@ -76,7 +78,9 @@ async function openModels(byKind: ReadonlyMap<Kind, ModelFolder>): Promise<Model
   const { features } = byName.trunk.manifest;
   const voice = await openVoice(byKind.get('trunk') as ModelFolder);
   const silence = silentFrame(features);
-  return { features, silence, silentVad: await settleVad({ vad: byName.vad, silence }), voice, ...byName };
+  const manifests = [...byKind.values()].map(({ manifest }) => manifest);
+  const silentVad = await settleVad({ vad: byName.vad, silence });
+  return { manifests, features, silence, silentVad, voice, ...byName };
 }
 
 /** What cuts and encodes utterances. */

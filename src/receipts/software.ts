@@ -16,8 +16,7 @@ export function describeSoftware(models: Models): Software {
   return known;
 }
 
-function describe({ vad, trunk, emotion, cognitive }: Models): Software {
-  const manifests = [vad, trunk, emotion, cognitive].map(({ manifest }) => manifest);
+function describe({ manifests }: Models): Software {
   return {
     undertone: version,
     node: process.versions.node,
