@@ -145,7 +145,10 @@ const segmentSchema = z
 export const envelope = {
   audio: audioSchema,
   segments: z.array(segmentSchema).describe('Speech and pauses from the start of the recording to its end.'),
-  request_id: z.string().describe('The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ -'),
+  request_id: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,128}$/)
+    .describe('The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ -'),
 };
 
 /** Only at the top of a response. */

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import { type Signal, signals } from '../analysis/signals/table.ts';
 import { type AnalyzeRequest, channelModes } from '../analysis/types.ts';
-import { publicKeysSchema } from '../receipts/keys.ts';
-import { type Receipt, receiptSchema, type UnsignedReceipt } from '../receipts/receipt.ts';
+import { parseUnambiguous } from '../receipts/canonical.ts';
+import { type PublicKey, publicKeysSchema } from '../receipts/keys.ts';
+import { type Answer, readAnswer } from '../receipts/read-answer.ts';
+import type { Receipt, UnsignedReceipt } from '../receipts/receipt.ts';
 import {
   type Comparison,
   compareReceipts,
@@ -18,16 +20,18 @@ import { readNamedFile } from './inputs.ts';
 import { readSegments } from './parts.ts';
 
 const examples = `
-Checks the signature and the hashes, analyses the recording again and compares. Offline: the keys are those of
-GET /.well-known/undertone-keys.json of the service, which \`undertone keys public\` prints too.
+Checks the signature and the hashes, the report beside the receipt too, analyses the recording again and compares.
+Offline: the keys are those of GET /.well-known/undertone-keys.json of the service, which \`undertone keys public\`
+prints too.
 
 Exit codes:
-  0  the report is identical, or every score is within ${tolerance}
+  0  the report is identical, or every score is within ${tolerance}; the output says when no report was given
   1  something differs; the output says what
-  2  a file cannot be read
+  2  a file cannot be read, or has other fields than a receipt, a report or a job
 
 Examples:
-  undertone verify answer.json recording.wav --report answer.json --keys keys.json`;
+  undertone verify answer.json recording.wav --keys keys.json
+  undertone verify receipt.json recording.wav --report answer.json --keys keys.json`;
 
 type Options = {
   readonly keys: string;
@@ -44,7 +48,7 @@ export function registerVerify(program: Command, terminal: CliContext): void {
     .argument('<receipt>', 'the receipt, or the response or job with it')
     .argument('<recording>', 'the file that was sent')
     .requiredOption('--keys <file>', 'public keys of the service')
-    .option('--report <file>', 'the response or job: is it the one of the receipt?')
+    .option('--report <file>', 'a response or job in another file: is it the one of the receipt?')
     .option('--baseline <file>', 'a part `baseline` that was sent; several in the same order', collect, [])
     .option('--segments <file>', 'the part `segments`, if one was sent')
     .option('--models <name>', 'standard, fast, open or a folder (UNDERTONE_MODELS_DIR, or standard)')
@@ -61,13 +65,17 @@ async function verify(
   terminal: CliContext,
 ): Promise<void> {
   const { maxBytes } = parseConfig(terminal.env).jobs;
-  const receipt = toReceipt(await readJson('receipt', receiptPath));
-  const { keys } = parse('--keys', publicKeysSchema, await readJson('--keys', options.keys));
+  const answer = await readAnswerFile('receipt', receiptPath);
+  const { receipt } = answer;
+  if (receipt === null)
+    throw expected('a report with a receipt', 'receipt', `${receiptPath}, which has none`);
+  const keys = await readKeys(options.keys);
   const recording = await readNamedFile('recording', recordingPath, maxBytes);
   const baselines = await readBaselines(options.baseline, maxBytes);
   const segments = options.segments === undefined ? null : await readSegments(options.segments, terminal);
-  const report = options.report === undefined ? null : reportOf(await readJson('--report', options.report));
-  const evidence = { recording, baselines, segments, report };
+  const other = options.report === undefined ? [] : [await readAnswerFile('--report', options.report)];
+  const reports = [answer, ...other].flatMap(({ report }) => report ?? []);
+  const evidence = { recording, baselines, segments, reports };
   const mismatch = findMismatch(receipt, evidence, keys);
   const say = (line: string) => void terminal.stdout.write(`${line}\n`);
   if (mismatch !== null) {
@@ -76,19 +84,23 @@ async function verify(
   }
   const again = await analyzeAgain(toRequest(receipt, evidence), options, terminal);
   const comparison = compareReceipts(receipt, again);
-  say(describe(comparison));
+  say(describe(comparison, reports.length > 0));
   if (comparison.outcome === 'identical') return;
   for (const difference of softwareDifferences(receipt, again)) say(`  ${difference}`);
   if (comparison.outcome === 'different') terminal.fail();
 }
 
-function describe(comparison: Comparison): string {
-  if (comparison.outcome === 'identical') return 'identical: the recording gives this report again';
+/** The verdict on a receipt alone never says `identical`. */
+function describe(comparison: Comparison, checkedReport: boolean): string {
+  const genuine = checkedReport ? '' : 'receipt genuine, no report checked: ';
+  if (comparison.outcome === 'identical')
+    return `${genuine || 'identical: '}the recording gives ${checkedReport ? 'this report' : 'its report'} again`;
   const { outcome, difference, field, stage } = comparison;
-  if (stage === 'report') return `${outcome}: every score is equal, other fields of the report are not`;
+  const about = outcome === 'different' ? outcome : `${genuine}${outcome}`;
+  if (stage === 'report') return `${about}: every score is equal, other fields of the report are not`;
   const size = Number.isFinite(difference) ? `by ${difference.toFixed(4)}` : 'in words';
   const from = stage === 'decode' ? 'decoding gives other samples' : 'decoding gives the same samples';
-  return `${outcome}: ${field} differs most, ${size}; ${from}`;
+  return `${about}: ${field} differs most, ${size}; ${from}`;
 }
 
 type Evidence = Pick<AnalyzeRequest, 'baselines' | 'segments'> & { readonly recording: Uint8Array };
@@ -128,35 +140,18 @@ async function analyzeAgain(
   });
 }
 
-/** The result of a job, or the JSON itself. */
-function reportOf(json: object): object {
-  const { result } = json as { readonly result?: unknown };
-  return typeof result === 'object' && result !== null ? result : json;
+async function readAnswerFile(name: string, path: string): Promise<Answer> {
+  const answer = readAnswer(await readNamedFile(name, path));
+  if (answer === null)
+    throw expected('a receipt, a report or a job that is done', name, `another file: ${path}`);
+  return answer;
 }
 
-function toReceipt(json: object): Receipt {
-  const report = reportOf(json);
-  return parse('receipt', receiptSchema, 'receipt' in report ? report.receipt : report);
-}
-
-function parse<Value>(
-  name: string,
-  schema: { safeParse(value: unknown): { success: true; data: Value } | { success: false } },
-  json: unknown,
-): Value {
-  const parsed = schema.safeParse(json);
-  if (!parsed.success)
-    throw expected(`a file of ${name === '--keys' ? 'public keys' : 'a receipt'}`, name, 'another');
-  return parsed.data;
-}
-
-async function readJson(name: string, path: string): Promise<object> {
-  const bytes = await readNamedFile(name, path);
+async function readKeys(path: string): Promise<readonly PublicKey[]> {
+  const bytes = await readNamedFile('--keys', path);
   try {
-    const json: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-    if (typeof json === 'object' && json !== null) return json;
+    return publicKeysSchema.parse(parseUnambiguous(bytes)).keys;
   } catch {
-    // Described below.
+    throw expected('a file of public keys', '--keys', `another: ${path}`);
   }
-  throw expected('an object of JSON', name, path);
 }

@@ -28,7 +28,10 @@ const status = z
 
 const summary = z
   .strictObject({
-    id: z.string().describe('Id of the job, and `request_id` of its report.'),
+    id: z
+      .string()
+      .regex(/^job_[0-9A-Za-z]{20}$/)
+      .describe('Id of the job, and `request_id` of its report.'),
     status,
     created_at: time.describe('Time of creation, UTC.'),
     finished_at: time.nullable().describe('Time of its end, UTC; null before.'),

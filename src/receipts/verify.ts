@@ -1,4 +1,5 @@
 /** Compares a receipt with the recording and the report that it is of, and with a second analysis. */
+import { isDeepStrictEqual } from 'node:util';
 import type { SpeakerSegment } from '../analysis/types.ts';
 import { canonicalBytes, hashReport, sha256 } from './canonical.ts';
 import type { PublicKey } from './keys.ts';
@@ -12,14 +13,14 @@ export type Evidence = {
   readonly recording: Uint8Array;
   readonly baselines: readonly Uint8Array[];
   readonly segments: readonly SpeakerSegment[] | null;
-  /** The whole response, with or without its receipt. */
-  readonly report: object | null;
+  /** Whole reports, with or without their receipt. */
+  readonly reports: readonly object[];
 };
 
 /** Returns why the receipt is not one of this evidence; null when it is. */
 export function findMismatch(
   receipt: Receipt,
-  { recording, baselines, segments, report }: Evidence,
+  { recording, baselines, segments, reports }: Evidence,
   keys: readonly PublicKey[],
 ): string | null {
   if (!keys.some(({ kid }) => kid === receipt.key_id)) return `no key has the id ${receipt.key_id}`;
@@ -31,7 +32,9 @@ export function findMismatch(
     return 'a baseline is another';
   if ((segments && sha256(canonicalBytes(segments))) !== receipt.segments_sha256)
     return segments === null ? 'the report has segments: add --segments FILE' : 'the segments are others';
-  if (report !== null && hashReport(report) !== receipt.report_sha256) return 'the report is another';
+  if (reports.some((report) => hashReport(report) !== receipt.report_sha256)) return 'the report is another';
+  if (reports.some((report) => 'receipt' in report && !isDeepStrictEqual(report.receipt, receipt)))
+    return 'the report has another receipt';
   return null;
 }
 

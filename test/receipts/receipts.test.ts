@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { publicKeysSchema } from '../../src/receipts/keys.ts';
-import { receiptSchema } from '../../src/receipts/receipt.ts';
+import { readAnswer } from '../../src/receipts/read-answer.ts';
+import { type Receipt, receiptSchema } from '../../src/receipts/receipt.ts';
 import { findMismatch } from '../../src/receipts/verify.ts';
 import { samplesOf } from '../support/analysis.ts';
 import { runCli } from '../support/cli.ts';
@@ -83,7 +84,7 @@ async function verify(parts: Parts, text: string, url = server.url) {
   const others = ['baseline', 'segments'].flatMap((name) =>
     parts[name] === undefined ? [] : [`--${name}`, write(name, parts[name])],
   );
-  return runCli(['verify', answer, recording, '--report', answer, '--keys', keys, ...others]);
+  return runCli(['verify', answer, recording, '--keys', keys, ...others]);
 }
 
 const identical = { code: 0, stdout: 'identical: the recording gives this report again\n', stderr: '' };
@@ -95,14 +96,16 @@ test('the receipts of ten recordings are verified by the command and by the Pyth
     const text = await analyze(parts);
     const { answer, recording, keys } = await writeFiles(parts, text);
     cases.push({ answer, recording, keys });
-    t.deepEqual(
-      await runCli(['verify', answer, recording, '--report', answer, '--keys', keys]),
-      identical,
-      name,
-    );
+    t.deepEqual(await runCli(['verify', answer, recording, '--keys', keys]), identical, name);
+  }
+  for (const parts of [
+    { audio: stereo, channels: 'split' },
+    { audio: sample, segments },
+  ]) {
+    cases.push(await writeFiles(parts, await analyze({ ...parts, receipt: 'true' })));
   }
   const output = await runPython('receipts_test.py', { CASES: JSON.stringify(cases) });
-  t.regex(output, /Ran 2 tests[\s\S]*OK/);
+  t.regex(output, /Ran 5 tests[\s\S]*OK/);
 });
 
 const voice = samplesOf('speech.wav');
@@ -156,54 +159,26 @@ test('a report has a receipt on request alone, and is the same with it', async (
   t.is(receipt.samples_sha256.length, 1);
 });
 
-test('any changed byte of the recording, the report or the receipt is refused', async (t) => {
-  const text = await analyze({ audio: sample, receipt: 'true' });
+test('any changed byte of the recording is refused', async (t) => {
+  const { receipt, report } =
+    readAnswer(Buffer.from(await analyze({ audio: sample, receipt: 'true' }))) ?? {};
   const { keys } = publicKeysSchema.parse(JSON.parse(await publishedKeys()));
-  const { receipt, ...rest } = JSON.parse(text);
-  const files = {
-    recording: Buffer.from(sample),
-    report: Buffer.from(JSON.stringify(rest)),
-    receipt: Buffer.from(JSON.stringify(receipt)),
-  };
-  const evidenceOf = ({ recording, report, receipt }: typeof files) => {
-    const evidence = { recording, baselines: [], segments: null, report: JSON.parse(decode(report)) };
-    return findMismatch(receiptSchema.parse(JSON.parse(decode(receipt))), evidence, keys);
-  };
-  t.is(evidenceOf(files), null);
-  // The hash of a report does not cover its request id.
-  const id = files.report.indexOf(rest.request_id);
-  const covered = (name: string, at: number) =>
-    name !== 'report' || at < id || at >= id + rest.request_id.length;
-  const change = fc
-    .constantFrom('recording', 'report', 'receipt')
-    .chain((name) =>
-      fc.tuple(
-        fc.constant(name),
-        fc.nat(files[name as keyof typeof files].length - 1),
-        fc.integer({ min: 1, max: 255 }),
-      ),
-    )
-    .filter(([name, at]) => covered(name, at));
+  const refusalOf = (recording: Uint8Array) =>
+    findMismatch(
+      receipt as Receipt,
+      { recording, baselines: [], segments: null, reports: [report as object] },
+      keys,
+    );
+  t.is(refusalOf(sample), null);
+  const change = fc.tuple(fc.nat(sample.length - 1), fc.integer({ min: 1, max: 255 }));
   fc.assert(
-    fc.property(change, ([name, at, difference]) => {
-      const changed = Buffer.from(files[name as keyof typeof files]);
+    fc.property(change, ([at, difference]) => {
+      const changed = Buffer.from(sample);
       changed[at] = (changed[at] as number) ^ difference;
-      return isRefused(() => evidenceOf({ ...files, [name]: changed }));
+      return refusalOf(changed) === 'the recording is another';
     }),
-    { numRuns: 1500 },
   );
 });
-
-const decode = (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-
-/** Either unreadable or not a match. */
-function isRefused(find: () => string | null): boolean {
-  try {
-    return find() !== null;
-  } catch {
-    return true;
-  }
-}
 
 test('the command says what differs', async (t) => {
   const parts = { audio: sample };
@@ -223,7 +198,7 @@ test('the command says what differs', async (t) => {
     await run(answer, recording, '--report', changed, '--keys', keys),
     '1 different: the report is another\n',
   );
-  const forged = write('forged.json', text.replace(/("scores":\[\{"emotion":\{"valence":)0/, '$11'));
+  const forged = write('forged.json', text.replace(/("scores":\[\{"emotion":\{"valence":0\.)/, '$19'));
   t.is(
     await run(forged, recording, '--keys', keys),
     '1 different: the signature is not that of the receipt\n',
@@ -238,8 +213,89 @@ test('the command says what differs', async (t) => {
     await run(answer, join(recording, 'x'), '--keys', keys),
     /^2 Expected a readable file for `recording`/,
   );
-  t.regex(await run(recording, recording, '--keys', keys), /^2 Expected an object of JSON for `receipt`/);
-  t.regex(await run(keys, recording, '--keys', keys), /^2 Expected a file of a receipt for `receipt`/);
+  const plain = write('plain.json', JSON.stringify({ ...JSON.parse(text), receipt: undefined }));
+  t.regex(await run(plain, recording, '--keys', keys), /^2 Expected a report with a receipt for `receipt`/);
+  t.regex(await run(answer, recording, '--keys', answer), /^2 Expected a file of public keys for `--keys`/);
+  const unreadable =
+    /^2 Expected a receipt, a report or a job that is done for `receipt`, got another file: .*\n$/;
+  t.regex(await run(recording, recording, '--keys', keys), unreadable);
+  t.regex(await run(keys, recording, '--keys', keys), unreadable);
+});
+
+test('the verdict names what was checked', async (t) => {
+  const parts = { audio: sample };
+  const text = await analyze({ ...parts, receipt: 'true' });
+  const { answer, recording, keys, write } = await writeFiles(parts, text);
+  const receipt = write('receipt.json', JSON.stringify(JSON.parse(text).receipt));
+  const run = (...args: string[]) => runCli(['verify', ...args, '--keys', keys]);
+  const alone = 'receipt genuine, no report checked: the recording gives its report again\n';
+  t.deepEqual(await run(receipt, recording), { code: 0, stdout: alone, stderr: '' });
+  t.deepEqual(await run(receipt, recording, '--report', answer), identical);
+  t.is((await run(receipt, recording, '--models', 'fast')).stdout.split(':')[0], 'different');
+});
+
+/** Answers that show other scores than the one that was signed; the report of the receipt is beside them, or nowhere. */
+const forgeries: Readonly<Record<string, readonly [forge: (text: string) => string, refused: RegExp]>> = {
+  'other scores beside a genuine receipt': [
+    (text) => text.replace(/"valence":0\./, '"valence":0.9'),
+    /^1 different: the report is another\n$/,
+  ],
+  'a field `result` with the genuine report': [
+    (text) =>
+      JSON.stringify({
+        ...JSON.parse(text.replace(/"valence":0\./, '"valence":0.9')),
+        result: JSON.parse(text),
+      }),
+    /^2 Expected a receipt, a report or a job that is done/,
+  ],
+  'names that occur twice': [
+    (text) => text.replace(/"valence":0/, '"valence":0.99,"valence":0'),
+    /^2 Expected a receipt, a report or a job that is done/,
+  ],
+  'text in `request_id`': [
+    (text) => text.replace(/"request_id":"/, '"request_id":"valence 0.99, '),
+    /^2 Expected a receipt, a report or a job that is done/,
+  ],
+  'scores in a `request_id` of a signal': [
+    (text) => text.replace(/"signals":\{/, '"signals":{"request_id":{"valence":0.99},'),
+    /^2 Expected a receipt, a report or a job that is done/,
+  ],
+  'nesting without end': [
+    (text) => text.replace(/"signals":\{/, `"signals":{"deep":${'['.repeat(50_000)}${']'.repeat(50_000)},`),
+    /^2 Expected a receipt, a report or a job that is done[^\n]*\n$/,
+  ],
+};
+
+for (const [about, [forge, refused]] of Object.entries(forgeries)) {
+  test(`the command refuses ${about}`, async (t) => {
+    const parts = { audio: sample };
+    const genuine = await analyze({ ...parts, receipt: 'true' });
+    const forged = forge(genuine);
+    t.not(forged, genuine);
+    const { code, stdout, stderr } = await verify(parts, forged);
+    t.regex(`${code} ${stdout}${stderr}`, refused);
+    const { recording, keys, write } = await writeFiles(parts, genuine);
+    const receipt = write('receipt.json', JSON.stringify(JSON.parse(genuine).receipt));
+    const beside = await runCli([
+      'verify',
+      receipt,
+      recording,
+      '--report',
+      write('forged', forged),
+      '--keys',
+      keys,
+    ]);
+    t.regex(`${beside.code} ${beside.stdout}${beside.stderr}`, refused);
+  });
+}
+
+test('a report with the receipt of another is refused', async (t) => {
+  const parts = { audio: sample };
+  const text = await analyze({ ...parts, receipt: 'true' });
+  const { answer, recording, keys, write } = await writeFiles(parts, text);
+  const other = write('other.json', text.replace('"purpose":null', '"purpose":"film archive"'));
+  const { stdout } = await runCli(['verify', answer, recording, '--report', other, '--keys', keys]);
+  t.is(stdout, 'different: the report has another receipt\n');
 });
 
 test('other words are refused', async (t) => {
