@@ -78,6 +78,7 @@ export async function openService({
   const metrics = createMetrics();
   const manifests = await readManifests(config.modelsDir);
   ensureDir(config.dataDir);
+  const receiptKeys = await openReceiptKeys(config);
   const database = await openDatabase(config.databaseUrl);
   const failures = createWriteFailures(logger);
   metrics.addWriteFailures(failures.counts);
@@ -85,7 +86,6 @@ export async function openService({
   const tokens = createTokens({ database, staticToken: config.token, failures });
   const usage = createUsageCounts(database, Date.now, failures);
   const secret = config.secret ?? (await loadOrCreateSecret(config.dataDir));
-  const receiptKeys = await openReceiptKeys(config);
   const rateLimiters = await openRateLimiters(config, secret, logger);
   const accounts = openAccounts({ config, database, tokens, usage, secret, rateLimiters });
   const jobs = await openJobQueue(config, database, secret, logger);

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { openReceiptKeys } from '../src/receipts/keys.ts';
 import { ConfigError, parseConfig } from '../src/runtime/config.ts';
 
 type Settings = Readonly<Record<string, string>>;
@@ -98,6 +99,23 @@ test('Compose publishes the HTTP port to its own machine alone, and Redis keeps 
   t.deepEqual(published, ["'127.0.0.1:8080:8080'"]);
   t.is(text.match(/ports:/g)?.length, 1);
   t.regex(text, /redis-server, --save, '', --appendonly, 'no', .*noeviction\]/);
+});
+
+test('every host of a file shares one file of receipt keys, and none invents its own', async (t) => {
+  for (const file of [kubernetes, compose]) {
+    const settings = { ...settingsOf(readFileSync(file, 'utf8')), ...own };
+    t.regex(settings.UNDERTONE_RECEIPT_KEYS ?? '', /receipt-keys\.json$/, file);
+    await t.throwsAsync(openReceiptKeys(parseConfig(settings)), { message: /got none at/ }, file);
+  }
+  const pods = readFileSync(kubernetes, 'utf8');
+  t.regex(pods, /- name: receipt-keys\n +mountPath: \/etc\/undertone\n +readOnly: true\n/);
+  t.regex(pods, /- name: receipt-keys\n +secret:\n +secretName: undertone-receipt-keys\n/);
+  const services = readFileSync(compose, 'utf8').split(/^ {2}(?=\w+:\n)/m);
+  for (const name of ['undertone', 'worker']) {
+    const service =
+      services.find((text) => text.startsWith(`${name}:\n`) && text.includes('*settings')) ?? '';
+    t.regex(service, /^ +volumes: \['undertone:\/data(:ro)?'\]$/m, name);
+  }
 });
 
 test('with a trusted proxy, only the proxy can connect to the HTTP port', (t) => {

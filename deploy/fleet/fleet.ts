@@ -2,9 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installPackages } from '../../benchmarks/packages.ts';
+import { addKey } from '../../src/receipts/keys.ts';
 import { createHost, type Host } from './host.ts';
 import { gateway, makeNetwork } from './network.ts';
 import { type Postgres, startServer } from './postgres.ts';
@@ -52,6 +56,7 @@ export async function startFleet(env: Readonly<Record<string, string>> = {}): Pr
     UNDERTONE_DATABASE_URL: await postgres.makeUrl(),
     UNDERTONE_REDIS_URL: `redis://${gateway}:${redisPort}`,
     UNDERTONE_SECRET: randomBytes(32).toString('hex'),
+    UNDERTONE_RECEIPT_KEYS: await createReceiptKeys(),
     UNDERTONE_WORKERS: '1',
     ...env,
   };
@@ -68,6 +73,15 @@ export async function startFleet(env: Readonly<Record<string, string>> = {}): Pr
     release();
   };
   return { url: `http://${gateway}:${balancerPort}`, hosts, settings, postgres, redis, stop };
+}
+
+/** The file that the hosts share. */
+async function createReceiptKeys(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'undertone-keys-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'receipt-keys.json');
+  await addKey(path, new Date());
+  return path;
 }
 
 /**

@@ -51,14 +51,19 @@ export type ReceiptKeys = {
 };
 
 /**
- * The keys of these settings. A file that the operator names is never created: hosts that share it would sign with keys of their own.
+ * The keys of these settings. They are created for a single host alone: hosts that share Redis, PostgreSQL or a named file
+ * would sign with keys of their own.
  * @throws ConfigError
  */
 export function openReceiptKeys({
   dataDir,
   receiptKeys,
-}: Pick<Config, 'dataDir' | 'receiptKeys'>): Promise<ReceiptKeys> {
-  return receiptKeys === null ? loadOrCreateKeys(join(dataDir, receiptKeysFile)) : loadKeys(receiptKeys);
+  databaseUrl,
+  redisUrl,
+}: Pick<Config, 'dataDir' | 'receiptKeys' | 'databaseUrl' | 'redisUrl'>): Promise<ReceiptKeys> {
+  const path = receiptKeys ?? join(dataDir, receiptKeysFile);
+  const single = receiptKeys === null && redisUrl === null && databaseUrl.startsWith('file:');
+  return single ? loadOrCreateKeys(path) : loadKeys(path);
 }
 
 /** Safe for processes that start together: one creates the file and all read it. @throws ConfigError */
@@ -155,7 +160,12 @@ async function writeNew(path: string, keys: readonly StoredKey[]): Promise<void>
 
 async function readKeys(path: string): Promise<StoredKey[]> {
   const text = await readText(path);
-  if (text === null) throw new ConfigError([`Expected a file of receipt keys, got none at ${path}`]);
+  if (text === null) {
+    const once = 'create it once with `undertone keys create`, the same for all hosts and workers';
+    throw new ConfigError([
+      `Expected a file of receipt keys (UNDERTONE_RECEIPT_KEYS), got none at ${path}: ${once}`,
+    ]);
+  }
   try {
     return storedKeys.parse(JSON.parse(text)).keys;
   } catch {

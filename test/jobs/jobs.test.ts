@@ -7,6 +7,7 @@ import { samplesOf } from '../support/analysis.ts';
 import { makeFolder } from '../support/folder.ts';
 import { call } from '../support/http.ts';
 import { jobOf, startJobStack } from '../support/jobs.ts';
+import { sharedReceiptKeys } from '../support/receipt-keys.ts';
 import { useRedis } from '../support/redis.ts';
 import { makeToken, spawnServer, startServer } from '../support/server.ts';
 import { until } from '../support/wait.ts';
@@ -211,7 +212,8 @@ test.serial('a Redis that persists is refused at the start', async (t) => {
     ['--save', '', '--appendonly', 'yes'],
   ]) {
     const redis = await useRedis(t, settings);
-    const server = await spawnServer(t, { UNDERTONE_REDIS_URL: redis.url });
+    const keys = await sharedReceiptKeys();
+    const server = await spawnServer(t, { ...keys, UNDERTONE_REDIS_URL: redis.url });
     t.deepEqual(await server.exit, { code: 2, signal: null });
     t.regex(server.stderr(), /^Expected a Redis without persistence at `UNDERTONE_REDIS_URL`/m);
   }
@@ -243,7 +245,8 @@ test.serial(
 );
 
 test.serial('a worker with another database leaves the jobs in the queue and logs an error', async (t) => {
-  const secret = { UNDERTONE_SECRET: 'a secret that both of them have, and more' };
+  const keys = await sharedReceiptKeys();
+  const secret = { ...keys, UNDERTONE_SECRET: 'a secret that both of them have, and more' };
   const place = await startJobStack(t, secret);
   const settings = { ...secret, UNDERTONE_REDIS_URL: place.redis.url, UNDERTONE_WORKERS: '1' };
   const wrong = await startWorker(t, { ...settings, UNDERTONE_DATA_DIR: makeFolder() });

@@ -1,12 +1,19 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { addKey, loadKeys, loadOrCreateKeys, type PublicKey } from '../../src/receipts/keys.ts';
+import {
+  addKey,
+  loadKeys,
+  loadOrCreateKeys,
+  openReceiptKeys,
+  type PublicKey,
+} from '../../src/receipts/keys.ts';
 import { signReceipt } from '../../src/receipts/sign.ts';
-import { ConfigError } from '../../src/runtime/config.ts';
+import { ConfigError, parseConfig } from '../../src/runtime/config.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
+import { spawnServer } from '../support/server.ts';
 
 const fresh = () => join(makeFolder(), 'receipt-keys.json');
 const stored = (path: string): { kid: string; d?: string }[] => JSON.parse(readFileSync(path, 'utf8')).keys;
@@ -25,6 +32,27 @@ test('a named file is never created', async (t) => {
   await t.throwsAsync(loadKeys(path), { instanceOf: ConfigError, message: /got none at/ });
   t.false(existsSync(path));
 });
+
+for (const shared of [
+  { UNDERTONE_REDIS_URL: 'redis://127.0.0.1' },
+  { UNDERTONE_DATABASE_URL: 'postgres://127.0.0.1/undertone' },
+]) {
+  const [name = ''] = Object.keys(shared);
+  test(`with ${name} no host invents a key: the error names the command that creates one for all`, async (t) => {
+    const dataDir = makeFolder();
+    const env = { UNDERTONE_DATA_DIR: dataDir, ...shared };
+    const open = () => openReceiptKeys(parseConfig(env));
+    const path = join(dataDir, 'receipt-keys.json');
+    const message = `Expected a file of receipt keys (UNDERTONE_RECEIPT_KEYS), got none at ${path}: create it once with \`undertone keys create\`, the same for all hosts and workers`;
+    await t.throwsAsync(open, { instanceOf: ConfigError, message });
+    t.deepEqual(readdirSync(dataDir), []);
+    const server = await spawnServer(t, env);
+    t.deepEqual(await server.exit, { code: 2, signal: null });
+    t.true(server.stderr().includes(message), server.stderr());
+    const created = await runCli(['keys', 'create'], { env });
+    t.is((await open()).current().id, JSON.parse(created.stdout).keys[0].kid);
+  });
+}
 
 test('a key signs from its time on, and a retired one stays published without its private part', async (t) => {
   const path = fresh();

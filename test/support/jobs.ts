@@ -3,6 +3,7 @@
 import { contentType, multipart, type PartSpec } from '../../benchmarks/upload-body.ts';
 import type { Running } from './cli.ts';
 import { call, type Reply } from './http.ts';
+import { sharedReceiptKeys } from './receipt-keys.ts';
 import { type RedisServer, useRedis } from './redis.ts';
 import { type Server, startServer } from './server.ts';
 import { until } from './wait.ts';
@@ -42,7 +43,8 @@ export async function startJobStack(
   env: Readonly<Record<string, string>> = {},
 ): Promise<JobStack> {
   const redis = await useRedis(t);
-  const settings = { UNDERTONE_REDIS_URL: redis.url, UNDERTONE_WORKERS: '1', ...env };
+  const shared = { UNDERTONE_REDIS_URL: redis.url, ...(await sharedReceiptKeys()) };
+  const settings = { ...shared, UNDERTONE_WORKERS: '1', ...env };
   const server = await startServer(t, settings);
   const authorize = (token = server.token) => ({ Authorization: `Bearer ${token}` });
   const ask = (method: string, path: string, token?: string) =>

@@ -5,6 +5,7 @@ import test from 'ava';
 import { openDatabase } from '../../../src/db/database.ts';
 import { databaseKinds, makeDatabaseUrl } from '../../support/database.ts';
 import { makeFolder } from '../../support/folder.ts';
+import { sharedReceiptKeys } from '../../support/receipt-keys.ts';
 import { startServer } from '../../support/server.ts';
 
 const credentials = { email: 'ada@home.example', password: 'correct horse battery' };
@@ -31,7 +32,8 @@ for (const kind of databaseKinds) {
   test(`${kind}: from sign-up to an analysis, and on after a restart`, async (t) => {
     const dataDir = makeFolder();
     const databaseUrl = await makeDatabaseUrl(kind);
-    const env = { UNDERTONE_DATABASE_URL: databaseUrl, UNDERTONE_DATA_DIR: dataDir, UNDERTONE_WORKERS: '1' };
+    const settings = { UNDERTONE_DATABASE_URL: databaseUrl, UNDERTONE_DATA_DIR: dataDir };
+    const env = { ...(await sharedReceiptKeys()), ...settings, UNDERTONE_WORKERS: '1' };
     const first = await startServer(t, env);
     t.is((statSync(join(dataDir, 'secret')).mode & 0o777).toString(8), '600');
     const { status, cookie } = await post(first.url, 'sign-up', credentials);

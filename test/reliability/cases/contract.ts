@@ -5,6 +5,7 @@ import { cacheFolder } from '../../../benchmarks/case.ts';
 import { openApiDocument } from '../../../src/openapi/document.ts';
 import { version } from '../../../src/runtime/version.ts';
 import { createContract, type Document } from '../../support/contract.ts';
+import { sharedReceiptKeys } from '../../support/receipt-keys.ts';
 import { mypyErrors, pyrightErrors, pythonPrograms } from '../../support/type-checks.ts';
 import { atLeast, exactly, negativeControl, none, type Options, type Row } from '../case.ts';
 import { careful, careless, foreignClientErrors } from '../contract/foreign-client.ts';
@@ -38,8 +39,8 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
     ]),
     ...typeRows(document),
     ...(await exercise(document)),
-    ...(await withRedis(({ url }) =>
-      withServer({ ...quiet, UNDERTONE_REDIS_URL: url }, async (server) => [
+    ...(await withRedis(async ({ url }) =>
+      withServer({ ...quiet, ...(await sharedReceiptKeys()), UNDERTONE_REDIS_URL: url }, async (server) => [
         ...(await attackRows(server, {
           document: `${server.url}/openapi.json`,
           perOperation: many,

@@ -2,6 +2,7 @@
 
 import { postgres } from '../../../deploy/fleet/postgres.ts';
 import { createTokenSecret } from '../../../src/auth/token-format.ts';
+import { sharedReceiptKeys } from '../../support/receipt-keys.ts';
 import { makeToken } from '../../support/server.ts';
 import { preload } from '../support/preload.ts';
 import { type Server, withRedis, withServer } from '../support/service.ts';
@@ -49,7 +50,8 @@ export async function exerciseStatuses(
   });
   await withServer({ ...limited, ...impatient }, (server) => askImpatient(server, operations, onResponse));
   const database = postgres();
-  const own = { UNDERTONE_DATABASE_URL: await database.makeUrl(), UNDERTONE_GRACE_S: '10' };
+  const shared = { UNDERTONE_DATABASE_URL: await database.makeUrl(), ...(await sharedReceiptKeys()) };
+  const own = { ...shared, UNDERTONE_GRACE_S: '10' };
   await withRedis((redis) =>
     withServer({ ...own, ...open, UNDERTONE_REDIS_URL: redis.url }, async (server) => {
       await askJobs(server, redis, onResponse);
