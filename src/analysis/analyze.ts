@@ -76,7 +76,7 @@ async function analyze(
   { onChunk, maxSeconds }: { readonly onChunk: OnChunk; readonly maxSeconds: number | null },
 ): Promise<Analyses | null> {
   const { models, chunking } = context;
-  const timer = startStageTimer(request.cancel);
+  const timer = startStageTimer(request.cancel, request.yieldToOthers);
   const { sampleRate } = models.features;
   const limits = { ...context.limits, seconds: request.maxSeconds ?? context.limits.seconds };
   const hashes = hashSamples(open('audio', request.audio, request, { ...context, limits }, timer), request);
@@ -86,6 +86,14 @@ async function analyze(
   const results = (spans ?? decoders).map((): ChunkResult[] => []);
   const [decoder, firstResults] = [decoders[0] as IncrementalDecoder, results[0] as ChunkResult[]];
   let baselines: readonly SpeakerRecording[] = [];
+  let baselineSeconds = 0;
+
+  /** @throws ServiceError when audio and baselines together are longer than the limit */
+  function checkTogether(audioSeconds: number): void {
+    if (baselineSeconds === 0 || audioSeconds + baselineSeconds <= limits.seconds) return;
+    const expected = `at most ${limits.seconds} s for \`audio\` and \`baseline\` together`;
+    throw invalidPart('baseline', 'audio.too_long', `Expected ${expected}, got more`);
+  }
 
   /** The samples of a chunk are garbage once it returns. Returns whether chunks follow, or null above `maxSeconds`. */
   async function analyzeNext(): Promise<boolean | null> {
@@ -96,7 +104,12 @@ async function analyze(
     const declared = decoder.declaredSeconds();
     const duration = isLast ? seconds : declared && Math.max(seconds, declared);
     if (maxSeconds !== null && (duration ?? seconds) > maxSeconds) return null;
-    if (firstResults.length === 0) baselines = await describeBaselines(request, context, timer);
+    const onBaseline = (added: number) => {
+      baselineSeconds += added;
+      checkTogether(seconds);
+    };
+    if (firstResults.length === 0) baselines = await describeBaselines(request, context, onBaseline, timer);
+    checkTogether(seconds);
     const offset = sum(firstResults, ({ frames }) => frames);
     const voices = spans?.map((own) => restrictToSpeaker(chunks[0], own, offset)) ?? chunks;
     for (const [index, voice] of voices.entries()) {
@@ -171,12 +184,13 @@ function open(
 async function describeBaselines(
   request: AnalyzeRequest,
   context: Context,
+  onSeconds: (added: number) => void,
   timer: StageTimer,
 ): Promise<SpeakerRecording[]> {
   const speakers: SpeakerRecording[] = [];
   if (!request.signals.some((signal) => definitions[signal].usesBaseline)) return speakers;
   for (const bytes of request.baselines)
-    speakers.push(await describeBaseline(bytes, request.cancel, context, timer));
+    speakers.push(await describeBaseline(bytes, request.cancel, context, onSeconds, timer));
   return speakers;
 }
 
@@ -184,12 +198,14 @@ async function describeBaseline(
   bytes: Uint8Array,
   cancel: AnalyzeRequest['cancel'],
   context: Context,
+  onSeconds: (added: number) => void,
   timer: StageTimer,
 ): Promise<SpeakerRecording> {
   const seconds = Math.min(context.limits.seconds, longSeconds);
   const limits = { ...context.limits, seconds };
   const options = { cancel, channel: null };
-  const speaker = await describeSpeaker('baseline', bytes, options, { ...context, limits }, timer);
+  const own = { ...context, limits };
+  const speaker = await describeSpeaker('baseline', bytes, options, own, timer, onSeconds);
   const { minTotalSpeechSeconds } = context.models.vad.manifest.params;
   if (speaker.speechSeconds < minTotalSpeechSeconds) {
     const got = `${speaker.speechSeconds.toFixed(2)} s`;
@@ -199,13 +215,17 @@ async function describeBaseline(
   return speaker;
 }
 
-/** Decodes a recording and collects what measures need, without the trunk and the heads. */
+/**
+ * Decodes a recording and collects what measures need, without the trunk and the heads.
+ * @param onSeconds called with the seconds of each chunk before it is analysed
+ */
 export async function describeSpeaker(
   part: UploadPart,
   bytes: Uint8Array,
   options: Pick<AnalyzeRequest, 'cancel' | 'channel'>,
   context: Context,
   timer: StageTimer,
+  onSeconds: (added: number) => void = () => {},
 ): Promise<SpeakerRecording> {
   const { models, chunking } = context;
   const all = { ...options, channels: null };
@@ -216,8 +236,10 @@ export async function describeSpeaker(
     for (let chunk = await next(); chunk !== null; chunk = await next()) {
       const { speech } = chunk;
       const { audio, segments } = speech;
+      onSeconds(audio.samples.length / audio.sampleRate);
       const track = await trackProsody(audio.samples, audio.sampleRate);
       chunks.push({ ...describeChunk(speech, track), frames: speech.power.length, segments });
+      await timer.yieldToOthers();
     }
   } finally {
     decoder.close();

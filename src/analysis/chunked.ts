@@ -33,6 +33,14 @@ export type Chunking = {
 
 export const defaultChunking: Chunking = { chunkSeconds: 180, maxCutSeconds: 60 };
 
+/** About the samples that are decoded between two yields. */
+const blockSeconds = 10;
+
+/** A chunk is decoded in blocks of equal length. */
+function blocksOf({ chunkSeconds }: Chunking): number {
+  return Math.ceil(chunkSeconds / blockSeconds);
+}
+
 export type UploadPart = 'audio' | 'baseline';
 
 /**
@@ -43,10 +51,10 @@ export function openDecoders(
   part: UploadPart,
   bytes: Uint8Array,
   { channels, ...options }: DecodeOptions & Pick<AnalyzeOptions, 'channels'>,
-  { chunkSeconds }: Chunking,
+  chunking: Chunking,
   timer: StageTimer,
 ): readonly IncrementalDecoder[] {
-  const maxSamples = chunkSeconds * options.sampleRate;
+  const maxSamples = Math.round((chunking.chunkSeconds * options.sampleRate) / blocksOf(chunking));
   const { channel: _, ...shared } = options;
   const selector = channels === null ? 'channel' : 'channels';
   const decoders = toServiceErrors(part, selector, () =>
@@ -109,28 +117,43 @@ export type ChunkDetector = () => Promise<(SpeechChunk & { readonly isLast: bool
 export function detectChunks(
   decoder: IncrementalDecoder,
   models: Models,
-  { maxCutSeconds }: Chunking,
+  chunking: Chunking,
   timer: StageTimer,
 ): ChunkDetector {
   const { hopLength, sampleRate } = models.features;
+  const bins = models.silence.length;
   let state = initialDetectorState(models);
   let samples: Float32Array = new Float32Array(0);
   let frames: FrameBlock | null = null;
   let rows: Float32Array = new Float32Array(0);
+
+  /** Appends the samples of a chunk and their frames, or all to the end. */
+  async function read(): Promise<void> {
+    const blocks: Float32Array[] = [samples];
+    const frameBlocks: FrameBlock[] = frames === null ? [] : [frames];
+    const rowBlocks: Float32Array[] = [rows];
+    for (let count = 0; count < blocksOf(chunking) && decoder.source() === null; count++) {
+      const block = decoder.next();
+      const detected = await detectFrames(state, block, decoder.source() !== null, models, timer);
+      state = detected.state;
+      blocks.push(block);
+      frameBlocks.push(detected.frames);
+      rowBlocks.push(detected.features.data);
+      await timer.yieldToOthers();
+    }
+    samples = joinArrays(blocks);
+    frames = joinFrames(frameBlocks);
+    rows = joinArrays(rowBlocks);
+  }
+
   let { start } = unbounded;
   let previousEnd = Number.NEGATIVE_INFINITY;
   return async () => {
     if (decoder.source() !== null) return null;
-    const block = decoder.next();
+    await read();
     const isLast = decoder.source() !== null;
-    const detected = await detectFrames(state, block, isLast, models, timer);
-    state = detected.state;
-    samples = joinArrays([samples, block]);
-    frames = joinFrames(frames, detected.frames);
-    const { bins } = detected.features;
-    rows = joinArrays([rows, detected.features.data]);
     const features = (end: number) => ({ data: rows.subarray(0, end * bins), frames: end, bins });
-    const speech = analyzeSpeech({ samples, sampleRate }, frames, models);
+    const speech = analyzeSpeech({ samples, sampleRate }, frames as FrameBlock, models);
     const part = { previousEnd, isWhole: isLast && start < 0, isLast };
     if (isLast) {
       const bounds = [{ start, end: unbounded.end }];
@@ -141,16 +164,16 @@ export function detectChunks(
         bounds,
       };
     }
-    const { end, utteranceEnd } = findCut(speech, part.previousEnd, models, maxCutSeconds);
+    const { end, utteranceEnd } = findCut(speech, part.previousEnd, models, chunking.maxCutSeconds);
     const own = analyzeSpeech(
       { samples: samples.subarray(0, end * hopLength), sampleRate },
-      sliceFrames(frames, 0, end),
+      sliceFrames(speech, 0, end),
       models,
     );
     const chunk = { ...own, features: features(end) };
     samples = samples.slice(end * hopLength);
     rows = rows.slice(end * bins);
-    frames = sliceFrames(frames, end);
+    frames = sliceFrames(speech, end);
     const bounds = [{ start, end }];
     [start, previousEnd] = [0, utteranceEnd - end];
     return { ...part, speech: chunk, allSegments: own.segments, bounds };

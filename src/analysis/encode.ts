@@ -59,6 +59,7 @@ export async function scoreUtterances(
     const heads = await score({ ...encoded, speechFrames }, totals, request, models, timer);
     totals = heads.totals;
     scored.push({ start, end, speechFrames, quality: meter.measure(utterance, rows), ...heads.own });
+    await timer.yieldToOthers();
   }
   return { scored, totals };
 }

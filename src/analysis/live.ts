@@ -148,7 +148,7 @@ async function analyzeChannel(
   const { models, timer, cause } = step;
   const isLast = cause === 'session.end';
   const detected = await detectFrames(state.detector, samples, isLast, models, timer);
-  const frames = joinFrames(state.frames, detected.frames);
+  const frames = joinFrames([...(state.frames === null ? [] : [state.frames]), detected.frames]);
   const audio = { samples: joinArrays([state.samples, samples]), sampleRate: models.features.sampleRate };
   const speech = analyzeSpeech(audio, frames, models);
   const now = frames.power.length;

@@ -171,10 +171,9 @@ function extractNext(state: DetectorState, block: Float32Array, isLast: boolean,
   };
 }
 
-/** Frames of both, in order. */
-export function joinFrames(one: FrameBlock | null, other: FrameBlock): FrameBlock {
-  if (one === null || one.power.length === 0) return other;
-  const join = (values: (block: FrameBlock) => Float32Array) => joinArrays([values(one), values(other)]);
+/** Frames of all blocks, in order. @param blocks at least one */
+export function joinFrames(blocks: readonly FrameBlock[]): FrameBlock {
+  const join = (values: (block: FrameBlock) => Float32Array) => joinArrays(blocks.map(values));
   return {
     speechProbability: join((block) => block.speechProbability),
     syllableRate: join((block) => block.syllableRate),

@@ -10,25 +10,34 @@ export type StageTimer = {
   stages(): Stage[];
   /** Adds the time since the last mark to a stage. @throws ServiceError `deadline` after cancellation */
   mark(name: string): void;
-  /** @throws ServiceError `deadline` after cancellation */
-  check(): void;
+  /** Ends a unit of work. The time in which others run is the stage `pause`. @throws ServiceError `deadline` after cancellation */
+  yieldToOthers(): Promise<void>;
 };
 
-/** @param cancel shared with the caller: a value other than 0 cancels the analysis */
-export function startStageTimer(cancel: Int32Array | null): StageTimer {
+/**
+ * @param cancel shared with the caller: a value other than 0 cancels the analysis
+ * @param yieldToOthers returns whether others ran
+ */
+export function startStageTimer(
+  cancel: Int32Array | null,
+  yieldToOthers?: () => Promise<boolean>,
+): StageTimer {
   const stages = new Map<string, number>();
   let last = performance.now();
   const check = () => {
     if (cancel !== null && Atomics.load(cancel, 0) !== 0) throw new ServiceError('deadline', stoppedMessage);
   };
+  const mark = (name: string) => {
+    const now = performance.now();
+    stages.set(name, (stages.get(name) ?? 0) + now - last);
+    last = now;
+    check();
+  };
   return {
     stages: () => [...stages].map(([name, ms]) => ({ name, ms })),
-    mark: (name) => {
-      const now = performance.now();
-      stages.set(name, (stages.get(name) ?? 0) + now - last);
-      last = now;
-      check();
+    mark,
+    yieldToOthers: async () => {
+      if (await yieldToOthers?.()) mark('pause');
     },
-    check,
   };
 }

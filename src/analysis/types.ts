@@ -49,6 +49,8 @@ export type AnalyzeRequest = AnalyzeOptions & {
   readonly maxSeconds?: number | undefined;
   /** Shared with the caller: a value other than 0 cancels the analysis at the next stage. */
   readonly cancel: Int32Array | null;
+  /** Called between units of work, of some 0.1 s at most: the analysis waits for it. Returns whether others ran. */
+  readonly yieldToOthers?: (() => Promise<boolean>) | undefined;
 };
 
 /** The whole recording, over which signals aggregate; positions are frames. */

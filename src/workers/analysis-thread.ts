@@ -1,4 +1,4 @@
-/** Entry file of an analysis thread: loads the models once, then handles one task at a time. */
+/** Entry file of an analysis thread: loads the models once, then handles tasks in turns. */
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { analyzerOf } from '../analysis/analyze.ts';
@@ -8,10 +8,12 @@ import { handleTask } from './handle-task.ts';
 import {
   type Reply,
   reportHeapPressure,
+  reportPaused,
   reportReady,
   type TaskMessage,
   type ThreadSettings,
 } from './protocol.ts';
+import { passTurn } from './turn.ts';
 
 /** piscina awaits this export before the first task. */
 export const run = start(workerData as ThreadSettings);
@@ -25,8 +27,9 @@ async function start({
   const analyzers = { busy: analyzerOf(busy, limits), idle: analyzerOf(idle, limits) };
   await analyzers.idle.warm();
   reportReady();
-  return async (task) => {
-    const reply = await handleTask(task.hasIdleCores ? analyzers.idle : analyzers.busy, task);
+  return async ({ id, turn, hasIdleCores, ...task }) => {
+    const yieldToOthers = () => passTurn(turn, () => reportPaused(id));
+    const reply = await handleTask(hasIdleCores ? analyzers.idle : analyzers.busy, task, yieldToOthers);
     reportHeapPressure();
     return transferred(reply);
   };

@@ -18,6 +18,8 @@ type FairQueue<Task> = {
   remove(account: string, task: Task): boolean;
   /** Removes and returns the next task; null when empty. */
   next(): Task | null;
+  /** The oldest task of each account. */
+  heads(): Task[];
   all(): Task[];
 };
 
@@ -69,6 +71,7 @@ export function createFairQueue<Task>(capacity: number): FairQueue<Task> {
       }
       return null;
     },
+    heads: () => [...waiting.values()].flatMap(([first]) => (first === undefined ? [] : [first])),
     all: () => [...waiting.values()].flatMap((tasks) => [...tasks]),
   };
 }

@@ -5,7 +5,7 @@ import { composeReport } from '../analysis/compose-report.ts';
 import { embeddingReport } from '../analysis/embedding-report.ts';
 import { signals as allSignals, type Signal } from '../analysis/signals/table.ts';
 import { type Stage, stoppedMessage } from '../analysis/stage-timer.ts';
-import { type AnalyzeOptions, defaultOptions } from '../analysis/types.ts';
+import { type AnalyzeOptions, type AnalyzeRequest, defaultOptions } from '../analysis/types.ts';
 import { wavHeader } from '../audio/wav.ts';
 import { readForm } from '../multipart/form.ts';
 import { encodeWithReceipt } from '../receipts/encode-with-receipt.ts';
@@ -22,18 +22,24 @@ import {
 
 const encoder = new TextEncoder();
 
-/** Never rejects: errors are replies. */
-export async function handleTask(analyzer: Analyzer, task: CancellableTask): Promise<Reply> {
+/** Never rejects: errors are replies. @param yieldToOthers called between units of work, but for those of a step */
+export async function handleTask(
+  analyzer: Analyzer,
+  task: CancellableTask,
+  yieldToOthers?: () => Promise<boolean>,
+): Promise<Reply> {
   try {
     if (Atomics.load(task.cancel, 0) !== 0) throw new ServiceError('deadline', stoppedMessage);
     if ('live' in task) return await step(analyzer, task);
-    return 'format' in task ? await reportStream(analyzer, task) : await report(analyzer, task);
+    const yielding = { ...task, yieldToOthers };
+    return 'format' in yielding ? await reportStream(analyzer, yielding) : await report(analyzer, yielding);
   } catch (error) {
     return toErrorReply(error);
   }
 }
 
 type Cancellable = Pick<CancellableTask, 'cancel'>;
+type Yielding = Pick<AnalyzeRequest, 'cancel' | 'yieldToOthers'>;
 
 async function step(analyzer: Analyzer, { live, cancel }: LiveTask & Cancellable) {
   const before = live.state && unpackState(live.state);
@@ -50,12 +56,13 @@ async function step(analyzer: Analyzer, { live, cancel }: LiveTask & Cancellable
 /** The body of POST /v1/analyze for the samples as a WAV file. */
 async function reportStream(
   analyzer: Analyzer,
-  { body, format, split, signals, requestId, maxSeconds, cancel }: RecordingTask & Cancellable,
+  { body, format, split, signals, requestId, maxSeconds, cancel, yieldToOthers }: RecordingTask & Yielding,
 ) {
   const length = body.reduce((sum, block) => sum + block.length, 0);
   const audio = Buffer.concat([wavHeader(format, length), ...body]);
   const channels = split ? 'split' : null;
-  const request = { ...defaultOptions, channels, audio, baselines: [], signals, maxSeconds, cancel } as const;
+  const options = { ...defaultOptions, channels, signals, maxSeconds, cancel, yieldToOthers } as const;
+  const request = { ...options, audio, baselines: [] };
   const analyses = await analyzer.analyze(request);
   const json = encoder.encode(JSON.stringify(composeReport(request, analyses, requestId)));
   const { seconds: audioSeconds } = analyses[0].audio;
@@ -73,7 +80,8 @@ async function report(
     maxSeconds,
     receipt,
     cancel,
-  }: FormTask & Cancellable,
+    yieldToOthers,
+  }: FormTask & Yielding,
 ) {
   const started = performance.now();
   const bytes = body.length === 1 ? (body[0] as Uint8Array) : Buffer.concat(body);
@@ -82,7 +90,8 @@ async function report(
   requireAllSignals(form, signals);
   if (embeddings && requested) throw noReceipt();
   const wanted = receipt !== undefined && !embeddings && (requested || receipt.always);
-  const request = { ...form, signals, embeddings, cancel, maxSeconds, hashSamples: wanted };
+  const limits = { cancel, yieldToOthers, maxSeconds };
+  const request = { ...form, ...limits, signals, embeddings, hashSamples: wanted };
   const analyses = await analyzer.analyze(request);
   const analyzed = performance.now();
   const composed = embeddings

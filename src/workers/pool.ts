@@ -1,17 +1,16 @@
 /**
- * Analysis threads behind one bounded queue. A deadline or a disconnected client sets the flag of the task, which its
- * thread reads between its stages: running threads are not terminated. A crash in native code ends the process.
+ * Analysis threads behind one bounded queue. A deadline or a disconnected client sets the flag of the task, which its thread reads between its stages: running
+ * threads are not terminated. A crash in native code ends the process.
  */
 
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
 import { entryFile } from '../runtime/worker-entries.ts';
 import { areCoresIdle } from './cores.ts';
-import { createFairQueue } from './fair-queue.ts';
-import type { Reply, Task, TaskMessage, ThreadSettings } from './protocol.ts';
+import type { Reply, Task, TaskMessage, TaskPaused, ThreadSettings } from './protocol.ts';
+import { createScheduler, maxTasksPerThread } from './scheduler.ts';
+import type { TaskKind } from './task-queues.ts';
 import { createThreadPool, deferred, ThreadLostError, type ThreadPool } from './thread-pool.ts';
-
-/** Uploads are bounded. Steps and reports of live sessions are never refused. */
-export type TaskKind = 'upload' | 'step' | 'report';
+import { createTurn, type Turn } from './turn.ts';
 
 export type AnalysisResult = Omit<Extract<Reply, { kind: 'report' }>, 'kind'>;
 
@@ -70,7 +69,7 @@ export type Pool = {
 };
 
 type PoolOptions = {
-  /** Threads. Each runs one task at a time. */
+  /** Threads. Each runs one task at a time, and holds those that it has paused. */
   readonly workers: number;
   /** Maximum number of queued tasks. */
   readonly queue: number;
@@ -81,6 +80,7 @@ type PoolOptions = {
 };
 
 type Entry = {
+  readonly id: number;
   readonly account: string;
   readonly kind: TaskKind;
   readonly task: Task;
@@ -93,6 +93,7 @@ type Entry = {
   readonly reject: (error: Error) => void;
   /** Shared with the thread: a value other than 0 stops the task. */
   readonly cancel: Int32Array;
+  readonly turn: Turn;
 };
 
 type Threads = ThreadPool<TaskMessage, Reply>;
@@ -103,65 +104,34 @@ const closePollMs = 10;
 const maxCloseMs = 10_000;
 
 export function createPool(options: PoolOptions): Pool {
-  const threads = openThreads(options, update);
-  const queues = createTaskQueues<Entry>(options.queue);
-  const running = new Set<Entry>();
+  const threads = openThreads(options, {
+    onReady: () => scheduler.update(),
+    onPaused: (id) => scheduler.onPaused(id),
+  });
+  const scheduler = createScheduler<Threads, Entry>({ threads, queue: options.queue, run, onUpdate });
   let fullSince: number | null = null;
   let displaced = 0;
+  let lastId = 0;
 
-  const idle = () => running.size < threads.ready();
-  const accepts = (account: string) => idle() || queues.uploads.accepts(account);
+  const accepts = (account: string) => scheduler.idle() || scheduler.uploads.accepts(account);
 
-  function update(): void {
-    while (idle()) {
-      const entry = queues.next(acceptsReport());
-      if (entry === null) break;
-      void work(entry);
-    }
-    fullSince = !idle() && queues.uploads.refusesAll() ? (fullSince ?? performance.now()) : null;
+  function onUpdate(): void {
+    const isFull = !scheduler.idle() && scheduler.uploads.refusesAll();
+    fullSince = isFull ? (fullSince ?? performance.now()) : null;
   }
 
-  /** Reports can take seconds: one worker is left for steps, unless there is only one. */
-  const acceptsReport = () => reportsOf(running) < Math.max(1, threads.ready() - 1);
-
   function queue(entry: Entry): void {
-    const victim = entry.kind === 'upload' ? queues.uploads.victim() : null;
+    const victim = entry.kind === 'upload' && !scheduler.idle() ? scheduler.uploads.victim() : null;
     if (victim !== null) {
       displaced++;
       fail(victim, displacedError());
     }
-    queues.add(entry);
+    scheduler.add(entry);
   }
 
-  async function work(entry: Entry): Promise<void> {
-    running.add(entry);
-    if (entry.timer === null) entry.startTimer();
-    const queueMs = performance.now() - entry.queuedAt;
-    const { task, cancel } = entry;
-    const hasIdleCores = areCoresIdle(running.size);
-    try {
-      settle(
-        entry,
-        await threads.run({ ...task, cancel, hasIdleCores }, 'body' in task ? task.body : []),
-        queueMs,
-      );
-    } catch (cause) {
-      const lost = new ServiceError('worker_lost', 'The worker of this request ended unexpectedly');
-      entry.reject(cause instanceof ThreadLostError ? lost : (cause as Error));
-    }
-    clearTimeout(entry.timer ?? undefined);
-    running.delete(entry);
-    entry.release();
-    update();
-  }
-
-  /** Removes the task from the queue, or sets its flag: its worker stays busy until it has read the flag. */
   function stop(entry: Entry): void {
-    Atomics.store(entry.cancel, 0, 1);
     clearTimeout(entry.timer ?? undefined);
-    if (!queues.remove(entry)) return;
-    entry.release();
-    update();
+    scheduler.stop(entry);
   }
 
   function fail(entry: Entry, failure: ServiceError): void {
@@ -183,12 +153,10 @@ export function createPool(options: PoolOptions): Pool {
       entry.timer = setTimeout(onDeadline, ms);
     };
     const cancel = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-    const shared = { account, kind, task, queuedAt, release, cancel };
+    const shared = { id: ++lastId, account, kind, task, queuedAt, release, cancel, turn: createTurn() };
     const entry: Entry = { ...shared, ...settlers, timer: null, startTimer };
     if (kind !== 'report') startTimer();
-    if (idle() && (kind !== 'report' || acceptsReport())) void work(entry);
-    else queue(entry);
-    update();
+    queue(entry);
     return {
       result: promise,
       cancel: () => {
@@ -199,29 +167,68 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   return {
-    started: threads.started,
-    warm: () => threads.ready() > 0,
+    started: startAll(threads),
+    warm: () => threads.some((thread) => thread.ready() > 0),
     accepts,
     fullForMs: () => (fullSince === null ? 0 : performance.now() - fullSince),
     submit,
     failAll: (failure) => {
-      for (const entry of [...queues.all(), ...running]) fail(entry, failure);
+      for (const entry of scheduler.all()) fail(entry, failure);
     },
-    stats: () => ({ ...queues.stats(), running: running.size, lost: threads.lost(), displaced }),
-    close: () => close(running, threads),
+    stats: () => {
+      const lost = threads.reduce((sum, thread) => sum + thread.lost(), 0);
+      return { ...scheduler.stats(), lost, displaced };
+    },
+    close: () => close(scheduler, threads),
   };
 }
 
-function openThreads({ workers, ...options }: PoolOptions, onReady: () => void): Threads {
-  const file = entryFile('workers/analysis-thread');
-  return createThreadPool({ file, ...options, threads: workers, heapMebibytes, onReady });
+function openThreads(
+  { workers, ...options }: PoolOptions,
+  { onReady, onPaused }: { onReady(): void; onPaused(id: number): void },
+): readonly Threads[] {
+  const threadOptions = {
+    file: entryFile('workers/analysis-thread'),
+    ...options,
+    threads: 1,
+    tasksPerThread: maxTasksPerThread,
+    heapMebibytes,
+    onReady,
+    onNote: ({ paused }: TaskPaused) => onPaused(paused),
+  };
+  return Array.from({ length: workers }, () =>
+    createThreadPool<TaskMessage, Reply, TaskPaused>(threadOptions),
+  );
+}
+
+/** Waits for every thread, also when one fails: terminating one inside the model runtime aborts the process. */
+async function startAll(threads: readonly Threads[]): Promise<void> {
+  const starts = await Promise.allSettled(threads.map(({ started }) => started));
+  const failed = starts.find(({ status }) => status === 'rejected');
+  if (failed === undefined) return;
+  await closeThreads(threads);
+  throw (failed as PromiseRejectedResult).reason;
+}
+
+async function closeThreads(threads: readonly Threads[]): Promise<void> {
+  await Promise.all(threads.map((thread) => thread.close()));
+}
+
+async function run(threads: Threads, entry: Entry, running: number): Promise<void> {
+  if (entry.timer === null) entry.startTimer();
+  const queueMs = performance.now() - entry.queuedAt;
+  const { id, task, cancel, turn } = entry;
+  const message = { ...task, id, cancel, turn, hasIdleCores: areCoresIdle(running) };
+  try {
+    settle(entry, await threads.run(message, 'body' in task ? task.body : []), queueMs);
+  } catch (cause) {
+    const lost = new ServiceError('worker_lost', 'The worker of this request ended unexpectedly');
+    entry.reject(cause instanceof ThreadLostError ? lost : (cause as Error));
+  }
+  clearTimeout(entry.timer ?? undefined);
 }
 
 const msUntil = (at: number) => Math.max(0, at - performance.now());
-
-function reportsOf(running: ReadonlySet<Entry>): number {
-  return [...running].filter(({ kind }) => kind === 'report').length;
-}
 
 /** The queue is full and the account has used its share of it. */
 export function queueFull(): ServiceError {
@@ -241,58 +248,14 @@ function settle(entry: Entry, reply: Reply, queueMs: number): void {
   }
 }
 
-/** Waits a limited time for running tasks. */
-async function close(running: ReadonlySet<Entry>, threads: Threads): Promise<void> {
+/** Waits a limited time for started tasks. */
+async function close(
+  scheduler: { readonly isEmpty: () => boolean },
+  threads: readonly Threads[],
+): Promise<void> {
   const deadline = performance.now() + maxCloseMs;
-  while (running.size > 0 && performance.now() < deadline) {
+  while (!scheduler.isEmpty() && performance.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, closePollMs));
   }
-  await threads.close();
-}
-
-type Queued = { readonly account: string; readonly kind: TaskKind };
-
-/** Steps that run before a waiting task of another kind. */
-const maxStepsInRow = 4;
-
-/** The waiting tasks, fair to accounts within each kind. */
-export function createTaskQueues<Task extends Queued>(uploadCapacity: number) {
-  const queues = {
-    upload: createFairQueue<Task>(uploadCapacity),
-    step: createFairQueue<Task>(Number.POSITIVE_INFINITY),
-    report: createFairQueue<Task>(Number.POSITIVE_INFINITY),
-  };
-  let stepsInRow = 0;
-  let previous: TaskKind = 'upload';
-
-  /** Steps first, but for one task of another kind in `maxStepsInRow`. Uploads and reports take turns. */
-  function order(): TaskKind[] {
-    const others: TaskKind[] = previous === 'report' ? ['upload', 'report'] : ['report', 'upload'];
-    return stepsInRow < maxStepsInRow ? ['step', ...others] : [...others, 'step'];
-  }
-
-  function taken(task: Task): Task {
-    stepsInRow = task.kind === 'step' ? stepsInRow + 1 : 0;
-    if (task.kind !== 'step') previous = task.kind;
-    return task;
-  }
-
-  return {
-    uploads: queues.upload,
-    stats: () => ({
-      queued: queues.upload.size() + queues.step.size() + queues.report.size(),
-      accounts: queues.upload.accounts(),
-    }),
-    all: () => Object.values(queues).flatMap((queue) => queue.all()),
-    add: (task: Task) => queues[task.kind].add(task.account, task),
-    remove: (task: Task) => queues[task.kind].remove(task.account, task),
-    /** @param reports whether a report may run now */
-    next(reports: boolean): Task | null {
-      for (const kind of order()) {
-        const task = kind === 'report' && !reports ? null : queues[kind].next();
-        if (task !== null) return taken(task);
-      }
-      return null;
-    },
-  };
+  await closeThreads(threads);
 }

@@ -9,6 +9,7 @@ import type { SampleFormat } from '../audio/wav.ts';
 import type { Signing } from '../receipts/compose-receipt.ts';
 import { type SerializedError, ServiceError, serializeError } from '../runtime/errors.ts';
 import type { PackedState } from './live-state.ts';
+import type { Turn } from './turn.ts';
 
 /** The `workerData` of a thread. */
 export type ThreadSettings = { readonly modelsDir: string; readonly limits: DecodeLimits };
@@ -18,6 +19,9 @@ export type ThreadReady = { readonly ready: number };
 
 /** Posted by a thread whose heap exceeds `maxHeapRatio`. */
 export type HeapPressure = { readonly heapPressure: number };
+
+/** Posted by a thread when the task with this id has paused. */
+export type TaskPaused = { readonly paused: number };
 
 /** The analysis of an upload. */
 export type FormTask = {
@@ -56,6 +60,8 @@ export type Task = FormTask | LiveTask | RecordingTask;
 export type CancellableTask = Task & { readonly cancel: Int32Array };
 
 export type TaskMessage = CancellableTask & {
+  readonly id: number;
+  readonly turn: Turn;
   /** When the task started. */
   readonly hasIdleCores: boolean;
 };
@@ -88,6 +94,10 @@ export function toErrorReply(error: unknown): ErrorReply {
 /** Without the message of a SyntaxError, which quotes the text that was parsed. */
 function stackOf({ name, message, stack = `${name}: ${message}` }: Error): string {
   return name === 'SyntaxError' ? stack.replace(message, 'message left out') : stack;
+}
+
+export function reportPaused(id: number): void {
+  parentPort?.postMessage({ paused: id } satisfies TaskPaused);
 }
 
 export function reportReady(): void {

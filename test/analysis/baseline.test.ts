@@ -1,9 +1,11 @@
 /** Recordings beside a baseline, through the whole pipeline. */
 import test from 'ava';
+import { speechFile } from '../../benchmarks/speech.ts';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
 import { type SignalReport, signalReport } from '../../src/analysis/report.ts';
 import { defaultOptions } from '../../src/analysis/types.ts';
+import { ServiceError } from '../../src/runtime/errors.ts';
 import { limits, speech } from '../support/analysis.ts';
 
 const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
@@ -47,4 +49,31 @@ test('a male and a female voice are different speakers', async (t) => {
   const report = await reportOf(say('high-1'), rested);
   t.true(report.warnings.includes('baseline_other_speaker'));
   t.true(report.relative);
+});
+
+test('audio and baselines together are at most as long as the limit', async (t) => {
+  const request = { ...defaultOptions, signals: ['cognitive'], cancel: null, maxSeconds: 40 } as const;
+  const baselines = [speechFile(10), speechFile(9)];
+  const [analysis] = await analyzer.analyze({ ...request, audio: speechFile(21), baselines });
+  t.is(analysis.audio.seconds, 21);
+  for (const lengths of [
+    [22, 10, 9],
+    [1, 20, 20],
+    [39, 2],
+  ]) {
+    const [audio, ...others] = lengths.map((seconds) => speechFile(seconds)) as [Buffer, ...Buffer[]];
+    const analyzed = analyzer.analyze({ ...request, audio, baselines: others });
+    const error = await t.throwsAsync<ServiceError>(analyzed, { instanceOf: ServiceError });
+    t.deepEqual(error?.problems, [
+      {
+        where: 'body',
+        field: 'baseline',
+        reason: 'audio.too_long',
+        message: 'Expected at most 40 s for `audio` and `baseline` together, got more',
+      },
+    ]);
+  }
+  const unused = { ...request, signals: ['emotion'] } as const;
+  const [own] = await analyzer.analyze({ ...unused, audio: speechFile(39), baselines });
+  t.is(own.audio.seconds, 39);
 });

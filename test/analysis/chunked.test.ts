@@ -1,10 +1,11 @@
 /** Chunked analysis gives the scores of a single pass. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { analyzerOf, createAnalyzer } from '../../src/analysis/analyze.ts';
 import { combinedReport } from '../../src/analysis/report.ts';
-import { type AnalyzeRequest, defaultOptions } from '../../src/analysis/types.ts';
+import { type Analysis, type AnalyzeRequest, defaultOptions } from '../../src/analysis/types.ts';
 import { loadModels } from '../../src/models/loader.ts';
 import { limits, samplesOf } from '../support/analysis.ts';
 
@@ -81,6 +82,29 @@ test.serial('a chunked analysis computes the requested signals alone', async (t)
   const cognitive = await analyze({ signals: ['cognitive'] });
   t.deepEqual(cognitive.results, { cognitive: both.cognitive });
 });
+
+test.serial(
+  'an analysis yields after each block of decoding and each utterance, with the same bits',
+  async (t) => {
+    const analyzer = analyzerOf(await loadModels('models/standard'), long);
+    const blank = ({ stages: _, ...analysis }: Analysis) => analysis;
+    const asked = { ...request, audio: talk(95), baselines: [talk(35)] };
+    const alone = await analyzer.analyze(asked);
+    let yields = 0;
+    const yieldToOthers = async () => {
+      yields++;
+      await sleep(1);
+      return true;
+    };
+    const paused = await analyzer.analyze({ ...asked, yieldToOthers });
+    t.deepEqual(paused.map(blank), alone.map(blank));
+    t.true(paused[0].stages.some(({ name }) => name === 'pause'));
+    t.false(alone[0].stages.some(({ name }) => name === 'pause'));
+    const timeline = combinedReport(alone[0], 'x').emotion.timeline.length;
+    // Ten blocks of the recording, four of the baseline, and the baseline.
+    t.is(yields, timeline + 10 + 4 + 1);
+  },
+);
 
 test.serial('a long tone has status insufficient_speech', async (t) => {
   const analyzer = analyzerOf(await loadModels('models/standard'), long);

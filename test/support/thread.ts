@@ -1,7 +1,14 @@
 /** A thread that does what its task's body says: for what the real one does only when something is broken. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
-import { type HeapPressure, type Reply, reportReady, type TaskMessage } from '../../src/workers/protocol.ts';
+import {
+  type HeapPressure,
+  type Reply,
+  reportPaused,
+  reportReady,
+  type TaskMessage,
+} from '../../src/workers/protocol.ts';
+import { passTurn } from '../../src/workers/turn.ts';
 
 export type ThreadTask =
   | { readonly do: 'echo' }
@@ -9,6 +16,8 @@ export type ThreadTask =
   | { readonly do: 'work'; readonly ms: number }
   /** Holds the thread until the file exists or the flag is raised. */
   | { readonly do: 'hold'; readonly file: string }
+  /** Short units of work until the file exists or the flag is raised. */
+  | { readonly do: 'units'; readonly file: string }
   /** Says that its heap is too full. */
   | { readonly do: 'fill' }
   | { readonly do: 'exit' }
@@ -48,7 +57,7 @@ function isFirst(starts: Int32Array = new Int32Array(2)): boolean {
   return first;
 }
 
-async function obey({ cancel, ...task }: TaskMessage): Promise<Reply> {
+async function obey({ id, turn, cancel, ...task }: TaskMessage): Promise<Reply> {
   const requestId = 'live' in task ? 'live' : task.requestId;
   const body = 'live' in task ? [task.live.bytes] : task.body;
   const order: ThreadTask = JSON.parse(Buffer.concat(body).toString());
@@ -70,6 +79,10 @@ async function obey({ cancel, ...task }: TaskMessage): Promise<Reply> {
   }
   if (order.do === 'work') work(cancel, order.ms);
   if (order.do === 'hold') hold(cancel, order.file);
+  while (order.do === 'units' && !existsSync(order.file) && Atomics.load(cancel, 0) === 0) {
+    Atomics.wait(cancel, 0, 0, 5);
+    await passTurn(turn, () => reportPaused(id));
+  }
   const flag = Atomics.load(cancel, 0);
   const json = encoder.encode(JSON.stringify({ request_id: requestId, flag, thread: threadId }));
   return { kind: 'report', json, stages: [{ name: 'work', ms: 1 }], audioSeconds: 1.5 };

@@ -2,14 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { ServiceError } from '../../src/runtime/errors.ts';
-import {
-  createPool,
-  type PendingAnalysis,
-  type Pool,
-  type TaskKind,
-  type TaskLimit,
-} from '../../src/workers/pool.ts';
+import { createPool, type PendingAnalysis, type Pool, type TaskLimit } from '../../src/workers/pool.ts';
 import type { Task } from '../../src/workers/protocol.ts';
+import type { TaskKind } from '../../src/workers/task-queues.ts';
 import { createGate } from '../support/gate.ts';
 import type { ThreadTask } from '../support/thread.ts';
 import { until } from '../support/wait.ts';
@@ -156,7 +151,7 @@ test.serial('in a full queue an account within its share displaces a task of ano
   t.deepEqual([pool.accepts('a'), pool.accepts('b'), pool.accepts('c')], [false, true, true]);
   gate.open();
   await Promise.all(jobs);
-  t.deepEqual(ends, ['a4 overloaded', 'a0 flag 0', 'a1 flag 0', 'b0 flag 0', 'a2 flag 0', 'a3 flag 0']);
+  t.deepEqual(ends, ['a4 overloaded', 'a0 flag 0', 'b0 flag 0', 'a1 flag 0', 'a2 flag 0', 'a3 flag 0']);
 });
 
 test.serial('a pool is full once it refuses every account', async (t) => {
@@ -300,14 +295,70 @@ test.serial('a start that fails waits until every thread has loaded', async (t) 
   t.is(await loadedAtEnd, 1);
 });
 
-test.serial('one worker is left while reports run, whose time counts from their start', async (t) => {
-  const { pool } = await open(t, 2, 1);
+test.serial('the time of a report counts from its start', async (t) => {
+  const { pool } = await open(t, 1, 1);
   const gates = [createGate(), createGate()] as const;
   const first = submit(pool, gates[0].task, farMs, undefined, 'a', 'report');
   const second = submit(pool, gates[1].task, 0, undefined, 'a', 'report');
-  t.is(await outcome(submit(pool, { do: 'echo' }, farMs, undefined, 'a', 'step')), 'flag 0');
   t.is(pool.stats().queued, 1);
   gates[0].open();
   t.deepEqual(await Promise.all([first, second].map(outcome)), ['flag 0', 'deadline']);
   gates[1].open();
+});
+
+/** Submits a task of many units of work, and returns once it runs. */
+function submitUnits(pool: Pool, account: string) {
+  const gate = createGate();
+  const job = submit(pool, { ...gate.task, do: 'units' } as ThreadTask, farMs, undefined, account);
+  return { job, end: gate.open };
+}
+
+test.serial('a task of another account, and a step, run before a task that runs has ended', async (t) => {
+  const { pool } = await open(t, 1, 4);
+  const long = submitUnits(pool, 'a');
+  const own = outcome(submit(pool, { do: 'echo' }));
+  t.is(await outcome(submit(pool, { do: 'echo' }, farMs, undefined, 'b')), 'flag 0');
+  t.is(await outcome(submit(pool, { do: 'echo' }, farMs, undefined, 'b', 'report')), 'flag 0');
+  t.is(await outcome(submit(pool, { do: 'echo' }, farMs, undefined, 'a', 'step')), 'flag 0');
+  t.like(pool.stats(), { queued: 1, running: 1 });
+  long.end();
+  t.deepEqual(await Promise.all([outcome(long.job), own]), ['flag 0', 'flag 0']);
+});
+
+test.serial(
+  'long tasks of two accounts take turns, and a cancelled one ends while it is paused',
+  async (t) => {
+    const { pool } = await open(t, 1, 4);
+    const [one, other] = [submitUnits(pool, 'a'), submitUnits(pool, 'b')];
+    for (const account of ['c', 'd', 'c'])
+      t.is(await outcome(submit(pool, { do: 'echo' }, farMs, undefined, account)), 'flag 0');
+    one.job.cancel();
+    t.is(await outcome(one.job), 'cancelled');
+    other.end();
+    t.is(await outcome(other.job), 'flag 0');
+    t.like(pool.stats(), { queued: 0, running: 0 });
+  },
+);
+
+test.serial('a worker starts at most four tasks at once, but for steps', async (t) => {
+  const { pool } = await open(t, 1, 8);
+  const long = ['a', 'b', 'c', 'd'].map((account) => submitUnits(pool, account));
+  await until(() => pool.stats().queued === 0);
+  const fifth = submit(pool, { do: 'echo' }, farMs, undefined, 'e');
+  t.is(await outcome(submit(pool, { do: 'echo' }, farMs, undefined, 'f', 'step')), 'flag 0');
+  t.is(pool.stats().queued, 1);
+  for (const { end } of long) end();
+  t.deepEqual(
+    await Promise.all([...long.map(({ job }) => job), fifth].map(outcome)),
+    Array(5).fill('flag 0'),
+  );
+});
+
+test.serial('a worker that dies fails the tasks that it has paused', async (t) => {
+  const { pool, lost } = await open(t, 1, 8);
+  const long = submitUnits(pool, 'a');
+  t.is(await outcome(submit(pool, { do: 'exit' }, farMs, undefined, 'b')), 'worker_lost');
+  t.is(await outcome(long.job), 'worker_lost');
+  t.is(await outcome(submit(pool, { do: 'echo' })), 'flag 0');
+  t.true(lost.length > 0);
 });

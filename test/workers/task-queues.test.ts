@@ -1,44 +1,128 @@
 import test from 'ava';
-import { createTaskQueues, type TaskKind } from '../../src/workers/pool.ts';
+import fc from 'fast-check';
+import { createTaskQueues, type TaskKind } from '../../src/workers/task-queues.ts';
 
 type Task = { readonly account: string; readonly kind: TaskKind; readonly name: string };
 
-/** @param names kind and account of each task, as in `step:a` */
+/** @param name kind and account of the task, as in `step:a` */
+function taskOf(name: string): Task {
+  const [kind, account] = name.split(':') as [TaskKind, string];
+  return { account, kind, name };
+}
+
 function queuesOf(names: readonly string[]) {
   const queues = createTaskQueues<Task>(100);
-  for (const name of names) {
-    const [kind, account] = name.split(':') as [TaskKind, string];
-    queues.add({ account, kind, name });
-  }
+  for (const name of names) queues.add(taskOf(name));
   return queues;
 }
 
+const free = { paused: new Set<Task>(), isFull: false };
+
+/** One after another on one worker: each lasts 1 ms. */
 function orderOf(names: readonly string[]): string[] {
   const queues = queuesOf(names);
-  return names.map(() => queues.next(true)?.name ?? 'none');
+  return names.map(() => {
+    const task = queues.next(free);
+    if (task === null) return 'none';
+    queues.charge(task, 1);
+    return task.name;
+  });
 }
 
 test('steps precede uploads and reports, and accounts take turns', (t) => {
-  t.deepEqual(orderOf(['upload:c', 'report:c', 'step:a', 'step:a', 'step:b']), [
+  t.deepEqual(orderOf(['upload:c', 'report:d', 'step:a', 'step:a', 'step:b']), [
     'step:a',
     'step:b',
     'step:a',
-    'report:c',
     'upload:c',
+    'report:d',
   ]);
 });
 
-test('an endless flow of steps leaves every fifth task to uploads and reports in turn', (t) => {
+test('an endless flow of steps leaves every fifth turn to uploads and reports', (t) => {
   const steps = Array.from({ length: 20 }, () => 'step:a');
   const order = orderOf([...steps, 'upload:b', 'upload:b', 'report:b']);
   t.deepEqual([order[4], order[9], order[14]], ['report:b', 'upload:b', 'upload:b']);
 });
 
-test('a report waits while none may run, and a removed task does not run', (t) => {
+test('a removed task does not run', (t) => {
   const queues = queuesOf(['report:a', 'upload:b']);
-  t.is(queues.next(false)?.name, 'upload:b');
-  t.is(queues.next(false), null);
-  const [report] = queues.all();
-  t.true(report !== undefined && queues.remove(report));
-  t.deepEqual([queues.next(true), queues.stats().queued], [null, 0]);
+  const [upload, report] = queues.all() as [Task, Task];
+  t.true(queues.remove(report));
+  t.is(queues.next(free), upload);
+  t.deepEqual([queues.next(free), queues.stats().queued], [null, 0]);
+});
+
+test('the account with the least time of workers is next, and saves none up while it has no task', (t) => {
+  const queues = queuesOf(['upload:a', 'upload:a', 'upload:a']);
+  const first = queues.next(free) as Task;
+  queues.charge(first, 10_000);
+  queues.add(taskOf('upload:b'));
+  queues.add(taskOf('upload:b'));
+  queues.charge(first, 1);
+  const own = queues.next(free) as Task;
+  t.is(own.name, 'upload:b');
+  queues.charge(own, 2);
+  t.is(queues.next(free)?.name, 'upload:a');
+});
+
+test('an account that leaves and returns keeps its time', (t) => {
+  const queues = queuesOf(['upload:a', 'upload:b']);
+  const quick = queues.next(free) as Task;
+  queues.charge(quick, 5);
+  queues.end(quick);
+  queues.add(taskOf('upload:a'));
+  t.is(queues.next(free)?.name, 'upload:b');
+});
+
+test('a step or a waiting task of another account contests the turn of a task, its own account does not', (t) => {
+  const queues = queuesOf(['upload:a', 'upload:a']);
+  const running = queues.next(free) as Task;
+  t.false(queues.isContested(running, { ...free, paused: new Set([taskOf('upload:a')]) }));
+  t.true(queues.isContested(running, { paused: new Set([taskOf('upload:b')]), isFull: true }));
+  queues.add(taskOf('report:b'));
+  t.true(queues.isContested(running, free));
+  t.false(queues.isContested(running, { ...free, isFull: true }));
+  const step = taskOf('step:a');
+  queues.add(step);
+  t.true(queues.isContested(running, { ...free, isFull: true }));
+  t.false(queues.isContested(step, free));
+});
+
+test('accounts that always have tasks get the same time, whatever their tasks last and however many they are', (t) => {
+  const account = fc.record({ units: fc.integer({ min: 1, max: 40 }), ms: fc.integer({ min: 1, max: 100 }) });
+  fc.assert(
+    fc.property(fc.array(account, { minLength: 2, maxLength: 5 }), (accounts) => {
+      const queues = createTaskQueues<Task>(100);
+      const names = accounts.map((_, index) => String.fromCharCode(97 + index));
+      const used = new Map(names.map((name) => [name, 0]));
+      const left = new Map<Task, number>();
+      const paused = new Set<Task>();
+      const submit = (name: string) => {
+        const task = taskOf(`upload:${name}`);
+        left.set(task, accounts[names.indexOf(name)]?.units as number);
+        queues.add(task);
+      };
+      for (const name of names) submit(name);
+      for (let unit = 0; unit < 500; unit++) {
+        const task = queues.next({ paused, isFull: false }) as Task;
+        const { ms } = accounts[names.indexOf(task.account)] as { ms: number };
+        queues.charge(task, ms);
+        used.set(task.account, (used.get(task.account) as number) + ms);
+        const units = (left.get(task) as number) - 1;
+        left.set(task, units);
+        if (units > 0) paused.add(task);
+        else {
+          paused.delete(task);
+          // Before it leaves: the account is always busy.
+          submit(task.account);
+          queues.end(task);
+        }
+        const times = [...used.values()];
+        if (Math.max(...times) - Math.min(...times) > 100) return false;
+      }
+      return true;
+    }),
+  );
+  t.pass();
 });

@@ -1,0 +1,143 @@
+/**
+ * Runs the tasks of the queues on threads. A thread runs one task at a time. While a task of another account, or a step, waits,
+ * the running task pauses when its turn is over, after its unit of work, and later continues on the same thread.
+ */
+import { createTaskQueues, type Started, type TaskKind } from './task-queues.ts';
+import { requestPause, resume, type Turn } from './turn.ts';
+
+type Schedulable = {
+  readonly id: number;
+  readonly account: string;
+  readonly kind: TaskKind;
+  /** A value other than 0 stops the task. */
+  readonly cancel: Int32Array;
+  readonly turn: Turn;
+  /** Called once, when the task has ended or was removed from the queue. */
+  release(): void;
+};
+
+/** A thread and the tasks that it holds. */
+type Worker<Thread, Task> = {
+  readonly thread: Thread;
+  running: Task | null;
+  /** Start of its turn. */
+  startedAt: number;
+  /** When the time of the running task was last added to its account. */
+  chargedAt: number;
+  readonly paused: Set<Task>;
+  /** Running, paused, and cancelled but not ended. */
+  readonly started: Set<Task>;
+};
+
+/** Least length of a turn, but for a task that ends: most recordings of 10 s need only one. */
+const turnMs = 50;
+/** Bounds the memory of paused tasks. */
+const maxStarted = 4;
+/** A step runs beside them. */
+export const maxTasksPerThread = maxStarted + 1;
+
+export function createScheduler<Thread extends { ready(): number }, Task extends Schedulable>(options: {
+  readonly threads: readonly Thread[];
+  /** Maximum number of queued uploads. */
+  readonly queue: number;
+  /** Runs a task to its end. Never rejects. */
+  run(thread: Thread, task: Task, running: number): Promise<void>;
+  onUpdate(): void;
+}) {
+  type Own = Worker<Thread, Task>;
+  const workers = options.threads.map((thread): Own => {
+    return { thread, running: null, startedAt: 0, chargedAt: 0, paused: new Set(), started: new Set() };
+  });
+  const queues = createTaskQueues<Task>(options.queue);
+  let timer: NodeJS.Timeout | undefined;
+  const running = () => workers.filter((worker) => worker.running !== null).length;
+  const isIdle = (worker: Own) => worker.running === null && worker.thread.ready() > 0;
+
+  function update(): void {
+    for (const worker of workers) charge(worker);
+    const free = workers.filter(isIdle).sort((one, other) => one.paused.size - other.paused.size);
+    for (const worker of free) {
+      const task = queues.next(startedOf(worker));
+      if (task !== null) start(worker, task);
+    }
+    clearTimeout(timer);
+    const ends = workers.map(requestEnd).filter((ms) => ms > 0);
+    if (ends.length > 0) timer = setTimeout(update, Math.min(...ends));
+    options.onUpdate();
+  }
+
+  /** Requests a pause of the running task if another one waits. Returns the time until then, ms; 0: none. */
+  function requestEnd(worker: Own): number {
+    const { running: task, startedAt } = worker;
+    if (task === null) return 0;
+    const isContested = queues.isContested(task, startedOf(worker));
+    const left = Math.max(0, startedAt + turnMs - performance.now());
+    requestPause(task.turn, isContested && left === 0);
+    return isContested ? left : 0;
+  }
+
+  function charge(worker: Own): void {
+    const now = performance.now();
+    if (worker.running !== null) queues.charge(worker.running, now - worker.chargedAt);
+    worker.chargedAt = now;
+  }
+
+  function start(worker: Own, task: Task): void {
+    worker.running = task;
+    worker.startedAt = performance.now();
+    if (worker.paused.delete(task)) resume(task.turn);
+    else {
+      worker.started.add(task);
+      void options.run(worker.thread, task, running()).then(() => end(worker, task));
+    }
+  }
+
+  function end(worker: Own, task: Task): void {
+    charge(worker);
+    if (worker.running === task) worker.running = null;
+    worker.paused.delete(task);
+    worker.started.delete(task);
+    release(task);
+  }
+
+  function release(task: Task): void {
+    queues.end(task);
+    task.release();
+    update();
+  }
+
+  return {
+    uploads: queues.uploads,
+    update,
+    idle: () => workers.some(isIdle),
+    add(task: Task): void {
+      queues.add(task);
+      update();
+    },
+    /** A started task has paused. */
+    onPaused(id: number): void {
+      const worker = workers.find((one) => one.running?.id === id);
+      if (worker === undefined) return;
+      const task = worker.running as Task;
+      charge(worker);
+      worker.running = null;
+      if (Atomics.load(task.cancel, 0) === 0) worker.paused.add(task);
+      else resume(task.turn);
+      update();
+    },
+    /** Removes the task from the queue, or sets its flag: its worker stays busy until it has read the flag. */
+    stop(task: Task): void {
+      Atomics.store(task.cancel, 0, 1);
+      if (queues.remove(task)) release(task);
+      else if (workers.some(({ paused }) => paused.delete(task))) resume(task.turn);
+    },
+    /** Queued and started tasks. */
+    all: () => [...queues.all(), ...workers.flatMap(({ started }) => [...started])],
+    isEmpty: () => workers.every(({ started }) => started.size === 0),
+    stats: () => ({ ...queues.stats(), running: running() }),
+  };
+}
+
+function startedOf<Task>({ paused, started }: Worker<unknown, Task>): Started<Task> {
+  return { paused, isFull: started.size >= maxStarted };
+}
