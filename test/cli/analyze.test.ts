@@ -43,7 +43,7 @@ test('one line of JSON a file, in order, with whole reports', async (t) => {
   t.is(lines[5].error.type, 'value_error.audio.empty');
   for (const line of [lines[1], lines[3], lines[4]]) {
     t.deepEqual(Object.keys(line), ['path', 'emotion', 'cognitive', 'audio', 'segments']);
-    const hoisted = { audio: line.audio, segments: line.segments, request_id: '' };
+    const hoisted = { audio: line.audio, segments: line.segments, request_id: 'a' };
     reportSchemas.emotion.parse({ ...line.emotion, ...hoisted });
     reportSchemas.cognitive.parse({ ...line.cognitive, ...hoisted });
     t.is(line.emotion.status, 'ok');

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { follow } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
+import { sharedReceiptKeys } from '../support/receipt-keys.ts';
 import { useRedis } from '../support/redis.ts';
 
 const settings = {
@@ -44,7 +45,8 @@ test('the service stops gracefully when npx ends', async (t) => {
 
 test('the worker stops gracefully when npx ends', async (t) => {
   const { url } = await useRedis(t);
-  const worker = startByNpx(t, 'worker', { UNDERTONE_REDIS_URL: url });
+  const keys = await sharedReceiptKeys();
+  const worker = startByNpx(t, 'worker', { UNDERTONE_REDIS_URL: url, ...keys });
   await worker.printed(/^working with 1 threads\n/m);
   await worker.stop();
   t.regex(worker.stderr(), /"signal":"SIGTERM","msg":"stopping"/);
