@@ -27,7 +27,11 @@ export function makeCanaries(): Canaries {
 }
 
 /** Plain, hexadecimal, base64 and URL-encoded. */
-export function findCanaries(canaries: Canaries, place: string, bytes: Buffer): string[] {
+export function findCanaries(
+  canaries: Readonly<Record<string, string>>,
+  place: string,
+  bytes: Buffer,
+): string[] {
   return Object.entries(canaries).flatMap(([kind, word]) => {
     const plain = Buffer.from(word);
     const shapes = [
