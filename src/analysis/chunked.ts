@@ -130,7 +130,7 @@ export function detectChunks(
   /** Appends the samples of a chunk and their frames, or all to the end. */
   async function read(): Promise<void> {
     const blocks: Float32Array[] = [samples];
-    const frameBlocks: FrameBlock[] = frames === null ? [] : [frames];
+    const frameBlocks = [frames];
     const rowBlocks: Float32Array[] = [rows];
     for (let count = 0; count < blocksOf(chunking) && decoder.source() === null; count++) {
       const block = decoder.next();

@@ -132,16 +132,14 @@ function minVoiceFrames({ trunk, features }: Models): number {
 }
 
 /**
- * The rows of the windows, one after another. The first frame of a window lies a multiple of `gridFrames` from the middle of
- * the energy of its speech, so that equal sounds have equal frames wherever they stand in a recording. Silence precedes and
+ * The rows of the windows, one after another. The first frame of a window is a multiple of `gridFrames` frames away from the
+ * temporal centroid of its speech, so that equal sounds have equal frames wherever they stand in a recording. Silence precedes and
  * follows the recording.
  */
 export function framesOf(speech: Detected, windows: readonly SpeechWindow[], spec: FeatureSpec): Rows {
   const parts = windows.map((window) => readWindow(speech, window, spec));
-  const [first] = parts;
-  if (parts.length === 1 && first !== undefined) return first;
   return {
-    start: first?.start ?? 0,
+    start: parts[0]?.start ?? 0,
     data: joinArrays(parts.map(({ data }) => data)),
     bins: spec.nMels,
     speechProbability: joinArrays(parts.map(({ speechProbability }) => speechProbability)),
@@ -156,8 +154,8 @@ function readWindow(
   const { hopLength } = spec;
   const grid = gridFrames * hopLength;
   const from = window.start * hopLength;
-  const middle = start * hopLength + middleOfEnergy(samples.subarray(start * hopLength, end * hopLength));
-  const first = from + ((((middle - from) % grid) + grid) % grid);
+  const centroid = start * hopLength + temporalCentroid(samples.subarray(start * hopLength, end * hopLength));
+  const first = from + ((((centroid - from) % grid) + grid) % grid);
   const count = Math.floor((window.end * hopLength - first) / hopLength);
   const context = leadFrames * hopLength;
   const own = padded(samples, first - context, first + count * hopLength + context);
@@ -180,8 +178,8 @@ function padded(values: Float32Array, start: number, end: number): Float32Array 
   return own;
 }
 
-/** Position of the mean of time weighted by energy, in samples; the middle of silence. */
-function middleOfEnergy(samples: Float32Array): number {
+/** Mean position weighted by energy, in samples (MPEG-7 TemporalCentroid, without an envelope); the middle of silence. */
+function temporalCentroid(samples: Float32Array): number {
   let [energy, moment] = [0, 0];
   for (let at = 0; at < samples.length; at++) {
     const power = (samples[at] as number) ** 2;

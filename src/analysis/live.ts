@@ -42,7 +42,7 @@ export type LiveStep = {
   readonly cause: 'turn.end' | 'session.end' | null;
 };
 
-/** Serializable: per channel some 100 kB, and the samples of an open utterance, at most 0.9 MB. */
+/** Serializable: per channel some 100 kB, and 66 kB for each second of an open utterance. */
 export type LiveState = SampleState & { readonly channels: readonly ChannelState[] };
 
 /** Speech of a stream so far, in frames of the stream, as measurements need it. */
@@ -148,7 +148,7 @@ async function analyzeChannel(
   const { models, timer, cause } = step;
   const isLast = cause === 'session.end';
   const detected = await detectFrames(state.detector, samples, isLast, models, timer);
-  const frames = joinFrames([...(state.frames === null ? [] : [state.frames]), detected.frames]);
+  const frames = joinFrames([state.frames, detected.frames]);
   const audio = { samples: joinArrays([state.samples, samples]), sampleRate: models.features.sampleRate };
   const speech = analyzeSpeech(audio, frames, models);
   const now = frames.power.length;

@@ -171,9 +171,10 @@ function extractNext(state: DetectorState, block: Float32Array, isLast: boolean,
   };
 }
 
-/** Frames of all blocks, in order. @param blocks at least one */
-export function joinFrames(blocks: readonly FrameBlock[]): FrameBlock {
-  const join = (values: (block: FrameBlock) => Float32Array) => joinArrays(blocks.map(values));
+/** Frames of all blocks, in order; null has none. */
+export function joinFrames(blocks: readonly (FrameBlock | null)[]): FrameBlock {
+  const join = (values: (block: FrameBlock) => Float32Array) =>
+    joinArrays(blocks.flatMap((block) => (block === null ? [] : [values(block)])));
   return {
     speechProbability: join((block) => block.speechProbability),
     syllableRate: join((block) => block.syllableRate),

@@ -7,7 +7,7 @@ const minSeconds = 0.5;
 export const maxGapSeconds = 1;
 /** A cut of long speech is the middle of the span of this length with the least speech. */
 const dipSeconds = 0.1;
-/** Embeddings of the shipped trunks begin at a multiple of these frames. Windows have so much room to begin at one of the sound. */
+/** A multiple of the frames per embedding of every shipped trunk. A window may begin up to so many frames before its context. */
 export const gridFrames = 4;
 
 export type UtteranceParams = {
