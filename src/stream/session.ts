@@ -3,7 +3,7 @@ import { frameBytesOf, type SampleFormat } from '../audio/wav.ts';
 import { errorJson, httpStatus } from '../openapi/errors.ts';
 import { invalidPart, ServiceError } from '../runtime/errors.ts';
 import { createTokenBucket } from '../runtime/token-bucket.ts';
-import type { PackedState } from '../workers/live-state.ts';
+import type { SerializedState } from '../workers/live-state.ts';
 import {
   type CloseReason,
   closeCodes,
@@ -45,7 +45,7 @@ export class Session {
   readonly #messages = createTokenBucket(maxMessages, messagesPerSecond);
   #stream: Stream | null = null;
   /** After the last step; null before the first. */
-  #state: PackedState | null = null;
+  #state: SerializedState | null = null;
   #due: (Step & { readonly arrivedAt: number })[] = [];
   #bytes = 0;
   #turnEndedAt = 0;

@@ -2,15 +2,15 @@
 import type { LiveMessage } from '../analysis/live.ts';
 import { longSeconds } from '../analysis/types.ts';
 import { ServiceError } from '../runtime/errors.ts';
-import type { PackedState } from '../workers/live-state.ts';
+import type { SerializedState } from '../workers/live-state.ts';
 import type { AnalysisResult, PendingAnalysis, Pool, TaskLimit } from '../workers/pool.ts';
-import type { PackedStep, RecordingTask, Task } from '../workers/protocol.ts';
+import type { RecordingTask, SerializedStep, Task } from '../workers/protocol.ts';
 
-export type PackedOutput = { readonly state: PackedState; readonly messages: readonly LiveMessage[] };
+export type StepOutput = { readonly state: SerializedState; readonly messages: readonly LiveMessage[] };
 
 export type TaskRunner = {
   /** Sent again once when its worker dies. Returns null when cancelled. @throws ServiceError */
-  step(live: PackedStep): Promise<PackedOutput | null>;
+  step(live: SerializedStep): Promise<StepOutput | null>;
   /** The body of POST /v1/analyze for the samples; null when cancelled. @throws ServiceError */
   report(request: ReportRequest): Promise<string | null>;
   /** Stops the running task. */
@@ -53,7 +53,7 @@ export function createTaskRunner(
         if (error instanceof ServiceError && error.code === 'worker_lost') return submit();
         throw error;
       });
-      return result && { state: result.state as PackedState, messages: JSON.parse(result.text) };
+      return result && { state: result.state as SerializedState, messages: JSON.parse(result.text) };
     },
     report: async ({ seconds, ...request }) => {
       const maxSeconds = Math.max(longSeconds, seconds + 1);

@@ -1,10 +1,11 @@
-/** Entry file of an analysis thread: loads the models once, then handles tasks in turns. */
+/** Entry file of an analysis thread: loads the models once, then handles tasks, of which it pauses some. */
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { analyzerOf } from '../analysis/analyze.ts';
 import { loadModelsForCores } from '../models/loader.ts';
 import { threadsPerTask } from './cores.ts';
 import { handleTask } from './handle-task.ts';
+import { pauseIfRequested } from './pause-flag.ts';
 import {
   type Reply,
   reportHeapPressure,
@@ -13,7 +14,6 @@ import {
   type TaskMessage,
   type ThreadSettings,
 } from './protocol.ts';
-import { passTurn } from './turn.ts';
 
 /** piscina awaits this export before the first task. */
 export const run = start(workerData as ThreadSettings);
@@ -27,8 +27,8 @@ async function start({
   const analyzers = { busy: analyzerOf(busy, limits), idle: analyzerOf(idle, limits) };
   await analyzers.idle.warm();
   reportReady();
-  return async ({ id, turn, hasIdleCores, ...task }) => {
-    const yieldToOthers = () => passTurn(turn, () => reportPaused(id));
+  return async ({ id, pauseFlag, hasIdleCores, ...task }) => {
+    const yieldToOthers = () => pauseIfRequested(pauseFlag, () => reportPaused(id));
     const reply = await handleTask(hasIdleCores ? analyzers.idle : analyzers.busy, task, yieldToOthers);
     reportHeapPressure();
     return transferred(reply);

@@ -10,7 +10,7 @@ import { wavHeader } from '../audio/wav.ts';
 import { readForm } from '../multipart/form.ts';
 import { encodeWithReceipt } from '../receipts/encode-with-receipt.ts';
 import { invalidPart, ServiceError } from '../runtime/errors.ts';
-import { packState, unpackState } from './live-state.ts';
+import { deserializeState, serializeState } from './live-state.ts';
 import {
   type CancellableTask,
   type FormTask,
@@ -42,12 +42,12 @@ type Cancellable = Pick<CancellableTask, 'cancel'>;
 type Yielding = Pick<AnalyzeRequest, 'cancel' | 'yieldToOthers'>;
 
 async function step(analyzer: Analyzer, { live, cancel }: LiveTask & Cancellable) {
-  const before = live.state && unpackState(live.state);
+  const before = live.state && deserializeState(live.state);
   const { stages, messages, state } = await analyzer.live({ ...live, state: before, cancel });
   return {
     kind: 'report',
     json: encoder.encode(JSON.stringify(messages)),
-    state: packState(state),
+    state: serializeState(state),
     stages,
     audioSeconds: 0,
   } as const;

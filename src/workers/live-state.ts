@@ -1,18 +1,18 @@
-/** The state of a live session between its steps: the main thread passes it on without a look inside. */
+/** The state of a live session between its steps: the main thread passes it on as bytes. */
 import { deserialize, serialize } from 'node:v8';
 import type { LiveState } from '../analysis/live.ts';
 
 /** Serialized, in shared memory: a message to a thread copies nothing of it. */
-export type PackedState = Uint8Array<SharedArrayBuffer>;
+export type SerializedState = Uint8Array<SharedArrayBuffer>;
 
-export function packState(state: LiveState): PackedState {
+export function serializeState(state: LiveState): SerializedState {
   const bytes = serialize(state);
-  const packed = new Uint8Array(new SharedArrayBuffer(bytes.length));
-  packed.set(bytes);
-  return packed;
+  const serialized = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  serialized.set(bytes);
+  return serialized;
 }
 
 /** In memory of this thread alone. */
-export function unpackState(packed: PackedState): LiveState {
-  return deserialize(Buffer.from(packed)) as LiveState;
+export function deserializeState(serialized: SerializedState): LiveState {
+  return deserialize(Buffer.from(serialized)) as LiveState;
 }

@@ -1,16 +1,16 @@
 /**
- * Analysis threads behind one bounded queue. A deadline or a disconnected client sets the flag of the task, which its thread reads between its stages: running
- * threads are not terminated. A crash in native code ends the process.
+ * Analysis threads behind one bounded queue. A deadline or a disconnected client sets the flag of the task, which its
+ * thread reads between its stages: running threads are not terminated. A crash in native code ends the process.
  */
 
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
 import { entryFile } from '../runtime/worker-entries.ts';
 import { areCoresIdle } from './cores.ts';
+import { createPauseFlag, type PauseFlag } from './pause-flag.ts';
 import type { Reply, Task, TaskMessage, TaskPaused, ThreadSettings } from './protocol.ts';
 import { createScheduler, maxTasksPerThread } from './scheduler.ts';
 import type { TaskKind } from './task-queues.ts';
 import { createThreadPool, deferred, ThreadLostError, type ThreadPool } from './thread-pool.ts';
-import { createTurn, type Turn } from './turn.ts';
 
 export type AnalysisResult = Omit<Extract<Reply, { kind: 'report' }>, 'kind'>;
 
@@ -93,7 +93,7 @@ type Entry = {
   readonly reject: (error: Error) => void;
   /** Shared with the thread: a value other than 0 stops the task. */
   readonly cancel: Int32Array;
-  readonly turn: Turn;
+  readonly pauseFlag: PauseFlag;
 };
 
 type Threads = ThreadPool<TaskMessage, Reply>;
@@ -153,7 +153,16 @@ export function createPool(options: PoolOptions): Pool {
       entry.timer = setTimeout(onDeadline, ms);
     };
     const cancel = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-    const shared = { id: ++lastId, account, kind, task, queuedAt, release, cancel, turn: createTurn() };
+    const shared = {
+      id: ++lastId,
+      account,
+      kind,
+      task,
+      queuedAt,
+      release,
+      cancel,
+      pauseFlag: createPauseFlag(),
+    };
     const entry: Entry = { ...shared, ...settlers, timer: null, startTimer };
     if (kind !== 'report') startTimer();
     queue(entry);
@@ -217,8 +226,8 @@ async function closeThreads(threads: readonly Threads[]): Promise<void> {
 async function run(threads: Threads, entry: Entry, running: number): Promise<void> {
   if (entry.timer === null) entry.startTimer();
   const queueMs = performance.now() - entry.queuedAt;
-  const { id, task, cancel, turn } = entry;
-  const message = { ...task, id, cancel, turn, hasIdleCores: areCoresIdle(running) };
+  const { id, task, cancel, pauseFlag } = entry;
+  const message = { ...task, id, cancel, pauseFlag, hasIdleCores: areCoresIdle(running) };
   try {
     settle(entry, await threads.run(message, 'body' in task ? task.body : []), queueMs);
   } catch (cause) {

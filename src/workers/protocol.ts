@@ -8,8 +8,8 @@ import type { DecodeLimits } from '../audio/addon.ts';
 import type { SampleFormat } from '../audio/wav.ts';
 import type { Signing } from '../receipts/compose-receipt.ts';
 import { type SerializedError, ServiceError, serializeError } from '../runtime/errors.ts';
-import type { PackedState } from './live-state.ts';
-import type { Turn } from './turn.ts';
+import type { SerializedState } from './live-state.ts';
+import type { PauseFlag } from './pause-flag.ts';
 
 /** The `workerData` of a thread. */
 export type ThreadSettings = { readonly modelsDir: string; readonly limits: DecodeLimits };
@@ -39,8 +39,8 @@ export type FormTask = {
 };
 
 /** A step of a stream. Its bytes and state are in shared memory: the session sends them again when the thread dies. */
-export type PackedStep = Omit<LiveStep, 'state'> & { readonly state: PackedState | null };
-export type LiveTask = { readonly live: PackedStep };
+export type SerializedStep = Omit<LiveStep, 'state'> & { readonly state: SerializedState | null };
+export type LiveTask = { readonly live: SerializedStep };
 
 /** The report of a stream. */
 export type RecordingTask = {
@@ -61,7 +61,7 @@ export type CancellableTask = Task & { readonly cancel: Int32Array };
 
 export type TaskMessage = CancellableTask & {
   readonly id: number;
-  readonly turn: Turn;
+  readonly pauseFlag: PauseFlag;
   /** When the task started. */
   readonly hasIdleCores: boolean;
 };
@@ -75,7 +75,7 @@ export type Reply =
       /** Duration of the recording; 0 for a LiveTask. */
       readonly audioSeconds: number;
       /** Of the stream after a LiveTask. */
-      readonly state?: PackedState;
+      readonly state?: SerializedState;
       /** What the receipt in `json`, whose signature is missing, has signed. */
       readonly signed?: Uint8Array;
     }

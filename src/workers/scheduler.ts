@@ -1,9 +1,10 @@
 /**
  * Runs the tasks of the queues on threads. A thread runs one task at a time. While a task of another account, or a step, waits,
- * the running task pauses when its turn is over, after its unit of work, and later continues on the same thread.
+ * the running task pauses when its time slice is over, after its unit of work, and later continues on the same thread.
  */
+
+import { type PauseFlag, requestPause, resume } from './pause-flag.ts';
 import { createTaskQueues, type Started, type TaskKind } from './task-queues.ts';
-import { requestPause, resume, type Turn } from './turn.ts';
 
 type Schedulable = {
   readonly id: number;
@@ -11,7 +12,7 @@ type Schedulable = {
   readonly kind: TaskKind;
   /** A value other than 0 stops the task. */
   readonly cancel: Int32Array;
-  readonly turn: Turn;
+  readonly pauseFlag: PauseFlag;
   /** Called once, when the task has ended or was removed from the queue. */
   release(): void;
 };
@@ -20,7 +21,7 @@ type Schedulable = {
 type Worker<Thread, Task> = {
   readonly thread: Thread;
   running: Task | null;
-  /** Start of its turn. */
+  /** Start of the time slice of the running task. */
   startedAt: number;
   /** When the time of the running task was last added to its account. */
   chargedAt: number;
@@ -29,8 +30,8 @@ type Worker<Thread, Task> = {
   readonly started: Set<Task>;
 };
 
-/** Least length of a turn, but for a task that ends: most recordings of 10 s need only one. */
-const turnMs = 50;
+/** Minimum length of a time slice, but for a task that ends: most recordings of 10 s need only one. */
+const timeSliceMs = 50;
 /** Bounds the memory of paused tasks. */
 const maxStarted = 4;
 /** A step runs beside them. */
@@ -71,8 +72,8 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
     const { running: task, startedAt } = worker;
     if (task === null) return 0;
     const isContested = queues.isContested(task, startedOf(worker));
-    const left = Math.max(0, startedAt + turnMs - performance.now());
-    requestPause(task.turn, isContested && left === 0);
+    const left = Math.max(0, startedAt + timeSliceMs - performance.now());
+    requestPause(task.pauseFlag, isContested && left === 0);
     return isContested ? left : 0;
   }
 
@@ -85,7 +86,7 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
   function start(worker: Own, task: Task): void {
     worker.running = task;
     worker.startedAt = performance.now();
-    if (worker.paused.delete(task)) resume(task.turn);
+    if (worker.paused.delete(task)) resume(task.pauseFlag);
     else {
       worker.started.add(task);
       void options.run(worker.thread, task, running()).then(() => end(worker, task));
@@ -122,14 +123,14 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
       charge(worker);
       worker.running = null;
       if (Atomics.load(task.cancel, 0) === 0) worker.paused.add(task);
-      else resume(task.turn);
+      else resume(task.pauseFlag);
       update();
     },
     /** Removes the task from the queue, or sets its flag: its worker stays busy until it has read the flag. */
     stop(task: Task): void {
       Atomics.store(task.cancel, 0, 1);
       if (queues.remove(task)) release(task);
-      else if (workers.some(({ paused }) => paused.delete(task))) resume(task.turn);
+      else if (workers.some(({ paused }) => paused.delete(task))) resume(task.pauseFlag);
     },
     /** Queued and started tasks. */
     all: () => [...queues.all(), ...workers.flatMap(({ started }) => [...started])],

@@ -4,13 +4,13 @@ import { ServiceError } from '../../src/runtime/errors.ts';
 import { createFairBudget } from '../../src/runtime/fair-budget.ts';
 import { Session } from '../../src/stream/session.ts';
 import type { TaskRunner } from '../../src/stream/tasks.ts';
-import type { PackedState } from '../../src/workers/live-state.ts';
-import type { PackedStep } from '../../src/workers/protocol.ts';
+import type { SerializedState } from '../../src/workers/live-state.ts';
+import type { SerializedStep } from '../../src/workers/protocol.ts';
 import { until } from '../support/wait.ts';
 
 const config = { type: 'session.configure', encoding: 'mulaw', sample_rate_hz: 8000, channels: 1 } as const;
 const bytesPerSecond = 8000;
-const state: PackedState = new Uint8Array(new SharedArrayBuffer(1));
+const state: SerializedState = new Uint8Array(new SharedArrayBuffer(1));
 
 type Options = {
   readonly maxSeconds?: number;
@@ -24,7 +24,7 @@ type Options = {
 function openSession({ maxSeconds = 3600, idleMs = 3_600_000, fault, mayKeep = true }: Options = {}) {
   const sent: Record<string, unknown>[] = [];
   const log: string[] = [];
-  const steps: PackedStep[] = [];
+  const steps: SerializedStep[] = [];
   const errors: unknown[] = [];
   let open = () => {};
   const gate = new Promise<void>((resolve) => {

@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { createTaskRunner, type TaskRunner } from '../../src/stream/tasks.ts';
 import { createPool, type Pool } from '../../src/workers/pool.ts';
-import type { PackedStep } from '../../src/workers/protocol.ts';
+import type { SerializedStep } from '../../src/workers/protocol.ts';
 import { makeFolder } from '../support/folder.ts';
 import type { ThreadTask } from '../support/thread.ts';
 
 /** The bytes of the step are the task. */
-const stepOf = (task: ThreadTask): PackedStep => ({
+const stepOf = (task: ThreadTask): SerializedStep => ({
   format: { encoding: 's16le', sampleRate: 16_000, channels: 1 },
   bytes: Uint8Array.from(Buffer.from(JSON.stringify(task))),
   state: null,

@@ -1,6 +1,7 @@
 /** A thread that does what its task's body says: for what the real one does only when something is broken. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
+import { pauseIfRequested } from '../../src/workers/pause-flag.ts';
 import {
   type HeapPressure,
   type Reply,
@@ -8,7 +9,6 @@ import {
   reportReady,
   type TaskMessage,
 } from '../../src/workers/protocol.ts';
-import { passTurn } from '../../src/workers/turn.ts';
 
 export type ThreadTask =
   | { readonly do: 'echo' }
@@ -57,7 +57,7 @@ function isFirst(starts: Int32Array = new Int32Array(2)): boolean {
   return first;
 }
 
-async function obey({ id, turn, cancel, ...task }: TaskMessage): Promise<Reply> {
+async function obey({ id, pauseFlag, cancel, ...task }: TaskMessage): Promise<Reply> {
   const requestId = 'live' in task ? 'live' : task.requestId;
   const body = 'live' in task ? [task.live.bytes] : task.body;
   const order: ThreadTask = JSON.parse(Buffer.concat(body).toString());
@@ -81,7 +81,7 @@ async function obey({ id, turn, cancel, ...task }: TaskMessage): Promise<Reply> 
   if (order.do === 'hold') hold(cancel, order.file);
   while (order.do === 'units' && !existsSync(order.file) && Atomics.load(cancel, 0) === 0) {
     Atomics.wait(cancel, 0, 0, 5);
-    await passTurn(turn, () => reportPaused(id));
+    await pauseIfRequested(pauseFlag, () => reportPaused(id));
   }
   const flag = Atomics.load(cancel, 0);
   const json = encoder.encode(JSON.stringify({ request_id: requestId, flag, thread: threadId }));

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { LiveState } from '../../src/analysis/live.ts';
-import { packState, unpackState } from '../../src/workers/live-state.ts';
+import { deserializeState, serializeState } from '../../src/workers/live-state.ts';
 
 const state = {
   bytes: Uint8Array.of(1, 2, 3).subarray(1),
@@ -8,12 +8,12 @@ const state = {
   channels: [{ rows: [Float32Array.of(1, 2), Float64Array.of(3)], none: null, name: 'a' }],
 } as unknown as LiveState;
 
-test('a state is shared in one piece, and unpacked into memory of its own', (t) => {
-  const packed = packState(state);
-  t.true(packed.buffer instanceof SharedArrayBuffer);
-  const own = unpackState(packed);
+test('a state is shared in one piece, and unserialized into memory of its own', (t) => {
+  const serialized = serializeState(state);
+  t.true(serialized.buffer instanceof SharedArrayBuffer);
+  const own = deserializeState(serialized);
   t.deepEqual(own, state);
   t.true(own.bytes.buffer instanceof ArrayBuffer);
-  packed.fill(0);
+  serialized.fill(0);
   t.deepEqual(own, state, 'a copy');
 });
