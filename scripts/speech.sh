@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes test/speech/*.flac, synthetic speech that tests judge. Needs espeak-ng and sox. Another version of espeak-ng speaks
-# otherwise and changes verdicts: the files are committed, as Debian 12's version 1.51 spoke them.
+# Makes test/speech/*.flac, synthetic speech that tests judge. Needs espeak-ng and sox. Other versions of espeak-ng give
+# other audio, and tests other results: the committed files are those of version 1.51.
 set -eu
 out=$(realpath "$(dirname "$0")/../test/speech")
 work=$(mktemp -d)

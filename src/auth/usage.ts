@@ -1,6 +1,6 @@
 /** Requests, errors and seconds of audio per token and UTC day, written in batches and kept for 90 days. Counts only. */
 import { type Database, runQuery } from '../db/database.ts';
-import { firstUsageDay } from '../db/expiry.ts';
+import { dayOf, firstUsageDay } from '../db/expiry.ts';
 import type { WriteFailures } from '../db/write-failures.ts';
 import { createDelayedWrite } from './delayed-write.ts';
 import { type Owner, type Principal, tokenTable } from './token-table.ts';
@@ -117,7 +117,7 @@ export function createUsageCounts(
       merge({
         token,
         owner,
-        date: new Date(now()).toISOString().slice(0, 10),
+        date: dayOf(now()),
         requests,
         errors,
         audio_ms: Math.round(1000 * audioSeconds),

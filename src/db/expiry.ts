@@ -8,9 +8,14 @@ export const usageDays = 90;
 const dayMs = 86_400_000;
 const sweepMs = 60_000;
 
-/** The first day of the counts that are kept, UTC, YYYY-MM-DD. @param now ms since 1970 */
+/** The UTC day, YYYY-MM-DD. @param time ms since 1970 */
+export function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
+/** The first day of the counts that are kept. @param now ms since 1970 */
 export function firstUsageDay(now: number): string {
-  return new Date(now - (usageDays - 1) * dayMs).toISOString().slice(0, 10);
+  return dayOf(now - (usageDays - 1) * dayMs);
 }
 
 /** @param now ms since 1970 @throws ServiceError `storage_unavailable` */

@@ -12,8 +12,8 @@ const words = [
 type LevelMeter = {
   readonly root: HTMLElement;
   show(db: number): void;
-  /** Speech has been found; a good level counts as speech too. */
-  setHeard(): void;
+  /** Speech has been detected; a good level counts as speech too. */
+  setSpeechDetected(): void;
 };
 
 export function createLevelMeter(): LevelMeter {
@@ -31,12 +31,12 @@ export function createLevelMeter(): LevelMeter {
   );
   const text = element('p', { class: 'small muted' });
   let silence = 'No voice yet: speak';
-  const setHeard = () => {
+  const setSpeechDetected = () => {
     silence = 'Pause';
   };
   const show = (db: number) => {
     const shown = Math.min(0, Math.max(floorDb, db));
-    if (db > goodDb) setHeard();
+    if (db > goodDb) setSpeechDetected();
     const word = words.find(({ above }) => db > above)?.label ?? silence;
     bar.style.width = percent(1 - shown / floorDb);
     track.setAttribute('aria-valuenow', shown.toFixed(0));
@@ -44,5 +44,5 @@ export function createLevelMeter(): LevelMeter {
     if (text.textContent !== word) text.textContent = word;
   };
   show(floorDb);
-  return { root: element('div', { class: 'level' }, track, text), show, setHeard };
+  return { root: element('div', { class: 'level' }, track, text), show, setSpeechDetected };
 }

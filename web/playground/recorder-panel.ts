@@ -19,8 +19,8 @@ type RecorderPanelOptions = {
 export type RecorderPanel = {
   readonly root: HTMLElement;
   setTitle(title: string): void;
-  /** Speech has been found. */
-  setHeard(): void;
+  /** Speech has been detected. */
+  setSpeechDetected(): void;
   stop(): void;
 };
 
@@ -64,5 +64,10 @@ export function createRecorderPanel(recorder: Recorder, options: RecorderPanelOp
       button('', discard, 'Discard'),
     ),
   );
-  return { root, stop, setTitle: (text) => title.replaceChildren(text), setHeard: meter.setHeard };
+  return {
+    root,
+    stop,
+    setTitle: (text) => title.replaceChildren(text),
+    setSpeechDetected: meter.setSpeechDetected,
+  };
 }

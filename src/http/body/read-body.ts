@@ -23,7 +23,7 @@ export type UploadOptions = BodyLimits & {
 
 const coding = /^[\w -]{1,32}$/;
 
-/** Refuses bodies that are compressed, which nothing here decodes: by RFC 9112, section 6.1, and RFC 9110, section 15.5.16. */
+/** Refuses compressed bodies (RFC 9112, section 6.1; RFC 9110, section 15.5.16). */
 export function refuseCodings(): Middleware<State> {
   return async function codings({ req: { headers } }: Context, next: Next) {
     const transfer = headers['transfer-encoding'] ?? 'chunked';

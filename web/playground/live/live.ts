@@ -39,7 +39,7 @@ export async function startLive(options: LiveOptions): Promise<RecorderPanel> {
       view.show(message);
       announceTurns(message);
       if (message.type === 'session.ready') panel.setTitle('Live');
-      if (message.type === 'speech.started') panel.setHeard();
+      if (message.type === 'speech.started') panel.setSpeechDetected();
     },
   });
   const panel = createRecorderPanel(recorder, {
