@@ -39,7 +39,7 @@ const mediaTypes = {
 };
 
 export default defineConfig({
-  // The command, the package's exports, and what threads run (src/runtime/worker-entries.ts).
+  // The command, the package's exports, and what threads run (src/runtime/paths.ts).
   input: {
     cli: 'src/cli.ts',
     index: 'src/index.ts',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openApiDocument } from '../src/openapi/document.ts';
 import { componentSchemas } from '../src/openapi/schemas.ts';
-import { version } from '../src/runtime/version.ts';
+import { version } from '../src/runtime/paths.ts';
 import { serverMessages } from '../src/stream/messages.ts';
 import { clientMessages } from '../src/stream/protocol.ts';
 import { clientVenv } from './client-venv.ts';

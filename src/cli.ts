@@ -4,7 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { type CliContext, escapeText, UsageError } from './cli/context.ts';
 import { ConfigError } from './runtime/config.ts';
 import { describeServiceError, ServiceError } from './runtime/errors.ts';
-import { version } from './runtime/version.ts';
+import { version } from './runtime/paths.ts';
 
 const exitCodes = { failed: 1, misused: 2 } as const;
 

@@ -13,7 +13,7 @@ import { type Audio, type DecodeLimits, decode as decodeAll } from './audio/addo
 import { toValidationItem, type ValidationItem } from './openapi/errors.ts';
 import { parseConfig } from './runtime/config.ts';
 import { type ErrorCode, ServiceError } from './runtime/errors.ts';
-import { shippedModels } from './runtime/shipped-models.ts';
+import { shippedModels } from './runtime/paths.ts';
 
 export type { Signal } from './analysis/signals/table.ts';
 export type { PooledEmbeddings, SpeakerSegment } from './analysis/types.ts';

@@ -1,5 +1,4 @@
 /** Composition root of the service: config, workers -> database, accounts, jobs, app, servers and signals. */
-import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { type AccountOptions, type Accounts, createAccounts } from './auth/accounts.ts';
 import type { PlaygroundCodes } from './auth/playground-codes.ts';
@@ -22,6 +21,7 @@ import { readManifests } from './models/loader.ts';
 import { openReceiptKeys } from './receipts/keys.ts';
 import { type Config, ConfigError, defaultMetricsAddress } from './runtime/config.ts';
 import { ensureDir } from './runtime/ensure-dir.ts';
+import { pagesFolder } from './runtime/paths.ts';
 import { handleSignals } from './runtime/shutdown.ts';
 import type { TraceExport } from './runtime/trace-export.ts';
 import type { Pool } from './workers/pool.ts';
@@ -34,8 +34,6 @@ export type Welcome = (service: {
   readonly playgroundCodes: PlaygroundCodes;
 }) => Promise<void>;
 
-/** Relative to the compiled sources. */
-const pagesFolder = fileURLToPath(new URL('../web', import.meta.url));
 /** Time to send the responses of aborted requests. */
 const abortFlushMs = 300;
 /** Limit of the export of the last traces, within the time that supervisors wait after the shutdown limit. */

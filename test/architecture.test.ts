@@ -5,7 +5,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import test from 'ava';
-import { modelSets } from '../src/runtime/shipped-models.ts';
+import { modelSets } from '../src/runtime/paths.ts';
 import { type SourceFile, wrongImports, wrongIncludes } from './support/import-rules.ts';
 
 const maxLines = 400;
@@ -30,7 +30,7 @@ const importControls: readonly (readonly [string, string, boolean])[] = [
   ['src/workers/pool.ts', "export type { Router } from '@koa/router';", true],
   ['src/cli.ts', "const addon = require('../build/Release/undertone.node');", true],
   ['src/cli.ts', "const addon = '../build/Release/undertone.node';", true],
-  ['src/audio/addon.ts', "const addon = '../build/Release/undertone.node';", false],
+  ['src/runtime/paths.ts', "const addon = '../build/Release/undertone.node';", false],
   ['src/analysis/signals/tone.ts', "import type { Config } from '../../runtime/config.ts';", true],
   ['src/analysis/signals/tone.ts', "import { readFileSync } from 'node:fs';", true],
   ['src/analysis/signals/tone.ts', "import { pool } from './pooling.ts';", false],
@@ -102,6 +102,15 @@ test('src/serve.ts and src/cli.ts alone end the process', (t) => {
   t.deepEqual(
     files.filter(({ text }) => ends.test(text)).map(({ path: file }) => file),
     [],
+  );
+});
+
+test('src/runtime/paths.ts alone has paths of the package', (t) => {
+  const relative = /import\.meta\.resolve|new URL\([^)]*import\.meta\.url/;
+  const found = code.filter(({ path: file, text }) => file.startsWith('src/') && relative.test(text));
+  t.deepEqual(
+    found.map(({ path: file }) => file),
+    ['src/runtime/paths.ts'],
   );
 });
 

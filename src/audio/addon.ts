@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url';
 import { loadedFile, loadNative, platformPackage } from '../runtime/native.ts';
+import { builtAddon } from '../runtime/paths.ts';
 import { upgradeFeatureSpec } from './feature-spec.ts';
 
 /** Limits of a recording; decoding fails beyond them. */
@@ -149,10 +149,7 @@ type Addon = {
   readonly libraryVersions: Readonly<Record<string, string>>;
 };
 
-/** The path is valid in src/audio/ and in dist/src/. */
-const addonPath = fileURLToPath(new URL('../../build/Release/undertone.node', import.meta.url));
-
-const candidates = [addonPath, platformPackage];
+const candidates = [builtAddon, platformPackage];
 const addon = loadNative<Addon>('the native addon of undertone', candidates);
 
 /** The file of the addon. */

@@ -4,16 +4,13 @@ import { once } from 'node:events';
 import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Manifest } from '../models/manifest.ts';
 import { ConfigError } from '../runtime/config.ts';
+import { evaluateProgram } from '../runtime/paths.ts';
 
 /** Figures may differ from those of the card by this much. */
 export const figureTolerance = 0.01;
-
-/** Part of a checkout, not of the packages. The path is valid in src/audit/ and in dist/src/. */
-const program = fileURLToPath(new URL('../../training/evaluate', import.meta.url));
 
 const measuredSchema = z.array(
   z.looseObject({ signal: z.string(), figure: z.string(), group: z.string(), value: z.number() }),
@@ -38,7 +35,7 @@ export async function measureFigures(options: {
   readonly manifests: readonly Manifest[];
   readonly env: Environment;
 }): Promise<FigureRow[]> {
-  await requireFile(program, 'a checkout of the project, which has training/evaluate,');
+  await requireFile(evaluateProgram, 'a checkout of the project, which has training/evaluate,');
   await requireFile(join(options.data, 'index.csv'), 'a folder with index.csv');
   const folder = await mkdtemp(join(tmpdir(), 'undertone-audit-'));
   try {
@@ -80,7 +77,7 @@ async function requireFile(path: string, expected: string): Promise<void> {
 
 /** Its progress goes to standard error. */
 async function run(args: readonly string[], env: Environment): Promise<void> {
-  const child = spawn(program, args, { env, stdio: ['ignore', process.stderr, process.stderr] });
+  const child = spawn(evaluateProgram, args, { env, stdio: ['ignore', process.stderr, process.stderr] });
   const [code] = await once(child, 'exit');
   if (code !== 0) throw new Error(`training/evaluate ended with ${code}`);
 }

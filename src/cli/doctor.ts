@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type Config, ConfigError, parseConfig } from '../runtime/config.ts';
 import { describeServiceError, ServiceError } from '../runtime/errors.ts';
-import { version } from '../runtime/version.ts';
+import { version } from '../runtime/paths.ts';
 import type { CliContext } from './context.ts';
 
 const examples = `

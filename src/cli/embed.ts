@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { defaultOptions } from '../analysis/types.ts';
-import { entryFile } from '../runtime/worker-entries.ts';
+import { entryFile } from '../runtime/paths.ts';
 import { isNoAudio, readSettings } from './analyze.ts';
 import type { AnalyzeTask, EmbedResult } from './analyze-thread.ts';
 import type { CliContext } from './context.ts';

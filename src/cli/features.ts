@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { FeatureSpec } from '../audio/addon.ts';
 import { prosody, type SpecName, specs } from '../audio/feature-presets.ts';
 import { parseConfig } from '../runtime/config.ts';
-import { entryFile } from '../runtime/worker-entries.ts';
+import { entryFile } from '../runtime/paths.ts';
 import { type CliContext, expected } from './context.ts';
 import type { Extracted, FeaturesSettings, FeaturesTask } from './features-thread.ts';
 import { checkStandardInput, readBytes, readLines, readNamedFile, standardInput } from './inputs.ts';

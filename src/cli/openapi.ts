@@ -13,7 +13,7 @@ export function registerOpenApi(program: Command, { stdout }: CliContext): void 
     .addHelpText('after', examples)
     .action(async () => {
       const { openApiDocument } = await import('../openapi/document.ts');
-      const { version } = await import('../runtime/version.ts');
+      const { version } = await import('../runtime/paths.ts');
       await writeLine(stdout, JSON.stringify(openApiDocument(version), null, 2));
     });
 }

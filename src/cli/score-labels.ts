@@ -5,7 +5,7 @@ import { signals } from '../analysis/signals/table.ts';
 import { defaultOptions } from '../analysis/types.ts';
 import type { LabelledRecording } from '../evaluation/labels.ts';
 import type { Manifest } from '../models/manifest.ts';
-import { entryFile } from '../runtime/worker-entries.ts';
+import { entryFile } from '../runtime/paths.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from './analyze-thread.ts';
 import { type CliContext, expected, UsageError } from './context.ts';
 import { readNamedFile } from './inputs.ts';

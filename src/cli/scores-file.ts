@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { scoresOf, scoresSchema } from '../evaluation/scored.ts';
 import type { Report } from '../index.ts';
 import type { Manifest } from '../models/manifest.ts';
-import { version } from '../runtime/version.ts';
+import { version } from '../runtime/paths.ts';
 import type { AnalyzeResult } from './analyze-thread.ts';
 import { expected } from './context.ts';
 import { readOwnFile } from './inputs.ts';

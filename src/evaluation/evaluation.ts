@@ -1,6 +1,6 @@
 /** Scored recordings -> everything that the reports of an evaluation show. */
 import { type Manifest, unavailableOf } from '../models/manifest.ts';
-import { version } from '../runtime/version.ts';
+import { version } from '../runtime/paths.ts';
 import { answerOf, confusion, type Figure, labelsOf, measure, type Scored } from './figures.ts';
 import type { Answer } from './statistics.ts';
 

@@ -1,5 +1,5 @@
 /** The analysis threads of a worker. */
-import { entryFile } from '../runtime/worker-entries.ts';
+import { entryFile } from '../runtime/paths.ts';
 import type { ThreadSettings } from '../workers/protocol.ts';
 import { createThreadPool, type ThreadPool } from '../workers/thread-pool.ts';
 import type { JobProgress } from './job-json.ts';

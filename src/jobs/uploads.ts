@@ -2,7 +2,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
-import { entryFile } from '../runtime/worker-entries.ts';
+import { entryFile } from '../runtime/paths.ts';
 import type {
   UploadCommand,
   UploadedForm,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { addonFile, featuresVersion, lanes, libraryVersions } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
 import { multipliesExactly, runtimeVersion } from '../models/session.ts';
-import { version } from '../runtime/version.ts';
+import { version } from '../runtime/paths.ts';
 import { canonicalBytes, sha256 } from './canonical.ts';
 import type { Software } from './receipt.ts';
 

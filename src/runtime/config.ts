@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { shippedModels } from './shipped-models.ts';
+import { shippedModels } from './paths.ts';
 import { suggest } from './suggest.ts';
 
 export type Address = { readonly host: string; readonly port: number };

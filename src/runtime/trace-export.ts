@@ -4,7 +4,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, RandomIdGenerator } from '@opentelemetry/sdk-trace-base';
 import type { Stage } from '../analysis/stage-timer.ts';
-import { version } from './version.ts';
+import { version } from './paths.ts';
 
 /** Times are ms since 1970. */
 export type RequestSpan = {

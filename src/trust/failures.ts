@@ -1,14 +1,12 @@
 /** Recordings that are scored wrongly (models/failures), and the scores that a folder of models gives to them (failures.json). */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { CombinedReport } from '../analysis/report.ts';
 import { signals } from '../analysis/signals/table.ts';
 import { readOptionalJson } from '../models/model-files.ts';
+import { failuresFolder } from '../runtime/paths.ts';
 
-/** The path is valid in src/trust/ and in dist/src/. */
-const folder = fileURLToPath(new URL('../../models/failures/', import.meta.url));
 const answersFile = 'failures.json';
 
 const failuresSchema = z.array(
@@ -33,12 +31,12 @@ export type Answers = Readonly<z.infer<typeof answersSchema>>;
 export type Answer = Readonly<z.infer<typeof answer>>;
 
 export async function readFailures(): Promise<readonly Failure[]> {
-  return failuresSchema.parse(JSON.parse(await readFile(join(folder, 'index.json'), 'utf8')));
+  return failuresSchema.parse(JSON.parse(await readFile(join(failuresFolder, 'index.json'), 'utf8')));
 }
 
 /** FLAC, 16 kHz mono. */
 export function readRecording({ file }: Failure): Promise<Buffer> {
-  return readFile(join(folder, file));
+  return readFile(join(failuresFolder, file));
 }
 
 /** Returns null where these models have no answers. */

@@ -3,7 +3,7 @@ import { type Manifest, publishedName, unavailableOf } from '../models/manifest.
 import type { PublicKey } from '../receipts/keys.ts';
 import type { Config } from '../runtime/config.ts';
 import { countText, type Html, html, prose } from '../runtime/html.ts';
-import { version } from '../runtime/version.ts';
+import { version } from '../runtime/paths.ts';
 import type { Answer, Failure } from './failures.ts';
 import { figureTables } from './figure-table.ts';
 import { retentionRows } from './retention.ts';

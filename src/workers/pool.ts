@@ -4,7 +4,7 @@
  */
 
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
-import { entryFile } from '../runtime/worker-entries.ts';
+import { entryFile } from '../runtime/paths.ts';
 import { areCoresIdle } from './cores.ts';
 import { createPauseFlag, type PauseFlag } from './pause-flag.ts';
 import type { Reply, Task, TaskMessage, TaskPaused, ThreadSettings } from './protocol.ts';

@@ -4,7 +4,7 @@ import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { analyze, decode } from '../../src/index.ts';
 import { openApiDocument } from '../../src/openapi/document.ts';
-import { version } from '../../src/runtime/version.ts';
+import { version } from '../../src/runtime/paths.ts';
 import type { Document } from '../support/contract.ts';
 
 const { samples } = decode(readFileSync('examples/sample.wav'));

@@ -9,7 +9,7 @@ import { findSegments, type Segment, unbounded } from '../../src/analysis/segmen
 import { startStageTimer } from '../../src/analysis/stage-timer.ts';
 import { cutUtterances, type SpeechWindow } from '../../src/analysis/utterances.ts';
 import { loadEncoder, type Models } from '../../src/models/loader.ts';
-import { modelSets } from '../../src/runtime/shipped-models.ts';
+import { modelSets } from '../../src/runtime/paths.ts';
 
 type Input = { readonly features: number[]; readonly weights: number[] };
 type Training = {

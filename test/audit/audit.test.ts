@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { compareFigures } from '../../src/audit/figures.ts';
-import { modelSets } from '../../src/runtime/shipped-models.ts';
+import { modelSets } from '../../src/runtime/paths.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { copyModels, editManifest, type Json } from '../support/models.ts';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { goldenDifferences, kinds } from '../../src/models/golden.ts';
 import { loadModels } from '../../src/models/loader.ts';
-import { modelSets } from '../../src/runtime/shipped-models.ts';
+import { modelSets } from '../../src/runtime/paths.ts';
 
 const folders = modelSets.map((name) => `models/${name}`);
 const sets = await Promise.all(folders.map(async (folder) => [folder, await loadModels(folder)] as const));

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { openSession, type Values } from '../../src/models/session.ts';
-import { shippedModels } from '../../src/runtime/shipped-models.ts';
+import { shippedModels } from '../../src/runtime/paths.ts';
 
 const bins = 80;
 

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import test from 'ava';
 import { loadModels } from '../../src/models/loader.ts';
 import { describeSoftware } from '../../src/receipts/software.ts';
-import { shippedModels } from '../../src/runtime/shipped-models.ts';
+import { shippedModels } from '../../src/runtime/paths.ts';
 
 test('a receipt names every model of the set that is loaded, one of another kind too', async (t) => {
   const models = await loadModels(shippedModels);

@@ -23,7 +23,7 @@ const homes: readonly (readonly [target: RegExp, homes: RegExp])[] = [
   [/^ioredis$/, /^src\/runtime\/redis\.ts$/],
   [/^ws$/, /^src\/http\//],
   [/^bullmq$/, /^src\/jobs\//],
-  [/\.node$/, /^src\/audio\/addon\.ts$/],
+  [/\.node$/, /^src\/runtime\/paths\.ts$/],
 ];
 
 /** Modules that the service loads on first use. */

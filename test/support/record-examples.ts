@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
 import { analyzeFailure } from '../../src/audit/audit.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
-import { modelSets } from '../../src/runtime/shipped-models.ts';
+import { modelSets } from '../../src/runtime/paths.ts';
 import { readFailures } from '../../src/trust/failures.ts';
 import { sendExamples, shortened } from './example-requests.ts';
 import { makeToken, startServer } from './server.ts';

@@ -1,6 +1,6 @@
 /** What the texts about the recordings of known failures say, on the shipped models. */
 import test from 'ava';
-import { modelSets } from '../../src/runtime/shipped-models.ts';
+import { modelSets } from '../../src/runtime/paths.ts';
 import { readFailureScores, readFailures } from '../../src/trust/failures.ts';
 
 type Scores = { readonly dominant_emotion: string; readonly clarity: number };

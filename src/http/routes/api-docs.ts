@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Router } from '@koa/router';
 import { asyncApiDocument } from '../../openapi/asyncapi.ts';
 import { openApiDocument } from '../../openapi/document.ts';
-import { version } from '../../runtime/version.ts';
+import { swaggerFolder, version } from '../../runtime/paths.ts';
 import { sendTagged, type TaggedBody, tagBody } from '../respond.ts';
 import type { State } from '../state.ts';
 
@@ -102,10 +102,6 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** rolldown.config.mjs copies the files into the bundle. */
-const swaggerFolder = import.meta.url.endsWith('.ts')
-  ? import.meta.resolve('swagger-ui-dist/package.json')
-  : import.meta.url;
 const swaggerFiles = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',

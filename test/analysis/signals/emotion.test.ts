@@ -5,7 +5,7 @@ import { type EmotionReport, emotion } from '../../../src/analysis/signals/emoti
 import { readManifests } from '../../../src/models/loader.ts';
 import type { ManifestOf } from '../../../src/models/manifest.ts';
 import type { Session } from '../../../src/models/session.ts';
-import { modelSets } from '../../../src/runtime/shipped-models.ts';
+import { modelSets } from '../../../src/runtime/paths.ts';
 import { reporter } from '../../support/analysis.ts';
 import { withManifest } from '../../support/models.ts';
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { openApiDocument } from '../../../src/openapi/document.ts';
 import { errorTable, retriedStatuses, validationTypes } from '../../../src/openapi/errors.ts';
-import { version } from '../../../src/runtime/version.ts';
+import { version } from '../../../src/runtime/paths.ts';
 import type { Document } from '../../support/contract.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');

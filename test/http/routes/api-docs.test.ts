@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { openApiDocument } from '../../../src/openapi/document.ts';
 import { errorTable } from '../../../src/openapi/errors.ts';
 import type { ExampleResponse } from '../../../src/openapi/examples.ts';
-import { version } from '../../../src/runtime/version.ts';
+import { version } from '../../../src/runtime/paths.ts';
 import { hasChromium, openChromium } from '../../support/chromium.ts';
 import { runCli } from '../../support/cli.ts';
 import { createContract, type Document, type Schema } from '../../support/contract.ts';

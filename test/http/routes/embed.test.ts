@@ -6,7 +6,7 @@ import { createClient } from '../../../clients/typescript/src/index.ts';
 import type { EmbeddingReport } from '../../../src/analysis/embedding-report.ts';
 import { analyze, embed } from '../../../src/index.ts';
 import { openApiDocument } from '../../../src/openapi/document.ts';
-import { version } from '../../../src/runtime/version.ts';
+import { version } from '../../../src/runtime/paths.ts';
 import { runCli } from '../../support/cli.ts';
 import { createContract, type Document } from '../../support/contract.ts';
 import { makeToken, type Server, startServer } from '../../support/server.ts';

@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws';
 import { createSharedRateLimiters } from '../../../src/auth/shared-rate-limiter.ts';
 import { createFrameCounter } from '../../../src/http/frame-limiter.ts';
 import { openApiDocument } from '../../../src/openapi/document.ts';
-import { version } from '../../../src/runtime/version.ts';
+import { version } from '../../../src/runtime/paths.ts';
 import { frame, opcodes } from '../../reliability/stream/frames.ts';
 import { password, startAccountApp } from '../../support/account.ts';
 import { type App, analysis, startApp, tokens } from '../../support/app.ts';

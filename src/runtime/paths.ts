@@ -1,0 +1,40 @@
+/** Paths of this package, in the sources and in the bundle: both have this file, or its chunk, two folders below the root. */
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const isSource = import.meta.url.endsWith('.ts');
+const fromRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+/** Version of the package. */
+export const version: string = createRequire(import.meta.url)('../../package.json').version;
+
+/** The native code that a clone builds. */
+export const builtAddon = fromRoot('build/Release/undertone.node');
+
+/** Folders below models/: the default, a small one, and one of permissively licensed recordings. */
+export const modelSets: readonly string[] = ['standard', 'fast', 'open'];
+export const shippedModels = fromRoot('models/standard');
+/** Recordings that are scored wrongly. */
+export const failuresFolder = fromRoot('models/failures');
+
+/** Part of a clone, not of the packages. */
+export const evaluateProgram = fromRoot('training/evaluate');
+
+/** Built pages; the bundle has them beside its own folder. */
+export const pagesFolder = fromRoot(isSource ? 'web' : 'dist/web');
+
+/** rolldown.config.mjs copies these files into the bundle. */
+export const docsFolder = new URL(isSource ? '../../docs/' : './docs/', import.meta.url);
+export const swaggerFolder = isSource ? import.meta.resolve('swagger-ui-dist/package.json') : import.meta.url;
+
+type Entry =
+  | 'workers/analysis-thread'
+  | 'jobs/job-thread'
+  | 'jobs/upload-thread'
+  | 'cli/analyze-thread'
+  | 'cli/features-thread';
+
+/** Entry file of a thread. */
+export function entryFile(name: Entry): string {
+  return fileURLToPath(new URL(isSource ? `../${name}.ts` : `./${name}.js`, import.meta.url));
+}
