@@ -156,7 +156,7 @@ function bandwidthOf({ data, bins }: Rows, spec: FeatureSpec): number {
   const step = Math.max(1, Math.floor(frames / maxSpectra));
   for (let frame = 0; frame < frames; frame += step) {
     for (let band = 0; band < bins; band++) {
-      density[band] = (density[band] as number) + 10 ** (data[frame * bins + band] as number);
+      density[band] = (density[band] as number) + Math.exp(Math.LN10 * (data[frame * bins + band] as number));
     }
   }
   const threshold = Math.max(...density) * 10 ** (-bandwidthDb / 10);

@@ -157,11 +157,14 @@ function extractNext(state: DetectorState, block: Float32Array, isLast: boolean,
   const clipped = new Float32Array(count);
   for (let frame = 0; frame < count; frame++) {
     const start = (skipped + frame) * hopLength;
+    let [energy, atFullScale] = [0, 0];
     for (let at = start; at < start + hopLength; at++) {
       const sample = samples[at] as number;
-      power[frame] = (power[frame] as number) + sample ** 2 / hopLength;
-      if (Math.abs(sample) >= clippedLevel) clipped[frame] = (clipped[frame] as number) + 1;
+      energy += sample * sample;
+      if (Math.abs(sample) >= clippedLevel) atFullScale++;
     }
+    power[frame] = energy / hopLength;
+    clipped[frame] = atFullScale;
   }
   const kept = Math.max(0, extracted - leadFrames);
   return {
