@@ -35,7 +35,7 @@ export function registerAdapt(program: Command, terminal: CliContext): void {
 }
 
 async function adaptModels(path: string, options: Options, terminal: CliContext): Promise<void> {
-  const recordings = await readLabels(path);
+  const recordings = await readLabels(path, terminal);
   const jobs = parseJobs(options.jobs);
   const settings = await readSettings(options, terminal);
   await checkAbsent(options.out);

@@ -8,7 +8,7 @@ import { readLabels, scoreLabels } from './score-labels.ts';
 
 const examples = `
 LABELS.csv has a first line with path (relative to the file) and one or more of label, valence, arousal, clarity (0 to 1);
-speaker and group if known. Labels are those of the emotion model: neutral, calm, happy, sad, angry, fearful, disgusted, surprised.
+speaker and group if known; other columns are ignored. Labels are those of the emotion model: neutral, calm, happy, sad, angry, fearful, disgusted, surprised.
 The folder of --out gets report.html, report.json, and scores.jsonl, from which an interrupted run resumes. It has no audio.
 Exit code 1: a recording could not be analysed.
 
@@ -31,7 +31,7 @@ export function registerEvaluate(program: Command, terminal: CliContext): void {
 }
 
 async function evaluateLabels(path: string, options: Options, terminal: CliContext): Promise<void> {
-  const recordings = await readLabels(path);
+  const recordings = await readLabels(path, terminal);
   const jobs = parseJobs(options.jobs);
   const settings = await readSettings(options, terminal);
   const { readManifests } = await import('../models/loader.ts');

@@ -78,12 +78,14 @@ async function score(
   return failed;
 }
 
-/** @throws UsageError */
-export async function readLabels(path: string): Promise<LabelledRecording[]> {
+/** Names the columns that are ignored on standard error. @throws UsageError */
+export async function readLabels(path: string, { stderr }: CliContext): Promise<LabelledRecording[]> {
   const { LabelsError, parseLabels } = await import('../evaluation/labels.ts');
   const text = (await readNamedFile('labels', path)).toString();
   try {
-    return parseLabels(text, dirname(resolve(path)));
+    const { recordings, ignored } = parseLabels(text, dirname(resolve(path)));
+    if (ignored.length > 0) stderr.write(`${path}: ignored columns: ${ignored.join(', ')}\n`);
+    return recordings;
   } catch (error) {
     throw error instanceof LabelsError ? new UsageError(`${path}: ${error.message}`) : error;
   }

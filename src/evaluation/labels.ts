@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import { escapeControls, hasControls } from '../runtime/control-characters.ts';
+import { suggest } from '../runtime/suggest.ts';
 
 export type LabelledRecording = {
   /** Absolute. */
@@ -48,16 +49,30 @@ const score = z
   .refine((value) => value === null || value <= 1);
 const shape = { label, speaker: text, group: text, valence: score, arousal: score, clarity: score };
 
+/** `ignored` names the other columns, for people. */
+type Labels = { readonly recordings: LabelledRecording[]; readonly ignored: readonly string[] };
+
 /** @param folder of relative paths @throws LabelsError */
-export function parseLabels(csv: string, folder: string): LabelledRecording[] {
+export function parseLabels(csv: string, folder: string): Labels {
   const [head = [], ...rows] = readRows(csv);
-  const unknown = head.filter((name) => !columns.some((known) => known === name));
-  if (unknown.length > 0 || !head.includes('path') || !truths.some((name) => head.includes(name)))
+  if (!head.includes('path') || !truths.some((name) => head.includes(name)))
     throw new LabelsError(
-      `Expected a first line with \`path\`, one or more of ${truths.join(', ')}, and speaker and group if known, got ${head.join(',')}`,
+      `Expected a first line with \`path\`, one or more of ${truths.join(', ')}, and speaker and group if known, got ${escapeControls(head.join(','))}`,
     );
   if (rows.length === 0) throw new LabelsError('Expected one or more recordings, got none');
-  return rows.map((cells, index) => toRecording(head, cells, index + 2, folder));
+  return {
+    recordings: rows.map((cells, index) => toRecording(head, cells, index + 2, folder)),
+    ignored: ignoredOf(head),
+  };
+}
+
+function ignoredOf(head: readonly string[]): string[] {
+  const absent = columns.filter((name) => !head.includes(name));
+  const others = head.filter((name) => !columns.some((known) => known === name));
+  return others.map((name) => {
+    const meant = suggest(name, absent);
+    return escapeControls(name) + (meant === null ? '' : ` (did you mean ${meant}?)`);
+  });
 }
 
 function readRows(csv: string): string[][] {

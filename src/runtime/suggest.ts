@@ -2,13 +2,13 @@
 
 const maxDistance = 3;
 
-/** The closest name within three edits, or the first that begins with `text`; null if none does. */
+/** The closest name within three edits, fewer than half of `text`, or the first that begins with `text`; null if none does. */
 export function suggest(text: string, names: readonly string[]): string | null {
   const [closest] = names
     .map((name) => ({ name, distance: editDistance(text, name) }))
-    .filter(({ distance }) => distance <= maxDistance)
+    .filter(({ distance }) => distance <= maxDistance && distance < text.length / 2)
     .sort((a, b) => a.distance - b.distance);
-  return closest?.name ?? names.find((name) => name.startsWith(text)) ?? null;
+  return closest?.name ?? names.find((name) => text !== '' && name.startsWith(text)) ?? null;
 }
 
 /** Levenshtein distance. */

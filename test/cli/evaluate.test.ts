@@ -87,3 +87,11 @@ test('a file of labels that is none is one line', async (t) => {
   t.deepEqual([code, stdout], [2, '']);
   t.regex(stderr, /labels\.csv: Expected a first line with `path`, .*, got file,label\n$/);
 });
+
+test('columns that are ignored are named once', async (t) => {
+  const { labels, run } = makeCorpus();
+  const note = 'Ignored below';
+  writeFileSync(labels, `path,label,note\naudio/a.wav,sad,${note}\naudio/b.wav,sad,${note}\n`);
+  const { code, stderr } = await run();
+  t.deepEqual([code, stderr], [0, `${labels}: ignored columns: note\n2 files analysed, 0 failed\n`]);
+});

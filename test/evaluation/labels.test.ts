@@ -5,11 +5,18 @@ test('columns in any order, quoted cells, empty cells and relative paths', (t) =
   const csv =
     '\uFEFFspeaker,label,path,valence\nada,"happy","a, b.wav",0.25\n,,/x/c.wav,\n\nbob,Anger,d.wav,1\n';
   const absent = { arousal: null, clarity: null, group: null };
-  t.deepEqual(parseLabels(csv, '/data'), [
+  t.deepEqual(parseLabels(csv, '/data').recordings, [
     { ...absent, path: '/data/a, b.wav', label: 'happy', valence: 0.25, speaker: 'ada' },
     { ...absent, path: '/x/c.wav', label: null, valence: null, speaker: null },
     { ...absent, path: '/data/d.wav', label: 'angry', valence: 1, speaker: 'bob' },
   ]);
+});
+
+test('other columns are ignored and named, with the known column that was probably meant', (t) => {
+  const { recordings, ignored } = parseLabels('id,path,label,valance,no\u001bte\n7,a.wav,sad,0.2,\n', '/');
+  t.is(recordings.length, 1);
+  t.like(recordings[0], { path: '/a.wav', label: 'sad', valence: null });
+  t.deepEqual(ignored, ['id', 'valance (did you mean valence?)', 'no\\u001bte']);
 });
 
 const columns =
@@ -17,7 +24,6 @@ const columns =
 for (const [csv, message] of [
   ['', `${columns}, got `],
   ['path,speaker\na.wav,ada', `${columns}, got path,speaker`],
-  ['path,label,emotion\na.wav,sad,1', `${columns}, got path,label,emotion`],
   ['path,label', 'Expected one or more recordings, got none'],
   ['path,label\n,sad', 'Expected a path in line 2, got none'],
   ['path,valence\na.wav,1.5', 'Expected a number from 0 to 1 for `valence` in line 2, got 1.5'],

@@ -30,7 +30,7 @@ async function main([labels, modelsDir, scores]: readonly string[]): Promise<voi
   const manifests = await readManifests(modelsDir);
   const { limits, jobs } = parseConfig({});
   const terminal = { env, stdin, stdout, stderr, stdoutClosed: () => false, fail: () => {}, exit };
-  const { scored } = await scoreLabels(await readLabels(labels), scores, manifests, {
+  const { scored } = await scoreLabels(await readLabels(labels, terminal), scores, manifests, {
     jobs: availableParallelism(),
     settings: { modelsDir, limits, maxBytes: jobs.maxBytes },
     terminal,
