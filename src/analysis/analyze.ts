@@ -125,7 +125,8 @@ async function analyze(
       more = await analyzeNext();
       if (more === null) return null;
     }
-    const recording = { source: decoder.source() as Source, baselines };
+    const averaged = request.channel === null && request.channels === null;
+    const recording = { source: decoder.source() as Source, averaged, baselines };
     const digests = hashes.digests();
     const [first, ...others] = results.map((chunks, index) => ({
       ...aggregate(chunks, recording, request.signals, models, timer),

@@ -128,9 +128,16 @@ function shiftToRecording<Result extends { readonly frames: number }, Part exten
   });
 }
 
+type Aggregated = {
+  readonly source: Source;
+  /** Whether the samples are the average of all channels. */
+  readonly averaged: boolean;
+  readonly baselines: readonly SpeakerRecording[];
+};
+
 export function aggregate(
   results: readonly ChunkResult[],
-  { source, baselines }: { readonly source: Source; readonly baselines: readonly SpeakerRecording[] },
+  { source, averaged, baselines }: Aggregated,
   wanted: readonly Signal[],
   models: Models,
   timer: StageTimer,
@@ -172,7 +179,7 @@ export function aggregate(
     samplesSha256: null,
     insufficientSpeech: !enough,
     warnings: recordingWarnings(
-      source,
+      { ...source, averaged },
       enough ? { ...quality, ...voiceProperties(results, utterances, models) } : null,
       meanLevel(results),
       params,

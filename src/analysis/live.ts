@@ -341,7 +341,7 @@ function toAnalysis(
   soFar: SpeechSoFar | null,
   step: Step,
 ): Analysis {
-  const { models, source, seconds, timer } = step;
+  const { models, source, split, seconds, timer } = step;
   const { features, vad } = models;
   const framesPerSecond = features.sampleRate / features.hopLength;
   const [snrDb = 0, bandwidthHz = 0] = weightedMean(
@@ -357,6 +357,7 @@ function toAnalysis(
   const wanted = scoredSignals(step).filter(
     (signal) => soFar !== null || definitions[signal].addTo === undefined,
   );
+  const recorded = { ...source, averaged: !split };
   const spoken = { ...quality, voiceLogOdds: voice.sum / Math.max(1, voice.frames), severalSpeakers: false };
   return {
     audio: { seconds, source, ...quality, speechSeconds },
@@ -367,7 +368,7 @@ function toAnalysis(
     embeddings: null,
     samplesSha256: null,
     insufficientSpeech: false,
-    warnings: soFar === null ? [] : recordingWarnings(source, spoken, 0, vad.manifest.params),
+    warnings: soFar === null ? [] : recordingWarnings(recorded, spoken, 0, vad.manifest.params),
     models: manifestsOf(models),
     stages: timer.stages(),
   };

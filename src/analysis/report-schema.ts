@@ -67,7 +67,7 @@ export const reportShape = {
         .describe(
           'low_snr: SNR under 10 dB. clipped: more than 0.1 % of samples at full scale. ' +
             'narrow_band: no speech energy above 4500 Hz. music_or_noise: the detected speech sounds like another sound, ' +
-            'or no speech was detected in a recording that is not silent. channels_differ: two channels do not correlate, select one with `channel`. ' +
+            'or no speech was detected in a recording that is not silent. channels_differ: two channels do not correlate, and their average was analysed: select one with `channel`, or each with `channels`. ' +
             'several_speakers: the utterances sound like more than one speaker, analyse each with `segments` or `channels`. ' +
             'truncated: the file ends early. short_speech: under 3 s of speech for ' +
             'emotion, 10 s for cognitive. insufficient_speech_cognitive: too little speech for cognitive_load and processing, ' +

@@ -2,7 +2,10 @@
 import type { Source as DecodedSource, SignalQuality } from '../audio/addon.ts';
 import type { ManifestOf } from '../models/manifest.ts';
 
-type Source = Pick<DecodedSource, 'channels' | 'clippedRatio' | 'channelCorrelation' | 'truncated'>;
+type Source = Pick<DecodedSource, 'channels' | 'clippedRatio' | 'channelCorrelation' | 'truncated'> & {
+  /** The average of all channels was analysed, none of them alone. */
+  readonly averaged: boolean;
+};
 
 type SpeechQuality = Pick<SignalQuality, 'snrDb' | 'bandwidthHz'> & {
   /** Mean log odds over the segments that they are speech and no other sound. */
@@ -37,7 +40,7 @@ export function recordingWarnings(
   if (spoken !== null && spoken.bandwidthHz < bounds.minBandwidthHz) warnings.push('narrow_band');
   if (spoken === null ? levelDbfs >= bounds.audibleDbfs : spoken.voiceLogOdds < minVoice)
     warnings.push('music_or_noise');
-  if (source.channels > 1 && source.channelCorrelation < bounds.minChannelCorrelation)
+  if (source.averaged && source.channels > 1 && source.channelCorrelation < bounds.minChannelCorrelation)
     warnings.push('channels_differ');
   if (spoken?.severalSpeakers) warnings.push('several_speakers');
   if (source.truncated) warnings.push('truncated');

@@ -65,6 +65,14 @@ test('each report is that of its channel, byte for byte, in every container', as
   }
 });
 
+test('channels_differ is a warning about their average, not about one channel', async (t) => {
+  const audio = conversation(12, [0, 0, 6], [1, 5, 6]);
+  for (const options of [{}, { channel: 0 }, { channels: 'split' }] as const) {
+    const warns = JSON.stringify(await reportOf(audio, options)).includes('channels_differ');
+    t.is(warns, Object.keys(options).length === 0, JSON.stringify(options));
+  }
+});
+
 test('chunks of a long recording are those of its channels', async (t) => {
   const chunking = { chunkSeconds: 10, maxCutSeconds: 5 };
   const audio = conversation(70, [0, 1, 7], [1, 9, 6], [0, 16, 7], [1, 30, 7], [0, 44, 7], [1, 49.5, 7]);

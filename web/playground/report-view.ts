@@ -54,7 +54,7 @@ export function showReport(
   };
   const actions = element('div', { class: 'row' }, createDownloads(request, answer, plane), keep);
   const channels = createChannelChoice(report.audio.channels, request.channel, onChannel);
-  const summary = createSummary(report, request.recording.name, request.channel);
+  const summary = createSummary(report, request.recording.name);
   host.replaceChildren(
     wide(card('The recording', null, summary, channels, waveform.root, timeline.root, actions)),
     ...(kept === null ? [] : [wide(card('Side by side', null, createComparison(kept, own, rules)))]),

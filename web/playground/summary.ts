@@ -13,8 +13,7 @@ import {
   type Warning,
 } from './report.ts';
 
-/** @param channel the analysed channel, or null for the average */
-export function createSummary(report: Report, name: string, channel: number | null): HTMLElement {
+export function createSummary(report: Report, name: string): HTMLElement {
   const { audio } = report;
   const signals = emotionSignals(report);
   const reason = emotionReason(report);
@@ -27,7 +26,7 @@ export function createSummary(report: Report, name: string, channel: number | nu
     element('p', { class: 'muted small' }, file),
     ...result,
     scores(report),
-    ...warningNotices(warningsOf(report, channel)),
+    ...warningNotices([...report.emotion.warnings, ...report.cognitive.warnings]),
   );
 }
 
@@ -77,12 +76,6 @@ function likeliest({ emotions }: EmotionSignals): string {
   const sorted = Object.entries(emotions).sort(([, a], [, b]) => b - a);
   const named = sorted.slice(0, 2).map(([name, probability]) => `${name} ${share(probability)}`);
   return named.join(', ');
-}
-
-/** Without the advice to choose a channel once one is chosen. */
-function warningsOf({ emotion, cognitive }: Report, channel: number | null): readonly Warning[] {
-  const all = [...emotion.warnings, ...cognitive.warnings];
-  return channel === null ? all : all.filter((name) => name !== 'channels_differ');
 }
 
 function tooLittle({ speech_s }: AudioBlock): HTMLElement[] {

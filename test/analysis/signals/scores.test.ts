@@ -67,6 +67,7 @@ const source = {
   clippedRatio: 0,
   channelCorrelation: 1,
   truncated: false,
+  averaged: true,
 };
 const warnings = {
   minSnrDb: 10,
