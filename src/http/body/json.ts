@@ -1,7 +1,5 @@
 /** JSON bodies: read by koa-body, limited in size, time and memory like uploads, and validated by a schema. */
-import type { IncomingMessage } from 'node:http';
-import { PassThrough } from 'node:stream';
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { koaBody } from 'koa-body';
 import type { z } from 'zod';
 import type { Config } from '../../runtime/config.ts';
@@ -11,13 +9,14 @@ import { expectKnownFields } from '../../runtime/unknown-fields.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { guardBody } from './body-guard.ts';
 import { overByteShare } from './byte-budget.ts';
-import { nextIteration } from './next-iteration.ts';
-import { declaredLength, sendContinue } from './read-body.ts';
+import { sendContinue } from './read-body.ts';
 
 export type BodyRules = {
   readonly maxBytes: number;
   /** Returns the reason of a validation error. @param kind the field, `too_large` or `unknown` */
   reasonOf(kind: string): string;
+  /** Sets `body` and `rawBody` of the request. */
+  readonly parse: Middleware;
 };
 
 /** @throws ServiceError `bad_request`, `timeout`, `too_large`, `overloaded` or `invalid` */
@@ -40,9 +39,23 @@ const maxFields = 64;
 const maxEntries = 1000;
 const maxProblems = 16;
 
+export function createBodyRules(maxBytes: number, reasonOf: BodyRules['reasonOf']): BodyRules {
+  const parse = koaBody({
+    jsonLimit: maxBytes,
+    jsonTypes: ['application/json'],
+    includeUnparsed: true,
+    text: false,
+    urlencoded: false,
+  });
+  return { maxBytes, reasonOf, parse };
+}
+
 export function createJsonReader(options: Options): ReadJson {
   return async (context, schema, rules) => {
-    checkHeaders(context, rules);
+    if (!context.is('application/json')) {
+      const got = context.get('Content-Type') || 'nothing';
+      throw new ServiceError('bad_request', `Expected application/json for \`Content-Type\`, got ${got}`);
+    }
     const input = requireObject(await read(context, options, rules));
     const fields = Object.keys(input);
     const unknown = () =>
@@ -60,99 +73,37 @@ export function createJsonReader(options: Options): ReadJson {
   };
 }
 
-function checkHeaders(context: Context, rules: BodyRules): void {
-  if (!context.is('application/json')) {
-    const got = context.get('Content-Type') || 'nothing';
-    throw new ServiceError('bad_request', `Expected application/json for \`Content-Type\`, got ${got}`);
-  }
-  if (declaredLength(context.req) > rules.maxBytes)
-    throw tooLarge(rules.maxBytes, 'body', rules.reasonOf('too_large'));
-}
-
 /** The bytes stay reserved until the response is sent, since the parsed value is not smaller. */
 async function read(context: Context, options: Options, rules: BodyRules): Promise<unknown> {
-  const { req, res, state } = context;
-  const deadlineAt = state.startedAt + 1000 * options.config.deadlineSeconds;
+  const { req, request, res, state } = context;
   const memory = options.budget.open([await options.account(context)]);
-  const parse = parserOf(rules.maxBytes);
-  sendContinue(req, res);
   res.once('close', () => memory.release());
-  const utf8 = createUtf8Check();
-  const delayed = delayEnd(req);
+  sendContinue(req, res);
+  const { shutdown } = options.lifecycle;
+  const limits = { deadlineAt: state.startedAt + 1000 * options.config.deadlineSeconds, shutdown };
   let detach = () => {};
-  const body = new Promise<unknown>((resolve, reject) => {
-    const stopGuard = guardBody(req, { deadlineAt, shutdown: options.lifecycle.shutdown }, reject);
-    const onClose = () => {
-      if (req.readableEnded) return;
-      state.clientAborted = true;
-      reject(expectedObject());
+  const refused = new Promise<never>((_, reject) => {
+    const stopGuard = guardBody(req, limits, reject);
+    const onData = ({ length }: Buffer) => {
+      if (!memory.add(length)) reject(overByteShare());
     };
-    const onData = (bytes: Buffer) => {
-      utf8.add(bytes);
-      if (!memory.add(bytes.length)) reject(overByteShare());
-    };
+    req.on('data', onData);
     detach = () => {
       stopGuard();
-      req.off('data', onData).off('close', onClose).unpipe(delayed);
-      delayed.destroy();
+      req.off('data', onData);
     };
-    const onParsed = () => resolve(utf8.isValid() ? context.request.body : null);
-    const source: Context = Object.create(context, { req: { value: delayed } });
-    parse(source, async () => {}).then(onParsed, (error: unknown) => reject(toServiceError(error, rules)));
-    req.on('data', onData).on('close', onClose);
-    const reason = options.lifecycle.shutdown.reason();
+    const reason = shutdown.reason();
     if (reason !== null) reject(reason);
-    else if (req.destroyed) onClose();
   });
-  return body.finally(() => detach());
-}
-
-/** koa-body parses a body when it ends: the end is delayed, so that one iteration of the event loop parses at most one body. */
-function delayEnd(request: IncomingMessage): PassThrough {
-  const body = new PassThrough({ flush: (done) => void nextIteration().then(() => done()) });
-  return Object.assign(request.pipe(body), { headers: request.headers });
-}
-
-/** koa-body reads an empty body as an empty object, and replaces invalid UTF-8. */
-function createUtf8Check() {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let empty = true;
-  let valid = true;
-  const decode = (bytes: Buffer | undefined, stream: boolean) => {
-    try {
-      decoder.decode(bytes, { stream });
-    } catch {
-      valid = false;
-    }
-  };
-  return {
-    add: (bytes: Buffer) => {
-      empty = false;
-      if (valid) decode(bytes, true);
-    },
-    isValid: () => {
-      if (valid) decode(undefined, false);
-      return valid && !empty;
-    },
-  };
-}
-
-type Parser = (context: Context, next: () => Promise<void>) => Promise<unknown>;
-
-const parsers = new Map<number, Parser>();
-
-function parserOf(maxBytes: number): Parser {
-  const parser =
-    parsers.get(maxBytes) ??
-    koaBody({
-      jsonLimit: maxBytes,
-      jsonTypes: ['application/json'],
-      multipart: false,
-      text: false,
-      urlencoded: false,
+  const parsed = rules
+    .parse(context, async () => {})
+    .catch((error: unknown) => {
+      state.clientAborted = req.readableAborted;
+      throw toServiceError(error, rules);
     });
-  parsers.set(maxBytes, parser);
-  return parser;
+  await Promise.race([refused, parsed]).finally(detach);
+  // koa-body reads an empty body as an empty object, and replaces invalid UTF-8.
+  return request.rawBody === '' || request.rawBody?.includes('\ufffd') ? null : request.body;
 }
 
 /** Errors of raw-body have a type. Errors of the JSON parser contain the body, so they are dropped. */

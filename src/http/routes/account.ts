@@ -16,7 +16,7 @@ import {
 } from '../../openapi/account-requests.ts';
 import type { Config } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import type { BodyRules, ReadJson } from '../body/json.ts';
+import { createBodyRules, type ReadJson } from '../body/json.ts';
 import { requireKnownHost } from '../middleware/host.ts';
 import { requireLoopback } from '../middleware/loopback.ts';
 import { requireSameOrigin } from '../middleware/same-origin.ts';
@@ -26,7 +26,7 @@ import { toUsageJson } from './usage.ts';
 
 const prefix = '/account/api';
 const dayMs = 86_400_000;
-const bodyRules: BodyRules = { maxBytes: 16_384, reasonOf: (kind) => kind };
+const bodyRules = createBodyRules(16_384, (kind) => kind);
 
 export type AccountRouteOptions = {
   readonly accounts: Accounts;

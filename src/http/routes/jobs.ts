@@ -1,4 +1,5 @@
 /** The routes of jobs: asynchronous analyses of long recordings and of lists of URLs. */
+import { setImmediate } from 'node:timers/promises';
 import type { Router } from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
 import { type Principal, scopes } from '../../auth/tokens.ts';
@@ -13,9 +14,8 @@ import type { Config } from '../../runtime/config.ts';
 import { explainLimit, invalidPart, ServiceError, tooLarge } from '../../runtime/errors.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
 import { type BodyLimits, waitForBody } from '../body/body-guard.ts';
-import { checkUrls, jobsRules } from '../body/job-body.ts';
 import { type JobUploadOptions, maxBodyBytes, uploadJob } from '../body/job-upload.ts';
-import type { ReadJson } from '../body/json.ts';
+import { createBodyRules, type ReadJson } from '../body/json.ts';
 import { declaredLength, sendContinue } from '../body/read-body.ts';
 import { type Lifecycle, shuttingDown } from '../lifecycle.ts';
 import { type AuthOptions, accountOf, requireScopes } from '../middleware/auth.ts';
@@ -31,6 +31,12 @@ export type JobOptions = AuthOptions & {
 };
 
 const maxWaitSeconds = 60;
+const urlsPerIteration = 100;
+/** Reasons that uploads share carry the prefix `audio.`. */
+const jobsRules = createBodyRules(
+  2 ** 18,
+  (kind) => `${kind === 'channel' || kind === 'too_large' ? 'audio.' : ''}${kind}`,
+);
 const keyPattern = /^[\x21-\x7e]{1,200}$/;
 /** Each URL of a list has its own key; the space keeps it apart from the keys of clients. */
 const keyOf = (key: string | null, index: number) => (key === null ? null : `${key} ${index}`);
@@ -180,7 +186,7 @@ async function createJobsFromUrls(request: JobRequestContext): Promise<void> {
     throw new ServiceError('not_configured', msg);
   }
   if (rest.channels !== null) refuseBeside('channels', { channel: rest.channel });
-  await checkUrls(urls, config.jobs);
+  await checkUrls(urls, config);
   await checkCallback(rest.callback, config);
   requireAccepting(options);
   const requests = urls.map((url, index): JobRequest => {
@@ -204,6 +210,17 @@ async function createJobsFromUrls(request: JobRequestContext): Promise<void> {
 
 function requireAccepting({ lifecycle }: JobOptions): void {
   if (lifecycle.refusing()) throw shuttingDown();
+}
+
+/** Lets the event loop turn between groups of URLs. @throws ServiceError `invalid` for the first one that is not allowed */
+export async function checkUrls(urls: readonly string[], { jobs }: Pick<Config, 'jobs'>): Promise<void> {
+  const { checkAudioUrl } = await import('../../jobs/remote-audio.ts');
+  for (const [index, url] of urls.entries()) {
+    if (index % urlsPerIteration === urlsPerIteration - 1) await setImmediate();
+    const expected = checkAudioUrl(url, jobs);
+    if (expected === null) continue;
+    throw invalidPart('urls', 'urls', `Expected ${expected} for \`urls[${index}]\`, got another`);
+  }
 }
 
 async function checkCallback(callback: string | null, { jobs }: Config): Promise<void> {

@@ -9,7 +9,7 @@ import { ServiceError } from '../../runtime/errors.ts';
 import { streamPath, subprotocol } from '../../stream/protocol.ts';
 import type { Sessions } from '../../stream/sessions.ts';
 import type { Pool } from '../../workers/pool.ts';
-import type { ReadJson } from '../body/json.ts';
+import { createBodyRules, type ReadJson } from '../body/json.ts';
 import { admissionError, type Lifecycle } from '../lifecycle.ts';
 import {
   type AuthOptions,
@@ -38,12 +38,8 @@ export type StreamOptions = AuthOptions & {
   readonly streams: Streams;
 };
 
-const maxTokenBytes = 1024;
 const switchingProtocols = 101;
-const tokenRules = {
-  maxBytes: maxTokenBytes,
-  reasonOf: (kind: string) => (kind === 'too_large' ? `audio.${kind}` : kind),
-};
+const tokenRules = createBodyRules(1024, (kind) => (kind === 'too_large' ? `audio.${kind}` : kind));
 
 export function addStreamRoutes(router: Router<State>, options: StreamOptions): void {
   const { config, streams } = options;

@@ -1,69 +1,51 @@
-/** Concurrent JSON bodies. */
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
+/** JSON bodies, read by koa-body. */
 import test from 'ava';
-import Koa, { type Context } from 'koa';
-import { z } from 'zod';
-import { createByteBudget } from '../../../src/http/body/byte-budget.ts';
-import { checkUrls } from '../../../src/http/body/job-body.ts';
-import { createJsonReader } from '../../../src/http/body/json.ts';
-import { createLifecycle } from '../../../src/http/lifecycle.ts';
+import { checkUrls } from '../../../src/http/routes/jobs.ts';
 import { parseConfig } from '../../../src/runtime/config.ts';
+import { startApp, tokens } from '../../support/app.ts';
+import { call, wire } from '../../support/http.ts';
+import { until } from '../../support/wait.ts';
 
-const app = new Koa();
-const rules = { maxBytes: 1000, reasonOf: (kind: string) => kind };
+const path = '/v1/stream/tokens';
+const headers = { Authorization: `Bearer ${tokens.full}`, 'Content-Type': 'application/json' };
 
-/** A request whose body has arrived. */
-function arrived(body: string): Context {
-  const request = new IncomingMessage(new Socket());
-  request.method = 'POST';
-  request.headers = { 'content-type': 'application/json', 'content-length': String(body.length) };
-  request.push(body);
-  request.push(null);
-  const context = app.createContext(request, new ServerResponse(request));
-  context.state = { startedAt: performance.now() };
-  return context as Context;
-}
-
-test.serial('the event loop turns between the parsing of two bodies', async (t) => {
-  const config = parseConfig({});
-  const budget = createByteBudget(2 ** 20);
-  const read = createJsonReader({
-    config,
-    budget,
-    lifecycle: createLifecycle(),
-    account: async () => 'account',
-  });
-  let turn = 0;
-  const count = () => {
-    turn++;
-    counter = setImmediate(count);
+test.serial('a body without a JSON object in UTF-8 is refused by what was expected', async (t) => {
+  const { port } = await startApp(t);
+  const send = async (body: string | Buffer, more: Readonly<Record<string, string>> = {}) => {
+    const reply = await call(port, { method: 'POST', path, headers: { ...headers, ...more }, body });
+    const { code, detail } = JSON.parse(reply.body);
+    return [reply.status, code ?? detail[0].type, code === undefined ? detail[0].msg : detail];
   };
-  let counter = setImmediate(count);
-  const { parse } = JSON;
-  t.teardown(() => {
-    clearImmediate(counter);
-    JSON.parse = parse;
-  });
-  const parsedIn: number[] = [];
-  JSON.parse = (...given) => {
-    parsedIn.push(turn);
-    return parse(...given);
-  };
-  const bodies = Array.from({ length: 8 }, (_, index) => arrived(JSON.stringify({ index })));
-  const parsed = await Promise.all(
-    bodies.map((context) => read(context, z.object({ index: z.int() }), rules)),
-  );
-  t.deepEqual(
-    parsed.map(({ index }) => index),
-    [0, 1, 2, 3, 4, 5, 6, 7],
-  );
-  t.is(parsedIn.length, 8);
-  t.is(new Set(parsedIn).size, 8, parsedIn.join());
+  const refused = [400, 'bad_request', 'Expected a JSON object for `body`, got something else'];
+  const chunked = { 'Transfer-Encoding': 'chunked' };
+  t.deepEqual(await send('', chunked), refused);
+  for (const body of ['{"scopes": [', '[]', '7', '{"__proto__": {}}']) t.deepEqual(await send(body), refused);
+  t.deepEqual(await send(Buffer.from('{"scopes": "\xff"}', 'latin1')), refused);
+  t.deepEqual(await send('{}', { 'Content-Type': 'text/json' }), [
+    400,
+    'bad_request',
+    'Expected application/json for `Content-Type`, got text/json',
+  ]);
+  const large = [413, 'value_error.audio.too_large', 'Expected at most 1024 bytes for `body`, got more'];
+  const body = JSON.stringify({ scopes: 'x'.repeat(1024) });
+  t.deepEqual(await send(body), large);
+  t.deepEqual(await send(body, chunked), large);
+});
+
+test.serial('a client that leaves within its body counts as gone, and its bytes are released', async (t) => {
+  const app = await startApp(t);
+  const client = await wire(app.port);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  client.socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n${lines.join('')}\r\n{`);
+  await until(async () => (await app.metric('undertone_held_bytes')) === 1);
+  client.socket.destroy();
+  const left = `undertone_requests_total{route="${path}",method="POST",status="499"}`;
+  await until(async () => (await app.metric(left)) === 1);
+  t.is(await app.metric('undertone_held_bytes'), 0);
 });
 
 test('a long list of URLs is checked in several turns of the event loop', async (t) => {
-  const { jobs } = parseConfig({ UNDERTONE_JOB_URL_PREFIXES: 'https://bucket.example/a/' });
+  const config = parseConfig({ UNDERTONE_JOB_URL_PREFIXES: 'https://bucket.example/a/' });
   const list = (count: number) => Array<string>(count).fill('https://bucket.example/a/b.wav');
   const turnsOf = async (count: number) => {
     let turns = 0;
@@ -73,13 +55,13 @@ test('a long list of URLs is checked in several turns of the event loop', async 
       if (!done) setImmediate(next);
     };
     setImmediate(next);
-    await checkUrls(list(count), jobs);
+    await checkUrls(list(count), config);
     done = true;
     return turns;
   };
   await turnsOf(1);
   t.true((await turnsOf(1000)) >= 9);
-  await t.throwsAsync(checkUrls([...list(500), 'https://bucket.example/b/'], jobs), {
+  await t.throwsAsync(checkUrls([...list(500), 'https://bucket.example/b/'], config), {
     message: /urls\[500\]/,
   });
 });
