@@ -1,6 +1,5 @@
 import { loadedFile, loadNative, platformPackage } from '../runtime/native.ts';
 import { builtAddon } from '../runtime/paths.ts';
-import { upgradeFeatureSpec } from './feature-spec.ts';
 
 /** Limits of a recording; decoding fails beyond them. */
 export type DecodeLimits = {
@@ -208,10 +207,8 @@ export function openChannelDecoders(
   return [toDecoder(handle, () => nextPart(0)), toDecoder(handle, () => nextPart(1))];
 }
 
-/** Computes log-mel features or MFCCs. Accepts specs with keys of earlier versions. */
-export function extract(samples: Float32Array, spec: FeatureSpec): Features {
-  return addon.extract(samples, upgradeFeatureSpec(spec));
-}
+/** Computes log-mel features or MFCCs. @throws AudioError `bad_argument` for an unknown, missing or invalid key */
+export const extract = addon.extract;
 
 /** Level, signal-to-noise ratio and bandwidth; `segments` holds start and end of speech in seconds, in pairs. */
 export const measureQuality = addon.measureSignalQuality;

@@ -3,16 +3,13 @@ import { z } from 'zod';
 import { definitions, type ParamsOf, type Signal, signals } from '../analysis/signals/table.ts';
 import { severalSpeakersParams } from '../analysis/voices.ts';
 import type { FeatureSpec } from '../audio/addon.ts';
-import { upgradeFeatureSpec } from '../audio/feature-spec.ts';
 
 const fraction = z.number().min(0).max(1);
 const positive = z.number().positive();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** The extractor checks keys and values when the model is loaded. */
-const featureSpec = z
-  .custom<FeatureSpec>((value) => typeof value === 'object' && value !== null)
-  .transform(upgradeFeatureSpec);
+const featureSpec = z.custom<FeatureSpec>((value) => typeof value === 'object' && value !== null);
 
 const recordings = z.strictObject({
   name: z.string(),
