@@ -109,9 +109,9 @@ function gaugeOf(registers: Registry[]) {
 
 function addGauges(registers: Registry[], sources: MetricSources): void {
   const gauge = gaugeOf(registers);
-  const counter = (name: string, help: string, read: () => number) => {
+  const counter = (name: string, help: string, read: () => number) =>
     new Counter({
-      name: `${name}_total`,
+      name,
       help,
       registers,
       collect() {
@@ -119,8 +119,6 @@ function addGauges(registers: Registry[], sources: MetricSources): void {
         this.inc(read());
       },
     });
-    gauge(name, `Deprecated name of ${name}_total`, read);
-  };
   const { accountBodies, bodies, pool } = sources;
   gauge('undertone_held_bytes', 'Bytes of request bodies in memory', bodies.used);
   gauge('undertone_held_accounts', 'Accounts with request bodies in memory', bodies.keys);
@@ -128,12 +126,12 @@ function addGauges(registers: Registry[], sources: MetricSources): void {
   gauge('undertone_queue_length', 'Analyses that wait for a worker', () => pool().queued);
   gauge('undertone_queue_accounts', 'Accounts with analyses that wait', () => pool().accounts);
   counter(
-    'undertone_queue_displaced',
+    'undertone_queue_displaced_total',
     'Queued analyses displaced by another account',
     () => pool().displaced,
   );
   gauge('undertone_workers_busy', 'Workers with an analysis', () => pool().running);
-  counter('undertone_workers_lost', 'Workers that died and were replaced', () => pool().lost);
+  counter('undertone_workers_lost_total', 'Workers that died and were replaced', () => pool().lost);
   gauge('undertone_ready', '1 when GET /ready answers 200', () => Number(sources.ready()));
 }
 

@@ -65,7 +65,7 @@ async function allWork(server: Server, until: number): Promise<boolean> {
 /** The service's own counter. */
 async function lostWorkers({ url }: Server): Promise<number | null> {
   const text = await fetch(`${url}/metrics`).then((response) => response.text());
-  return Number(/^undertone_workers_lost (\d+)$/m.exec(text)?.[1]);
+  return Number(/^undertone_workers_lost_total (\d+)$/m.exec(text)?.[1]);
 }
 
 type Trial = {
@@ -107,7 +107,7 @@ function rowsOf(trial: Trial, deaths: readonly Death[], exits: number, counted: 
       deaths.filter(({ wrongResponse }) => wrongResponse).length,
     ),
     within(replacedWithinMs, trial, 'slowest replacement', 'ms', Number.isFinite(slowest) ? slowest : null),
-    exactly(deaths.length, 'undertone_workers_lost', 'workers', counted),
+    exactly(deaths.length, 'undertone_workers_lost_total', 'workers', counted),
   ];
 }
 
