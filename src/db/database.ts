@@ -48,7 +48,7 @@ export type JobTable = {
   readonly owner: string | null;
   /** Unique per holder. */
   readonly idempotency_key: string | null;
-  /** From `digestRequest`; null without a key and in rows of earlier releases. */
+  /** From `digestRequest`; null without a key. */
   readonly digest: string | null;
   readonly created_at: number;
   readonly expires_at: number;

@@ -3,26 +3,18 @@ import { randomUUID } from 'node:crypto';
 import { type ColumnDefinitionBuilder, type Kysely, type Migration, sql } from 'kysely';
 import type { DatabaseKind } from './database.ts';
 
-async function createTokens(database: Kysely<unknown>): Promise<void> {
-  await database.schema
-    .createTable('tokens')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('name', 'text', (column) => column.notNull())
-    .addColumn('prefix', 'text', (column) => column.notNull())
-    .addColumn('hash', 'text', (column) => column.notNull().unique())
-    .addColumn('scopes', 'text', (column) => column.notNull())
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
-    .addColumn('expires_at', 'bigint')
-    .addColumn('revoked_at', 'bigint')
-    .execute();
-  // Names of revoked tokens can be reused.
-  await database.schema
-    .createIndex('tokens_live_name')
-    .unique()
-    .on('tokens')
-    .column('name')
-    .where(sql.ref('revoked_at'), 'is', null)
-    .execute();
+export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
+  return { '0001-schema': { up: (database) => createSchema(database, kind) } };
+}
+
+async function createSchema(database: Kysely<unknown>, kind: DatabaseKind): Promise<void> {
+  await createUsers(database, kind);
+  await createAdministrators(database);
+  await createTokens(database);
+  await createJobs(database);
+  await createInstallation(database);
+  await createPlaygroundCodes(database);
+  await createUsageCounts(database);
 }
 
 const required = (column: ColumnDefinitionBuilder) => column.notNull();
@@ -88,28 +80,41 @@ async function createIndices(
   }
 }
 
-/** The unique row with `first` = 1 belongs to the first account and outlives it. */
+/**
+ * The unique row with `first` = 1 belongs to the first account and outlives it. During the first sign-up it has no owner and
+ * the time of the claim.
+ */
 async function createAdministrators(database: Kysely<unknown>): Promise<void> {
   await database.schema
     .createTable('administrators')
     .addColumn('owner', 'text', (column) => column.unique().references('user.id').onDelete('set null'))
     .addColumn('first', 'integer', (column) => column.unique())
+    .addColumn('claimed_at', 'bigint')
     .execute();
 }
 
-/** Tokens are deleted with their account, session tokens with their session. Names are unique per account. */
-async function addTokenOwners(database: Kysely<unknown>): Promise<void> {
-  const table = () => database.schema.alterTable('tokens');
-  await table().addColumn('owner', 'text', ofUser).execute();
-  await table()
+/** Tokens are deleted with their account, session tokens with their session. */
+async function createTokens(database: Kysely<unknown>): Promise<void> {
+  await database.schema
+    .createTable('tokens')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('name', 'text', required)
+    .addColumn('prefix', 'text', required)
+    .addColumn('hash', 'text', (column) => column.notNull().unique())
+    .addColumn('scopes', 'text', required)
+    .addColumn('created_at', 'bigint', required)
+    .addColumn('expires_at', 'bigint')
+    .addColumn('revoked_at', 'bigint')
+    .addColumn('owner', 'text', ofUser)
     .addColumn('session', 'text', (column) => column.references('session.id').onDelete('cascade'))
+    .addColumn('last_used_at', 'bigint')
+    .addColumn('purpose', 'text')
     .execute();
-  await table().addColumn('last_used_at', 'bigint').execute();
   await createIndices(database, [
     ['tokens', 'owner'],
     ['tokens', 'session'],
   ]);
-  await database.schema.dropIndex('tokens_live_name').execute();
+  // Names are unique per account; those of revoked tokens can be reused.
   await sql`create unique index tokens_live_name on tokens (coalesce(owner, ''), name)
     where revoked_at is null and session is null`.execute(database);
 }
@@ -126,33 +131,24 @@ async function createJobs(database: Kysely<unknown>): Promise<void> {
     .addColumn('finished_at', 'bigint')
     .addColumn('outcome', 'text')
     .addColumn('body', 'text')
+    .addColumn('digest', 'text')
     .addUniqueConstraint('jobs_idempotency_key', ['holder', 'idempotency_key'])
     .execute();
   await createIndices(database, [
     ['jobs', 'owner'],
     ['jobs', 'expires_at'],
   ]);
+  await database.schema
+    .createIndex('jobs_holder_created_at_idx')
+    .on('jobs')
+    .columns(['holder', 'created_at', 'id'])
+    .execute();
 }
 
 /** Identifies the database. */
 async function createInstallation(database: Kysely<unknown>): Promise<void> {
   await database.schema.createTable('installation').addColumn('id', 'text', identity).execute();
   await sql`insert into installation (id) values (${randomUUID()})`.execute(database);
-}
-
-/** During the first sign-up its row has no owner and the time of the claim. */
-async function addFirstAccountClaims(database: Kysely<unknown>): Promise<void> {
-  await database.schema.alterTable('administrators').addColumn('claimed_at', 'bigint').execute();
-}
-
-/** Digests for reused idempotency keys, and an index for lists of jobs. */
-async function addJobDigests(database: Kysely<unknown>): Promise<void> {
-  await database.schema.alterTable('jobs').addColumn('digest', 'text').execute();
-  await database.schema
-    .createIndex('jobs_holder_created_at_idx')
-    .on('jobs')
-    .columns(['holder', 'created_at', 'id'])
-    .execute();
 }
 
 async function createPlaygroundCodes(database: Kysely<unknown>): Promise<void> {
@@ -179,24 +175,4 @@ async function createUsageCounts(database: Kysely<unknown>): Promise<void> {
     ['usage', 'owner'],
     ['usage', 'date'],
   ]);
-}
-
-async function addTokenPurposes(database: Kysely<unknown>): Promise<void> {
-  await database.schema.alterTable('tokens').addColumn('purpose', 'text').execute();
-}
-
-export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
-  return {
-    '0001-tokens': { up: createTokens },
-    '0002-users': { up: (database) => createUsers(database, kind) },
-    '0003-administrators': { up: createAdministrators },
-    '0004-token-owners': { up: addTokenOwners },
-    '0005-jobs': { up: createJobs },
-    '0006-installation': { up: createInstallation },
-    '0007-first-account-claims': { up: addFirstAccountClaims },
-    '0008-job-digests': { up: addJobDigests },
-    '0009-playground-codes': { up: createPlaygroundCodes },
-    '0010-usage': { up: createUsageCounts },
-    '0011-token-purposes': { up: addTokenPurposes },
-  };
 }

@@ -73,6 +73,7 @@ async function enqueue(
       usage,
       owner: owner.key,
       installation,
+      cancelledAt: null,
     };
     const payload = encryptPayload(fields, id, cipher);
     await withRedis(async () => {
@@ -90,9 +91,8 @@ function jobRemoved(): ServiceError {
   return new ServiceError('overloaded', 'The job has just been removed; send it again');
 }
 
-/** Rows of earlier releases have no digest and match any request. */
 export function requireSameRequest(row: JobRow, digest: string): void {
-  if (row.digest === null || row.digest === digest) return;
+  if (row.digest === digest) return;
   const message = 'Expected the request that this `Idempotency-Key` was first used for, got a different one';
   const problem = { where: 'header', field: 'Idempotency-Key', reason: 'idempotency_key', message } as const;
   throw new ServiceError('invalid', message, { problems: [problem] });

@@ -22,17 +22,9 @@ export function createPartDigest(key: Uint8Array, part: RecordingName): Hmac {
 /** @returns HMAC-SHA256 of a request in hexadecimal */
 export function digestRequest(
   key: Uint8Array,
-  { source, channel, callback, ...options }: DigestInput,
+  { source, channel, channels, segments, callback, receipt = false }: DigestInput,
 ): string {
-  const [baseline = null, ...more] = 'url' in source ? [] : source.baselines;
-  const parts = 'url' in source ? ['url', source.url] : ['upload', source.audio, baseline];
-  // Options of later releases count only when they are used, so that digests stay equal.
-  const later = [
-    options.channels,
-    options.segments,
-    options.receipt ? 'receipt' : null,
-    more.length > 0 ? more : null,
-  ].filter((value) => value !== null);
-  const text = JSON.stringify([...parts, channel, callback, ...later]);
+  const parts = 'url' in source ? ['url', source.url] : ['upload', source.audio, ...source.baselines];
+  const text = JSON.stringify([parts, channel, channels, segments, callback, receipt]);
   return createHmac('sha256', key).update(`request\n${text}`).digest('hex');
 }

@@ -51,7 +51,7 @@ export async function readStats(queues: Queues): Promise<JobStats> {
   return { waiting, running, oldest };
 }
 
-/** Jobs of releases without priorities are `waiting`. */
+/** Jobs of lost workers are `waiting`: BullMQ puts them before all others. */
 const waitingStates = ['waiting', 'prioritized', 'delayed'] as const;
 
 function countJobs(

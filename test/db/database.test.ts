@@ -4,11 +4,9 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { getMigrations } from 'better-auth/db/migration';
-import { Kysely, Migrator, SqliteDialect, sql } from 'kysely';
+import { sql } from 'kysely';
 import Libsql from 'libsql';
-import { createTokens } from '../../src/auth/tokens.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { migrationsFor } from '../../src/db/migrations.ts';
 import { ServiceError } from '../../src/runtime/errors.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
@@ -51,20 +49,6 @@ test('takes an absolute file URL too', async (t) => {
   t.true(fs.existsSync(path));
 });
 
-const migrationNames = [
-  '0001-tokens',
-  '0002-users',
-  '0003-administrators',
-  '0004-token-owners',
-  '0005-jobs',
-  '0006-installation',
-  '0007-first-account-claims',
-  '0008-job-digests',
-  '0009-playground-codes',
-  '0010-usage',
-  '0011-token-purposes',
-];
-
 for (const kind of databaseKinds) {
   test(`${kind}: is brought up to date once by six processes that start together`, async (t) => {
     const url = await makeDatabaseUrl(kind);
@@ -81,7 +65,10 @@ for (const kind of databaseKinds) {
     const database = await openDatabase(url);
     t.is((await database.selectFrom('tokens').selectAll().execute()).length, 6);
     const done = await sql<{ name: string }>`select name from kysely_migration`.execute(database);
-    t.deepEqual(done.rows.map(({ name }) => name).sort(), migrationNames);
+    t.deepEqual(
+      done.rows.map(({ name }) => name),
+      ['0001-schema'],
+    );
     await database.destroy();
   });
 
@@ -93,29 +80,6 @@ for (const kind of databaseKinds) {
     await database.destroy();
   });
 }
-
-test('tokens of an older version keep their names, and belong to the operator', async (t) => {
-  const url = await makeDatabaseUrl('sqlite');
-  const before = new Libsql(url.slice('file:'.length));
-  const up = migrationsFor('sqlite')['0001-tokens']?.up;
-  const old = new Kysely<unknown>({ dialect: new SqliteDialect({ database: before }) });
-  const provider = { getMigrations: async () => ({ '0001-tokens': { up: up as NonNullable<typeof up> } }) };
-  await new Migrator({ db: old, provider }).migrateToLatest();
-  before.exec(
-    "insert into tokens values ('tok_1', 'ci', 'ut_abcd', 'hash', 'analyze:emotion', 1, null, null)",
-  );
-  await old.destroy();
-  const database = await openDatabase(url);
-  const tokens = createTokens({ database, staticToken: null });
-  t.deepEqual(
-    (await tokens.list(null)).map(({ id, owner, lastUsedAt }) => ({ id, owner, lastUsedAt })),
-    [{ id: 'tok_1', owner: null, lastUsedAt: null }],
-  );
-  await t.throwsAsync(
-    tokens.create({ name: 'ci', scopes: ['analyze:emotion'], expiresAt: null, purpose: null }),
-  );
-  await database.destroy();
-});
 
 for (const [url, got] of [
   ['mysql://user:secret@host/db', 'mysql:'],

@@ -77,6 +77,9 @@ async function addCallback(
     callback: url,
     owner: owner.key,
     installation: await store.installationId(),
+    receipt: null,
+    usage: null,
+    cancelledAt: null,
   } as const;
   const entry = {
     id,

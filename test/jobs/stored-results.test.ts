@@ -86,7 +86,8 @@ test.serial('a callback with a stored report neither parses nor serialises it', 
     .select('id')
     .executeTakeFirstOrThrow();
   const source = { kind: 'object', url: callback } as const;
-  const fields = { ...defaultOptions, source, callback, owner: owner.key, installation };
+  const none = { receipt: null, usage: null, cancelledAt: null };
+  const fields = { ...defaultOptions, ...none, source, callback, owner: owner.key, installation };
   const payload = encryptPayload(fields, 'job_done', cipher);
   await work();
   const longest = await longestJson(async () => {

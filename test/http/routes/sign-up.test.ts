@@ -83,7 +83,7 @@ both('a sign-up that took longer than its claim is undone', async (t, { browser,
 
 both('an account created in another way closes sign-up too', async (t, { browser, database }) => {
   await browser().signUp(email);
-  // State of an older version that ended between the two steps.
+  // State of a process that was killed between the two steps.
   await database.deleteFrom('administrators').execute();
   t.like((await browser().ask('session')).json, { sign_up: 'closed' });
   t.like((await browser().signUp('eve@home.example')).json, refusal);
