@@ -1,6 +1,7 @@
 /** Debian packages that a case needs. */
 import { spawnSync } from 'node:child_process';
-import { runProgram } from './case.ts';
+import { ExpectedError } from '../scripts/run-script.ts';
+import { runProgram, succeeds } from './case.ts';
 
 function isInstalled(name: string): boolean {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg-query's own placeholder
@@ -11,6 +12,10 @@ function isInstalled(name: string): boolean {
 export function installPackages(names: readonly string[]): void {
   const missing = names.filter((name) => !isInstalled(name));
   if (missing.length === 0) return;
+  if (!succeeds('apt-get', ['--version']))
+    throw new ExpectedError(
+      `Expected the Debian packages ${missing.join(' ')}, got a system without apt-get`,
+    );
   console.error(`installing ${missing.join(', ')}`);
   apt('update');
   apt('install', '-y', '--no-install-recommends', ...missing);

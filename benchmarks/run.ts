@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runScript } from '../scripts/run-script.ts';
+import { parseArgs } from 'node:util';
+import { requireNames, runScript } from '../scripts/run-script.ts';
 import { type Row, type Run, root } from './case.ts';
 import { caseNames, importRun, writeResult } from './results.ts';
 import { showFigure, writeTables } from './tables.ts';
@@ -47,19 +48,19 @@ function runAll(names: readonly string[], options: readonly string[]): boolean {
 
 const verdicts: Readonly<Record<number, string>> = { 0: 'all goals met', [missedCode]: 'some goals MISSED' };
 
-const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-const options = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
-const known = caseNames(casesFolder);
-const unknown = names.filter((name) => ![...known, 'tables'].includes(name));
-if (unknown.length > 0) {
-  console.error(`Expected one of ${known.join(', ')} or tables for \`case\`, got "${unknown.join(' ')}"`);
-  process.exitCode = 2;
-} else if (names[0] === 'tables') {
-  writeTables();
-} else {
-  await runScript(async () => {
-    const [name = ''] = names;
-    const met = names.length === 1 ? await runCase(name) : runAll(names.length > 0 ? names : known, options);
-    if (!met) process.exitCode = missedCode;
-  });
-}
+await runScript(async () => {
+  // Cases read the options themselves.
+  const options = {
+    long: { type: 'boolean' },
+    check: { type: 'boolean' },
+    keep: { type: 'boolean' },
+  } as const;
+  const { values, positionals: names } = parseArgs({ options, allowPositionals: true });
+  const known = caseNames(casesFolder);
+  requireNames([...known, 'tables'], names);
+  const [name = ''] = names;
+  if (name === 'tables') return writeTables();
+  const given = Object.keys(values).map((option) => `--${option}`);
+  const met = names.length === 1 ? await runCase(name) : runAll(names.length > 0 ? names : known, given);
+  if (!met) process.exitCode = missedCode;
+});

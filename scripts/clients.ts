@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { openApiDocument } from '../src/openapi/document.ts';
 import { componentSchemas } from '../src/openapi/schemas.ts';
 import { version } from '../src/runtime/paths.ts';
@@ -78,6 +79,7 @@ function run(tool: string, args: readonly string[]): void {
 
 if (process.argv[1]?.endsWith('clients.ts')) {
   await runScript(() => {
+    parseArgs();
     buildTypeScript(clients.typescript);
     buildPython(join(clients.python, generated.python));
   });

@@ -1,7 +1,20 @@
 /** How scripts end: an expected failure is its message and exit code 1; an error of the code has a stack trace. */
+import { existsSync } from 'node:fs';
 
 /** A failure that a script expects: its message says what to do, and a stack trace would not help. */
 export class ExpectedError extends Error {}
+
+/** @throws ExpectedError without the file, with how to get it */
+export function requireFile(path: string, remedy: string): void {
+  if (!existsSync(path)) throw new ExpectedError(`Expected ${path}, got none: ${remedy}`);
+}
+
+/** @throws ExpectedError when there is an unknown name among those given */
+export function requireNames(known: readonly string[], given: readonly string[]): void {
+  const unknown = given.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new ExpectedError(`Expected one of ${known.join(', ')}, got "${unknown.join(' ')}"`);
+}
 
 export async function runScript(main: () => void | Promise<void>): Promise<void> {
   try {

@@ -3,7 +3,9 @@
  * It is made from the lock file: the npm of Debian 13 has no `npm sbom`.
  */
 import { randomUUID } from 'node:crypto';
+import { parseArgs } from 'node:util';
 import { dependenciesOf, type Entry, entries, nameOf } from './lock.ts';
+import { runScript } from './run-script.ts';
 
 /** Compiled in from native/third_party, so npm does not list it. */
 const kissfft = {
@@ -39,17 +41,20 @@ function componentOf(entry: Entry) {
   };
 }
 
-/** npm installs a package at several paths when others need other versions of it. */
-const unique = [...new Map(entries.map((entry) => [refOf(entry), entry])).values()];
-const [root, ...libraries] = unique.map(componentOf);
-const bom = {
-  $schema: 'http://cyclonedx.org/schema/bom-1.5.schema.json',
-  bomFormat: 'CycloneDX',
-  specVersion: '1.5',
-  serialNumber: `urn:uuid:${randomUUID()}`,
-  version: 1,
-  metadata: { timestamp: new Date().toISOString(), lifecycles: [{ phase: 'pre-build' }], component: root },
-  components: [...libraries, kissfft],
-  dependencies: unique.map(dependencyOf),
-};
-console.log(JSON.stringify(bom, null, 2));
+await runScript(() => {
+  parseArgs();
+  // npm installs a package at several paths when others need other versions of it.
+  const unique = [...new Map(entries.map((entry) => [refOf(entry), entry])).values()];
+  const [root, ...libraries] = unique.map(componentOf);
+  const bom = {
+    $schema: 'http://cyclonedx.org/schema/bom-1.5.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.5',
+    serialNumber: `urn:uuid:${randomUUID()}`,
+    version: 1,
+    metadata: { timestamp: new Date().toISOString(), lifecycles: [{ phase: 'pre-build' }], component: root },
+    components: [...libraries, kissfft],
+    dependencies: unique.map(dependencyOf),
+  };
+  console.log(JSON.stringify(bom, null, 2));
+});

@@ -171,6 +171,8 @@ function build(name, title, sources, result, work) {
 
 function main() {
   requireNode();
+  const unknown = process.argv.slice(2).filter((argument) => argument !== '--tests');
+  if (unknown.length > 0) stop(`Expected --tests or no argument, got ${unknown.join(' ')}`);
   const tests = process.argv.includes('--tests');
   fs.mkdirSync(path.dirname(logFile), { recursive: true });
   fs.rmSync(logFile, { force: true });
@@ -192,4 +194,9 @@ function main() {
   build('pages', 'building the pages', pages, page, () => run('npm', ['run', 'build:pages']));
 }
 
-main();
+try {
+  main();
+} catch (error) {
+  if (error.syscall === undefined) throw error;
+  stop(error.message);
+}

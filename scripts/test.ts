@@ -2,7 +2,9 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { type Outcome, parseCheck, parseDoctest, parseTap, type Result, summary, total } from './results.ts';
+import { runScript } from './run-script.ts';
 
 type Runner = {
   readonly name: string;
@@ -85,10 +87,13 @@ async function runOne({ name, commands, parse }: Runner): Promise<Result> {
   return parse(name, outcome);
 }
 
-const results: Result[] = [];
-for (const runner of runners) results.push(await runOne(runner));
-const sum = total(results);
-console.log('');
-for (const result of results) console.log(`${result.name.padEnd(12)}${summary(result)}`);
-console.log(summary(sum));
-process.exitCode = sum.failed > 0 ? 1 : 0;
+await runScript(async () => {
+  parseArgs();
+  const results: Result[] = [];
+  for (const runner of runners) results.push(await runOne(runner));
+  const sum = total(results);
+  console.log('');
+  for (const result of results) console.log(`${result.name.padEnd(12)}${summary(result)}`);
+  console.log(summary(sum));
+  process.exitCode = sum.failed > 0 ? 1 : 0;
+});

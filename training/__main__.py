@@ -53,6 +53,12 @@ def check_tools() -> None:
         raise SystemExit(f"Expected these Debian packages, missing: {' '.join(missing)}")
 
 
+def check_data() -> None:
+    index = settings.DATA / "index.csv"
+    if not index.exists():
+        raise SystemExit(f"Expected {index}, got none: UNDERTONE_DATA names the folder of the recordings (training/README.md)")
+
+
 def prepare(small: bool) -> None:
     """Sets the folders, and the number of threads."""
     import torch
@@ -77,6 +83,7 @@ def main() -> None:
     options = parse_arguments()
     if options.command == "train":
         check_tools()
+    check_data()
     if getattr(options, "open", False):
         settings.use_open()
     prepare(options.small)

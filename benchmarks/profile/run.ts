@@ -5,6 +5,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { runScript } from '../../scripts/run-script.ts';
 import { root } from '../case.ts';
 import { percentile } from '../percentile.ts';
 import { type Answer, analyze, closeConnections, post, times } from '../request/client.ts';
@@ -85,8 +87,11 @@ function stageRows(name: string, answers: readonly Answer[]): string[][] {
   ];
 }
 
-buildService();
-mkdirSync(folder, { recursive: true });
-const rows: string[][] = [];
-for (const load of loads) rows.push(...stageRows(load.name, await profile(load)));
-printTable([['load', 'stage', 'p50, ms', 'p99, ms'], ...rows]);
+await runScript(async () => {
+  parseArgs({ options: { long: { type: 'boolean' } } });
+  buildService();
+  mkdirSync(folder, { recursive: true });
+  const rows: string[][] = [];
+  for (const load of loads) rows.push(...stageRows(load.name, await profile(load)));
+  printTable([['load', 'stage', 'p50, ms', 'p99, ms'], ...rows]);
+});

@@ -1,6 +1,7 @@
 /** Debian's source packages of FFmpeg and soxr. */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ExpectedError } from '../run-script.ts';
 import { run, sha256, step } from './step.ts';
 
 export const sources = {
@@ -36,7 +37,7 @@ function debianArchives(): string {
     return [];
   });
   if (lines.length > 0) return lines.join('');
-  throw new Error(
+  throw new ExpectedError(
     'Expected a mirror of Debian in the sources of apt, got none: name a folder with the sources by --sources',
   );
 }
@@ -62,7 +63,8 @@ function download(name: keyof typeof sources, folder: string): void {
 function verify(name: keyof typeof sources, folder: string): void {
   for (const [file, expected] of Object.entries(sources[name].files)) {
     const found = sha256(readFileSync(join(folder, file)));
-    if (found !== expected) throw new Error(`Expected ${expected} for the SHA-256 of ${file}, got ${found}`);
+    if (found !== expected)
+      throw new ExpectedError(`Expected ${expected} for the SHA-256 of ${file}, got ${found}`);
   }
 }
 

@@ -5,8 +5,9 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../../scripts/prebuild/step.ts';
-import { ExpectedError, runScript } from '../../scripts/run-script.ts';
+import { parseArgs } from 'node:util';
+import { requireTools, root } from '../../scripts/prebuild/step.ts';
+import { requireFile, requireNames, runScript } from '../../scripts/run-script.ts';
 import { testEmulated } from './emulated.ts';
 import { cache, distance, sourceAnswers } from './recordings.ts';
 import { type System, testSystem } from './systems.ts';
@@ -65,14 +66,16 @@ function writeTable(table: string): void {
 }
 
 function main(): void {
+  const { values, positionals } = parseArgs({
+    options: { keep: { type: 'boolean', default: false } },
+    allowPositionals: true,
+  });
+  requireNames([...new Set(cases.map(({ system }) => system))], positionals);
+  requireTools({ ffmpeg: 'ffmpeg' });
+  requireFile(join(root, 'dist/packages'), 'run `npm run prebuild`');
   mkdirSync(cache, { recursive: true });
   const expected = sourceAnswers();
-  const only = process.argv.slice(2).find((argument) => !argument.startsWith('--'));
-  const selected = cases.filter(({ system }) => only === undefined || system === only);
-  if (selected.length === 0) {
-    const names = [...new Set(cases.map(({ system }) => system))].join(', ');
-    throw new ExpectedError(`Expected one of ${names}, got ${only}`);
-  }
+  const selected = cases.filter(({ system }) => positionals.length === 0 || positionals.includes(system));
   const rows = selected.map((each) => attempt(each, expected));
   const head = ['system', 'Node.js', 'npm', 'until the first answer', 'node_modules', 'largest difference'];
   const table = [head, head.map(() => '---'), ...rows.map(({ columns }) => columns)]
@@ -81,7 +84,7 @@ function main(): void {
   console.log(table);
   for (const { columns, failure } of rows)
     if (failure !== null) console.log(`${columns.slice(0, 3).join(', ')}: ${failure}`);
-  if (process.argv.includes('--keep')) writeTable(table);
+  if (values.keep) writeTable(table);
   if (rows.some(({ failure }) => failure !== null)) process.exitCode = 1;
 }
 

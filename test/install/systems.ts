@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { run } from '../../scripts/prebuild/step.ts';
+import { requireTools, run } from '../../scripts/prebuild/step.ts';
 import { archives, fetchPackage, installedSize, installOptions } from './node.ts';
 import { analyzeOptions, cache, parseReports, recordings } from './recordings.ts';
 
@@ -16,6 +16,7 @@ const systems = {
 export type System = keyof typeof systems;
 
 function makeSystem(system: System): string {
+  requireTools({ debootstrap: 'debootstrap', strace: 'strace', unshare: 'util-linux' });
   const [suite, script] = systems[system];
   const folder = join(cache, suite);
   if (existsSync(join(folder, '.done'))) return folder;

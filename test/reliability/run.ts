@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { caseNames, importRun, writeResult } from '../../benchmarks/results.ts';
 import { printTable } from '../../benchmarks/text-table.ts';
+import { ExpectedError, requireNames, runScript } from '../../scripts/run-script.ts';
 import type { Options, Row, Run } from './case.ts';
 import { resultsFolder, showValue, writePage } from './page.ts';
 
@@ -11,7 +12,7 @@ const casesFolder = fileURLToPath(new URL('cases', import.meta.url));
 function natural(name: string, text: string | undefined): number | null {
   if (text === undefined) return null;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new TypeError(`Expected a whole number for \`${name}\`, got "${text}"`);
+  throw new ExpectedError(`Expected a whole number for \`${name}\`, got "${text}"`);
 }
 
 function parse(): { name: string; options: Options } {
@@ -20,9 +21,7 @@ function parse(): { name: string; options: Options } {
     allowPositionals: true,
   });
   const [name = ''] = positionals;
-  const names = [...caseNames(casesFolder), 'tables'];
-  if (!names.includes(name))
-    throw new TypeError(`Expected one of ${names.join(', ')} for \`case\`, got "${name}"`);
+  requireNames([...caseNames(casesFolder), 'tables'], [name]);
   const seed = natural('seed', values.seed) ?? 1;
   return { name, options: { long: values.long ?? false, seed, count: natural('count', values.count) } };
 }
@@ -44,14 +43,10 @@ async function runCase(name: string, options: Options): Promise<boolean> {
   return rows.length > 0 && rows.every(({ met }) => met);
 }
 
-try {
+await runScript(async () => {
   const { name, options } = parse();
   if (name === 'tables') writePage();
-  else process.exitCode = (await runCase(name, options)) ? 0 : 1;
-} catch (error) {
-  // A failed fetch is a TypeError with a cause, not a wrong argument.
-  const wrong = error instanceof TypeError && error.cause === undefined;
-  console.error(wrong ? error.message : error);
-  // Open handles of a failed case must not keep the process alive.
-  process.exit(wrong ? 2 : 1);
-}
+  else if (!(await runCase(name, options))) process.exitCode = 1;
+});
+// Open handles of a failed case must not keep the process alive.
+if (process.exitCode === 1) process.exit();

@@ -13,7 +13,7 @@ export type Visit = {
   readonly complaints: readonly string[];
 };
 
-const executablePath = '/usr/bin/chromium';
+export const executablePath = '/usr/bin/chromium';
 /** False on Ubuntu, which has Chromium as a snap only. */
 export const hasChromium = existsSync(executablePath);
 

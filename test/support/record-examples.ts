@@ -4,13 +4,15 @@
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { runScript } from '../../scripts/run-script.ts';
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
 import { analyzeFailure } from '../../src/audit/audit.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { modelSets } from '../../src/runtime/paths.ts';
 import { readFailures } from '../../src/trust/failures.ts';
 import { sendExamples, shortened } from './example-requests.ts';
-import { makeToken, startServer } from './server.ts';
+import { makeToken, requireBuild, startServer } from './server.ts';
 
 const cleanups: (() => unknown)[] = [];
 
@@ -26,19 +28,23 @@ async function writeAnswers(modelsDir: string): Promise<void> {
   writeFileSync(`${modelsDir}/failures.json`, format(answers));
 }
 
-for (const name of modelSets) await writeAnswers(`models/${name}`);
+await runScript(async () => {
+  parseArgs();
+  requireBuild();
+  for (const name of modelSets) await writeAnswers(`models/${name}`);
 
-try {
-  const server = await startServer({ teardown: (clean) => cleanups.push(clean) });
-  const narrow = makeToken(server, 'analyze:emotion');
-  const answers = await sendExamples({ ...server, narrow });
-  writeFileSync('src/openapi/examples.json', format(answers));
-  const readme = readFileSync('README.md', 'utf8');
-  const block = `\`\`\`json\n${format(shortened(answers.emotion?.body))}\`\`\`\n`;
-  writeFileSync(
-    'README.md',
-    readme.replace(/^```json\n.*?^```\n/ms, () => block),
-  );
-} finally {
-  await Promise.all(cleanups.map((clean) => clean()));
-}
+  try {
+    const server = await startServer({ teardown: (clean) => cleanups.push(clean) });
+    const narrow = makeToken(server, 'analyze:emotion');
+    const answers = await sendExamples({ ...server, narrow });
+    writeFileSync('src/openapi/examples.json', format(answers));
+    const readme = readFileSync('README.md', 'utf8');
+    const block = `\`\`\`json\n${format(shortened(answers.emotion?.body))}\`\`\`\n`;
+    writeFileSync(
+      'README.md',
+      readme.replace(/^```json\n.*?^```\n/ms, () => block),
+    );
+  } finally {
+    await Promise.all(cleanups.map((clean) => clean()));
+  }
+});

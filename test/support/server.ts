@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
+import { requireFile } from '../../scripts/run-script.ts';
 import { follow, type Running } from './cli.ts';
 
 export type Server = Started & {
@@ -19,6 +20,11 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const entry = join(root, 'dist/src/cli.js');
 
 type Started = Running & { readonly dataDir: string };
+
+/** @throws ExpectedError when the service is not built */
+export function requireBuild(): void {
+  requireFile(entry, 'run `npm run setup`');
+}
 
 /** Starts it without waiting for anything. */
 export async function spawnServer(

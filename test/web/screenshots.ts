@@ -4,10 +4,11 @@ import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { fixture } from '../../scripts/recordings.ts';
-import { openChromium, visit } from '../support/chromium.ts';
+import { requireFile, requireNames, runScript } from '../../scripts/run-script.ts';
+import { executablePath, openChromium, visit } from '../support/chromium.ts';
 import { chooseFile, pasteToken, resultsOf, signUp } from '../support/playground.ts';
 import { callOf, lecture } from '../support/recordings.ts';
-import { startServer } from '../support/server.ts';
+import { requireBuild, startServer } from '../support/server.ts';
 
 const folder = 'build/screenshots';
 const desktop = { width: 1440, height: 900 };
@@ -66,22 +67,30 @@ const states: readonly State[] = [
   { name: 'phone-report-of-a-call', viewport: phone, reach: report('call.wav', () => callOf(31)) },
 ];
 
-const { positionals } = parseArgs({ allowPositionals: true });
-const closers: (() => unknown)[] = [];
-const scope = { teardown: (close: () => unknown) => closers.push(close) };
-const server = await startServer(scope, { UNDERTONE_SIGNUP: 'open' });
-const browser = await openChromium();
-mkdirSync(folder, { recursive: true });
-for (const { name, path = '/', viewport = desktop, reach } of states) {
-  if (positionals.length > 0 && !positionals.includes(name)) continue;
-  for (const colorScheme of ['light', 'dark'] as const) {
-    const { page } = await visit(scope, browser, server.url + path, { viewport, colorScheme });
-    await reach?.(page, colorScheme);
-    await page.waitForTimeout(800);
-    await page.screenshot({ path: `${folder}/${name}-${colorScheme}.png` });
-    await page.screenshot({ path: `${folder}/${name}-${colorScheme}-whole.png`, fullPage: true });
-    await page.context().close();
+await runScript(async () => {
+  const { positionals } = parseArgs({ allowPositionals: true });
+  requireNames(
+    states.map(({ name }) => name),
+    positionals,
+  );
+  requireFile(executablePath, 'install the Debian package chromium');
+  requireBuild();
+  const closers: (() => unknown)[] = [];
+  const scope = { teardown: (close: () => unknown) => closers.push(close) };
+  const server = await startServer(scope, { UNDERTONE_SIGNUP: 'open' });
+  const browser = await openChromium();
+  mkdirSync(folder, { recursive: true });
+  for (const { name, path = '/', viewport = desktop, reach } of states) {
+    if (positionals.length > 0 && !positionals.includes(name)) continue;
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page } = await visit(scope, browser, server.url + path, { viewport, colorScheme });
+      await reach?.(page, colorScheme);
+      await page.waitForTimeout(800);
+      await page.screenshot({ path: `${folder}/${name}-${colorScheme}.png` });
+      await page.screenshot({ path: `${folder}/${name}-${colorScheme}-whole.png`, fullPage: true });
+      await page.context().close();
+    }
   }
-}
-await browser.close();
-for (const close of closers.reverse()) await close();
+  await browser.close();
+  for (const close of closers.reverse()) await close();
+});

@@ -1,0 +1,96 @@
+/** An expected failure of a script is one line and an exit code. */
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { makeFolder } from './support/folder.ts';
+
+const node = ['node', '--import=tsx'];
+
+/** A path with Node.js and what every system has: no script gets far with it. */
+function barePath(): string {
+  const folder = makeFolder();
+  const tools = 'sh env dirname realpath mktemp mkdir rm cat cmp';
+  const { stdout } = spawnSync('sh', ['-c', `for tool in ${tools}; do command -v $tool; done`], {
+    encoding: 'utf8',
+  });
+  for (const tool of [process.execPath, ...stdout.trim().split('\n')])
+    symlinkSync(tool, join(folder, basename(tool)));
+  return folder;
+}
+const bare = barePath();
+
+/** Expects failure with one line, which contains `expected`. */
+function failsWith(
+  t: ExecutionContext,
+  [program = '', ...args]: readonly string[],
+  expected: string,
+  env: Readonly<Record<string, string>> = {},
+): void {
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    encoding: 'utf8',
+    env: { PATH: bare, ...env },
+  });
+  t.true(status !== null && status > 0, `${status}`);
+  t.is(stdout, '');
+  t.regex(stderr, /^[^\n]+\n$/);
+  t.true(stderr.includes(expected), stderr);
+}
+
+for (const command of [
+  ['node', 'scripts/setup.mjs'],
+  [...node, 'scripts/test.ts'],
+  [...node, 'scripts/sbom.ts'],
+  [...node, 'scripts/clients.ts'],
+  [...node, 'scripts/prebuild.ts'],
+  [...node, 'benchmarks/run.ts'],
+  [...node, 'benchmarks/profile/run.ts'],
+  [...node, 'deploy/fleet/up.ts'],
+  [...node, 'test/clients/pipecat.ts'],
+  [...node, 'test/install/run.ts'],
+  [...node, 'test/reliability/run.ts'],
+  [...node, 'test/support/record-examples.ts'],
+  [...node, 'test/web/screenshots.ts'],
+])
+  test(`${command.at(-1)} refuses an unknown option`, (t) =>
+    failsWith(t, [...command, '--surprise'], '--surprise'));
+
+for (const script of ['benchmarks', 'test/install', 'test/reliability'])
+  test(`${script}/run.ts names what it knows for an unknown name`, (t) =>
+    failsWith(t, [...node, `${script}/run.ts`, 'surprise'], 'got "surprise"'));
+
+for (const [command, missing] of [
+  [[...node, 'scripts/prebuild.ts'], 'nasm'],
+  [[...node, 'benchmarks/run.ts', 'counts'], 'Debian packages valgrind'],
+  [[...node, 'benchmarks/profile/run.ts'], 'npm'],
+  [[...node, 'deploy/fleet/up.ts'], 'npm'],
+  [[...node, 'test/install/run.ts'], 'ffmpeg'],
+  [[...node, 'test/reliability/run.ts', 'abort'], 'npm'],
+  [[...node, 'test/reliability/run.ts', 'sanitizers'], 'Debian packages clang'],
+  [['sh', 'scripts/neon.sh'], 'g++-aarch64-linux-gnu'],
+  [['sh', 'scripts/speech.sh'], 'espeak-ng'],
+  [['sh', 'scripts/examples.sh'], 'espeak-ng'],
+] as const)
+  test(`${command.slice(-2).join(' ')} names a missing program`, (t) => failsWith(t, command, missing));
+
+for (const script of ['setup', 'train', 'evaluate'])
+  test(`training/${script} names the package of a missing Python`, (t) => {
+    const folder = makeFolder();
+    for (const file of ['setup', 'train', 'evaluate', 'requirements.txt'])
+      copyFileSync(join('training', file), join(folder, file));
+    failsWith(t, ['sh', join(folder, script)], 'python3-venv');
+  });
+
+test('training names the folder of the recordings when they are missing', (t) => {
+  const env = { PATH: process.env.PATH ?? '', UNDERTONE_DATA: '/nonexistent' };
+  for (const command of ['evaluate', 'recordings', 'power'])
+    failsWith(t, ['python3', '-m', 'training', command], 'UNDERTONE_DATA', env);
+});
+
+test('the set-up says where it cannot write', (t) => {
+  const folder = makeFolder();
+  mkdirSync(join(folder, 'scripts'));
+  copyFileSync('scripts/setup.mjs', join(folder, 'scripts/setup.mjs'));
+  writeFileSync(join(folder, '.cache'), '');
+  failsWith(t, ['node', resolve(folder, 'scripts/setup.mjs')], '.cache');
+});
