@@ -4,31 +4,31 @@ import { type Analyzer, createAnalyzer } from './analysis/analyze.ts';
 import type { ChannelsReport as HttpChannelsReport } from './analysis/channels-report.ts';
 import { composeReport } from './analysis/compose-report.ts';
 import { type EmbeddingReport, embeddingReport } from './analysis/embedding-report.ts';
+import type { Audio, DecodeLimits } from './analysis/platform.ts';
 import { type CombinedReport, combinedReport, type WithoutId } from './analysis/report.ts';
 import { signals as allSignals, type Signal } from './analysis/signals/table.ts';
 import type { SpeakersReport as HttpSpeakersReport } from './analysis/speakers-report.ts';
 import type { PooledEmbeddings } from './analysis/types.ts';
 import { type AnalyzeRequest, defaultOptions, type SpeakerSegment } from './analysis/types.ts';
-import { type Audio, type DecodeLimits, decode as decodeAll } from './audio/addon.ts';
+import { decode as decodeAll } from './audio/addon.ts';
 import { toValidationItem, type ValidationItem } from './openapi/errors.ts';
 import { parseConfig } from './runtime/config.ts';
 import { type ErrorCode, ServiceError } from './runtime/errors.ts';
 import { shippedModels } from './runtime/paths.ts';
 
-export type { Signal } from './analysis/signals/table.ts';
-export type { PooledEmbeddings, SpeakerSegment } from './analysis/types.ts';
 export {
   type Audio,
   type AudioError,
   type AudioErrorCode,
   type DecodeLimits,
-  extract,
   type FeatureSpec,
   type Features,
-  featuresVersion,
   isAudioError,
   type Source,
-} from './audio/addon.ts';
+} from './analysis/platform.ts';
+export type { Signal } from './analysis/signals/table.ts';
+export type { PooledEmbeddings, SpeakerSegment } from './analysis/types.ts';
+export { extract, featuresVersion } from './audio/addon.ts';
 export { specs } from './audio/feature-presets.ts';
 export type { ValidationItem } from './openapi/errors.ts';
 

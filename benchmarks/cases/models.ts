@@ -2,10 +2,10 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { cpuUsage } from 'node:process';
+import type { Values } from '../../src/analysis/platform.ts';
 import { extract } from '../../src/audio/addon.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
 import { loadModels, type Models } from '../../src/models/loader.ts';
-import type { Values } from '../../src/models/session.ts';
 import { figure, type Row, root, withinLimit } from '../case.ts';
 
 const seconds = 10;

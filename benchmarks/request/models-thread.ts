@@ -1,8 +1,8 @@
 /** The service's own thread, which also tells the processor time inside the models' sessions as a stage. */
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { analyzerOf } from '../../src/analysis/analyze.ts';
+import type { Session } from '../../src/analysis/platform.ts';
 import { loadModels } from '../../src/models/loader.ts';
-import type { Session } from '../../src/models/session.ts';
 import { handleTask } from '../../src/workers/handle-task.ts';
 import type { Reply, TaskMessage, ThreadSettings } from '../../src/workers/protocol.ts';
 

@@ -1,6 +1,6 @@
 /** The pipeline: bytes -> chunks of samples -> speech -> utterances -> embeddings -> signals. */
 import { createHash, type Hash } from 'node:crypto';
-import { type DecodeLimits, type IncrementalDecoder, type Source, trackProsody } from '../audio/addon.ts';
+import { trackProsody } from '../audio/addon.ts';
 import { replay, syntheticSignal } from '../models/golden.ts';
 import { loadModels, type Models } from '../models/loader.ts';
 import { invalidPart } from '../runtime/errors.ts';
@@ -15,6 +15,7 @@ import {
   type UploadPart,
 } from './chunked.ts';
 import { analyzeLive, type LiveResult, type LiveStep } from './live.ts';
+import type { DecodeLimits, IncrementalDecoder, Source } from './platform.ts';
 import type { Segment } from './segments.ts';
 import { describeChunk, type SpeakerChunk, type SpeakerRecording } from './signals/speaker.ts';
 import { definitions } from './signals/table.ts';

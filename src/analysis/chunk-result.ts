@@ -1,11 +1,12 @@
 /** Result of each chunk, and their aggregation over the recording. */
 
-import { measureQuality, type SignalQuality, type Source } from '../audio/addon.ts';
+import { measureQuality } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
 import { unavailableOf } from '../models/manifest.ts';
 import { weightedMean } from './arrays.ts';
 import type { SpeechChunk } from './chunked.ts';
 import { type Scored, type ScoreRequest, scoreRuns, scoreUtterances, type Totals } from './encode.ts';
+import type { SignalQuality, Source } from './platform.ts';
 import {
   createQualityMeter,
   joinQualities,

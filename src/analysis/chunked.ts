@@ -1,14 +1,9 @@
 /** Upload -> decoded chunks -> speech per chunk. A recording up to `chunkSeconds` is one chunk. */
-import {
-  type DecodeOptions,
-  type IncrementalDecoder,
-  isAudioError,
-  openChannelDecoders,
-  openIncrementalDecoder,
-} from '../audio/addon.ts';
+import { openChannelDecoders, openIncrementalDecoder } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
 import { invalidPart, ServiceError } from '../runtime/errors.ts';
 import { joinArrays } from './arrays.ts';
+import { type DecodeOptions, type IncrementalDecoder, isAudioError } from './platform.ts';
 import { type Segment, unbounded } from './segments.ts';
 import {
   analyzeSpeech,

@@ -1,9 +1,9 @@
 /** Utterances -> embeddings -> rows of every head. The trunk reads an utterance alone; all heads share its pass. */
 
-import { extract, type FeatureSpec } from '../audio/addon.ts';
+import { extract } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
-import type { Values } from '../models/session.ts';
 import { joinArrays, weightedMean } from './arrays.ts';
+import type { FeatureSpec, Values } from './platform.ts';
 import type { QualityMeter, SpeechQuality } from './quality.ts';
 import type { Segment } from './segments.ts';
 import { definitions, type Signal } from './signals/table.ts';

@@ -1,6 +1,7 @@
 /** Bytes of a stream, step by step -> samples at the rate of the models. */
-import { type Audio, type DecodeLimits, decode, openChannelDecoders, type Source } from '../audio/addon.ts';
+import { decode, openChannelDecoders } from '../audio/addon.ts';
 import { frameBytesOf, type SampleFormat, wavHeader } from '../audio/wav.ts';
+import type { Audio, DecodeLimits, Source } from './platform.ts';
 
 export type SampleState = {
   /** The last bytes: the next step decodes them again, as context of the resampler. */

@@ -1,11 +1,12 @@
 /** A stream, step by step: bytes -> frames -> utterances, each scored once -> messages. */
-import type { DecodeLimits, Source } from '../audio/addon.ts';
+
 import type { SampleFormat } from '../audio/wav.ts';
 import type { Models } from '../models/loader.ts';
 import { joinArrays, weightedMean } from './arrays.ts';
 import { available, manifestsOf } from './chunk-result.ts';
 import { type Scored, scoreUtterances, type Totals } from './encode.ts';
 import { decodeNext, initialSampleState, type SampleState } from './live-samples.ts';
+import type { DecodeLimits, Source } from './platform.ts';
 import { createQualityMeter, type NoiseLevel, noNoise } from './quality.ts';
 import { bodyOf } from './report.ts';
 import { round } from './rounding.ts';

@@ -1,6 +1,7 @@
 /** The quality of a recording from that of its chunks, and of an utterance from its frames. */
-import type { FeatureSpec, SignalQuality } from '../audio/addon.ts';
+
 import type { Rows } from './encode.ts';
+import type { FeatureSpec, SignalQuality } from './platform.ts';
 import type { Segment } from './segments.ts';
 import type { DetectedSpeech } from './speech.ts';
 

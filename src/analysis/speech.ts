@@ -1,8 +1,8 @@
 /** Samples of a stream, in blocks of any length -> features and speech per frame -> segments of speech. */
-import { type Audio, extract, type Features } from '../audio/addon.ts';
+import { extract } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
-import type { Values } from '../models/session.ts';
 import { joinArrays } from './arrays.ts';
+import type { Audio, Features, Values } from './platform.ts';
 import { countFrames, findSegments, type Segment } from './segments.ts';
 import type { StageTimer } from './stage-timer.ts';
 

@@ -1,7 +1,8 @@
 /** Input and result of an analysis, before the report renames and rounds its fields. */
-import type { Audio, SignalQuality } from '../audio/addon.ts';
+
 import type { Manifest } from '../models/manifest.ts';
 import type { Scored, Totals } from './encode.ts';
+import type { Audio, SignalQuality } from './platform.ts';
 import type { Conditions } from './signals/intervals.ts';
 import type { Span, SpeakerRecording } from './signals/speaker.ts';
 import type { ResultOf, Signal } from './signals/table.ts';

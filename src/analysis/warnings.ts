@@ -1,6 +1,7 @@
 /** Warnings about the quality of a recording. */
-import type { Source as DecodedSource, SignalQuality } from '../audio/addon.ts';
+
 import type { ManifestOf } from '../models/manifest.ts';
+import type { Source as DecodedSource, SignalQuality } from './platform.ts';
 
 type Source = Pick<DecodedSource, 'channels' | 'clippedRatio' | 'channelCorrelation' | 'truncated'> & {
   /** The average of all channels was analysed, none of them alone. */

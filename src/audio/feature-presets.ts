@@ -1,5 +1,5 @@
 /** Feature specs by name. Samples are in [-1, 1]; Kaldi's programs scale by 32768, which adds a constant. */
-import type { FeatureSpec } from './addon.ts';
+import type { FeatureSpec } from '../analysis/platform.ts';
 
 /** Whisper's front end up to the logarithm, the input of every shipped model. */
 const whisper: FeatureSpec = {

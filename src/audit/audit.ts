@@ -1,9 +1,9 @@
 /** Repeats, on this machine, what the cards and examples of a folder of models promise. */
 import { type Analyzer, createAnalyzer } from '../analysis/analyze.ts';
+import type { DecodeLimits } from '../analysis/platform.ts';
 import { combinedReport } from '../analysis/report.ts';
 import { signals } from '../analysis/signals/table.ts';
 import { defaultOptions } from '../analysis/types.ts';
-import type { DecodeLimits } from '../audio/addon.ts';
 import { goldenDifferences, kinds } from '../models/golden.ts';
 import type { Manifest } from '../models/manifest.ts';
 import { canonicalBytes } from '../receipts/canonical.ts';

@@ -1,7 +1,7 @@
 /** Thread entry of `undertone analyze`: analyses one file at a time. */
 import { workerData } from 'node:worker_threads';
+import type { DecodeLimits } from '../analysis/platform.ts';
 import type { Signal } from '../analysis/signals/table.ts';
-import type { DecodeLimits } from '../audio/addon.ts';
 import {
   analyze,
   analyzeChannels,

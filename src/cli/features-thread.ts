@@ -1,14 +1,7 @@
 /** Thread entry of `undertone features`: extracts the features of one file at a time. */
 import { workerData } from 'node:worker_threads';
-import {
-  type DecodeLimits,
-  decode,
-  extract,
-  type FeatureSpec,
-  type Features,
-  isAudioError,
-  trackProsody,
-} from '../audio/addon.ts';
+import { type DecodeLimits, type FeatureSpec, type Features, isAudioError } from '../analysis/platform.ts';
+import { decode, extract, trackProsody } from '../audio/addon.ts';
 import { prosody } from '../audio/feature-presets.ts';
 import { encodeNpy } from '../audio/npy.ts';
 import { FileError, readRegularFile } from '../runtime/regular-file.ts';

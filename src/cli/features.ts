@@ -1,6 +1,6 @@
 import { basename, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { FeatureSpec } from '../audio/addon.ts';
+import { type FeatureSpec, isAudioError } from '../analysis/platform.ts';
 import { prosody, type SpecName, specs } from '../audio/feature-presets.ts';
 import { parseConfig } from '../runtime/config.ts';
 import { entryFile } from '../runtime/paths.ts';
@@ -93,7 +93,7 @@ async function readSpec(name: string): Promise<FeaturesSettings['spec']> {
     );
   }
   const spec = await readJson(name);
-  const { extract, isAudioError } = await import('../audio/addon.ts');
+  const { extract } = await import('../audio/addon.ts');
   try {
     extract(new Float32Array(1), spec as FeatureSpec);
   } catch (error) {

@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { Values } from '../analysis/platform.ts';
 import { type Signal, signals } from '../analysis/signals/table.ts';
 import { extract } from '../audio/addon.ts';
 import type { Models } from './loader.ts';
 import type { Kind } from './manifest.ts';
 import { ModelError, readJson } from './model-files.ts';
-import type { Values } from './session.ts';
 
 const sampleRate = 16000;
 const keptValues = 16;

@@ -3,12 +3,13 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import type { FeatureSpec, Session } from '../analysis/platform.ts';
 import { definitions, signals } from '../analysis/signals/table.ts';
 import { settleVad } from '../analysis/speech.ts';
-import { extract, type FeatureSpec, featuresVersion } from '../audio/addon.ts';
+import { extract, featuresVersion } from '../audio/addon.ts';
 import { type Kind, type Manifest, type ManifestOf, manifestSchema } from './manifest.ts';
 import { findModels, ModelError, parseJson, readText, readWeights } from './model-files.ts';
-import { openSession, type Session } from './session.ts';
+import { openSession } from './session.ts';
 
 export type Model<K extends Kind> = { readonly manifest: ManifestOf<K>; readonly session: Session };
 

@@ -1,8 +1,8 @@
 /** Schema of models/<name>/manifest.json. Every key is required unless it says otherwise. */
 import { z } from 'zod';
+import type { FeatureSpec } from '../analysis/platform.ts';
 import { definitions, type ParamsOf, type Signal, signals } from '../analysis/signals/table.ts';
 import { severalSpeakersParams } from '../analysis/voices.ts';
-import type { FeatureSpec } from '../audio/addon.ts';
 
 const fraction = z.number().min(0).max(1);
 const positive = z.number().positive();

@@ -1,6 +1,7 @@
 /** One ONNX model on one thread: the only file that uses tensors. */
 import { readFileSync } from 'node:fs';
 import type * as OnnxRuntime from 'onnxruntime-node';
+import type { Session, Values } from '../analysis/platform.ts';
 import { setEnvironmentVariable } from '../audio/addon.ts';
 import { loadNative, onnxRuntimePackage } from '../runtime/native.ts';
 
@@ -11,15 +12,6 @@ const { InferenceSession, Tensor, env } = loadNative<typeof OnnxRuntime>('ONNX R
 
 // onnxruntime-node sends telemetry, and keeps an identifier in ~/.cache, unless this is set before the first session.
 setEnvironmentVariable('ORT_DISABLE_TELEMETRY', '1');
-
-/** Row-major values and their shape. */
-export type Values = { readonly data: Float32Array; readonly shape: readonly number[] };
-
-export type Session = {
-  readonly inputs: readonly string[];
-  readonly outputs: readonly string[];
-  run(inputs: Readonly<Record<string, Values>>): Promise<Record<string, Values>>;
-};
 
 /** ONNX Runtime reads external data from the working folder unless configured: no file can be below this path. */
 const noFolder = '/dev/null';

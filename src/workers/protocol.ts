@@ -2,9 +2,9 @@
 import { getHeapStatistics } from 'node:v8';
 import { parentPort, threadId } from 'node:worker_threads';
 import type { LiveStep } from '../analysis/live.ts';
+import type { DecodeLimits } from '../analysis/platform.ts';
 import type { Signal } from '../analysis/signals/table.ts';
 import type { Stage } from '../analysis/stage-timer.ts';
-import type { DecodeLimits } from '../audio/addon.ts';
 import type { SampleFormat } from '../audio/wav.ts';
 import type { Signing } from '../receipts/compose-receipt.ts';
 import { type SerializedError, ServiceError, serializeError } from '../runtime/errors.ts';

@@ -5,8 +5,9 @@ import { correct, softmax } from '../../src/adaptation/correction.ts';
 import { correctGraph } from '../../src/adaptation/graph.ts';
 import { minProbability } from '../../src/adaptation/labels.ts';
 import { readOnnx, writeOnnx } from '../../src/adaptation/onnx.ts';
+import type { Values } from '../../src/analysis/platform.ts';
 import { createRandom } from '../../src/evaluation/statistics.ts';
-import { openSession, type Values } from '../../src/models/session.ts';
+import { openSession } from '../../src/models/session.ts';
 
 const width = 384;
 const tokens = 9;

@@ -1,13 +1,7 @@
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
-import {
-  decode,
-  extract,
-  type FeatureSpec,
-  isAudioError,
-  measureQuality,
-  trackProsody,
-} from '../../src/audio/addon.ts';
+import { type FeatureSpec, isAudioError } from '../../src/analysis/platform.ts';
+import { decode, extract, measureQuality, trackProsody } from '../../src/audio/addon.ts';
 import { specs } from '../../src/audio/feature-presets.ts';
 import { limits } from '../support/analysis.ts';
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { extract, type FeatureSpec } from '../../src/audio/addon.ts';
+import type { FeatureSpec } from '../../src/analysis/platform.ts';
+import { extract } from '../../src/audio/addon.ts';
 import { type SpecName, specs } from '../../src/audio/feature-presets.ts';
 
 /** The signal of test/native/oracles/make.py, which computed the arrays with Kaldi and librosa. */

@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
-import { decode, extract, type FeatureSpec, trackProsody } from '../../src/audio/addon.ts';
+import type { FeatureSpec } from '../../src/analysis/platform.ts';
+import { decode, extract, trackProsody } from '../../src/audio/addon.ts';
 import { prosody, specs } from '../../src/audio/feature-presets.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { runCli } from '../support/cli.ts';

@@ -1,10 +1,10 @@
 /** Faults injected into a copy of the shipped models: the loader or the golden check detects each. */
 import test from 'ava';
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
+import type { Values } from '../../src/analysis/platform.ts';
 import { goldenDifferences, kinds } from '../../src/models/golden.ts';
 import { loadModels, type Models } from '../../src/models/loader.ts';
 import { ModelError } from '../../src/models/model-files.ts';
-import type { Values } from '../../src/models/session.ts';
 import { limits } from '../support/analysis.ts';
 import {
   copyModels,

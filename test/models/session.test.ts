@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { openSession, type Values } from '../../src/models/session.ts';
+import type { Values } from '../../src/analysis/platform.ts';
+import { openSession } from '../../src/models/session.ts';
 import { shippedModels } from '../../src/runtime/paths.ts';
 
 const bins = 80;

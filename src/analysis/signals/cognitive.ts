@@ -1,7 +1,7 @@
 /** Cognitive signals: clarity from a model, cognitive load and processing from measures of timing. */
 import { z } from 'zod';
-import { type ProsodyTrack, trackProsody } from '../../audio/addon.ts';
-import type { Values } from '../../models/session.ts';
+import { trackProsody } from '../../audio/addon.ts';
+import type { ProsodyTrack, Values } from '../platform.ts';
 import { bodySchema, intervalSchema, scoreSchema } from '../report-schema.ts';
 import { round, roundInterval, roundParts } from '../rounding.ts';
 import { cognitiveConfidence } from './confidence.ts';

@@ -1,7 +1,7 @@
 /** The definition of a signal. Pipeline, manifests, reports, routes, scopes, OpenAPI and CLI output follow from it. */
 import type { z } from 'zod';
-import type { Session } from '../../models/session.ts';
 import type { Encoded } from '../encode.ts';
+import type { Session } from '../platform.ts';
 import type { BodySchema } from '../report-schema.ts';
 import type { SpeechAnalysis } from '../speech.ts';
 import type { StageTimer } from '../stage-timer.ts';

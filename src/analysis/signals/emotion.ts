@@ -1,7 +1,7 @@
 /** Emotion: probabilities of labels, valence, arousal and tone. */
 import { z } from 'zod';
-import type { Values } from '../../models/session.ts';
 import { weightedMean } from '../arrays.ts';
+import type { Values } from '../platform.ts';
 import { bodySchema, entryShape, intervalSchema, scoreSchema, timelineSchema } from '../report-schema.ts';
 import { indexOfMax, round, roundInterval, roundParts } from '../rounding.ts';
 import type { SignalDefinition } from './definition.ts';

@@ -1,5 +1,5 @@
 /** Pitch, level and spectral tilt of the voiced speech. Undefined measures are absent. */
-import type { ProsodyTrack } from '../../audio/addon.ts';
+import type { ProsodyTrack } from '../platform.ts';
 import type { Segment } from '../segments.ts';
 import type { Measures } from './measures.ts';
 

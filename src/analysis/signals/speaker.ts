@@ -1,7 +1,7 @@
 /** Compares the speakers of a recording and its baseline. */
 import { z } from 'zod';
-import type { ProsodyTrack } from '../../audio/addon.ts';
 import { joinArrays } from '../arrays.ts';
+import type { ProsodyTrack } from '../platform.ts';
 import { meanBySpeech } from '../quality.ts';
 import type { Segment } from '../segments.ts';
 import type { SpeechAnalysis } from '../speech.ts';
