@@ -1,6 +1,6 @@
 /** The API of the package for Node.js programs. Every call runs on the calling thread and blocks its event loop. */
 
-import { type Analyzer, createAnalyzer } from './analysis/analyze.ts';
+import type { Analyzer } from './analysis/analyze.ts';
 import type { ChannelsReport as HttpChannelsReport } from './analysis/channels-report.ts';
 import { composeReport } from './analysis/compose-report.ts';
 import { type EmbeddingReport, embeddingReport } from './analysis/embedding-report.ts';
@@ -11,6 +11,7 @@ import type { SpeakersReport as HttpSpeakersReport } from './analysis/speakers-r
 import type { PooledEmbeddings } from './analysis/types.ts';
 import { type AnalyzeRequest, defaultOptions, type SpeakerSegment } from './analysis/types.ts';
 import { decode as decodeAll } from './audio/addon.ts';
+import { createAnalyzer } from './models/folders.ts';
 import { toValidationItem, type ValidationItem } from './openapi/errors.ts';
 import { parseConfig } from './runtime/config.ts';
 import { type ErrorCode, ServiceError } from './runtime/errors.ts';

@@ -17,7 +17,7 @@ import type { Streams } from './http/routes/stream.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createStreams } from './http/streams.ts';
 import type { Jobs } from './jobs/jobs.ts';
-import { readManifests } from './models/loader.ts';
+import { readManifests } from './models/folders.ts';
 import { openReceiptKeys } from './receipts/keys.ts';
 import { type Config, ConfigError, defaultMetricsAddress } from './runtime/config.ts';
 import { ensureDir } from './runtime/ensure-dir.ts';

@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createAnalyzer } from '../../src/analysis/analyze.ts';
 import { defaultOptions } from '../../src/analysis/types.ts';
 import { extract } from '../../src/audio/addon.ts';
+import { createAnalyzer } from '../../src/models/folders.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
 import { openSession } from '../../src/models/session.ts';
 import { parseConfig } from '../../src/runtime/config.ts';

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { cpuUsage } from 'node:process';
 import type { Values } from '../../src/analysis/platform.ts';
 import { extract } from '../../src/audio/addon.ts';
+import { loadModels } from '../../src/models/folders.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
-import { loadModels, type Models } from '../../src/models/loader.ts';
+import type { Models } from '../../src/models/loader.ts';
 import { figure, type Row, root, withinLimit } from '../case.ts';
 
 const seconds = 10;

@@ -2,7 +2,7 @@
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { analyzerOf } from '../../src/analysis/analyze.ts';
 import type { Session } from '../../src/analysis/platform.ts';
-import { loadModels } from '../../src/models/loader.ts';
+import { loadModels } from '../../src/models/folders.ts';
 import { handleTask } from '../../src/workers/handle-task.ts';
 import type { Reply, TaskMessage, ThreadSettings } from '../../src/workers/protocol.ts';
 

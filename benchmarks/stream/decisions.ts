@@ -1,7 +1,8 @@
 /** Where in a recording a live session decides its provisional messages, and the time of each stage of its steps. */
-import { createAnalyzer } from '../../src/analysis/analyze.ts';
+
 import type { LiveResult, LiveState } from '../../src/analysis/live.ts';
 import type { Stage } from '../../src/analysis/stage-timer.ts';
+import { createAnalyzer } from '../../src/models/folders.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { createRecording } from '../../src/stream/recording.ts';
 import { createSchedule } from '../../src/stream/schedule.ts';

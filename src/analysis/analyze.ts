@@ -1,8 +1,6 @@
 /** The pipeline: bytes -> chunks of samples -> speech -> utterances -> embeddings -> signals. */
-import { createHash, type Hash } from 'node:crypto';
-import { trackProsody } from '../audio/addon.ts';
 import { replay, syntheticSignal } from '../models/golden.ts';
-import { loadModels, type Models } from '../models/loader.ts';
+import type { Models } from '../models/loader.ts';
 import { invalidPart } from '../runtime/errors.ts';
 import { aggregate, analyzeChunk, type ChunkResult, spanOf, sum } from './chunk-result.ts';
 import {
@@ -15,7 +13,7 @@ import {
   type UploadPart,
 } from './chunked.ts';
 import { analyzeLive, type LiveResult, type LiveStep } from './live.ts';
-import type { DecodeLimits, IncrementalDecoder, Source } from './platform.ts';
+import type { DecodeLimits, Hash, IncrementalDecoder, Platform, Source } from './platform.ts';
 import type { Segment } from './segments.ts';
 import { describeChunk, type SpeakerChunk, type SpeakerRecording } from './signals/speaker.ts';
 import { definitions } from './signals/table.ts';
@@ -42,14 +40,6 @@ export type Analyzer = {
 };
 
 const warmUpSeconds = 10;
-
-/** Loads every model of `modelsDir` for the calling thread. @throws ModelError */
-export async function createAnalyzer(options: {
-  readonly modelsDir: string;
-  readonly limits: DecodeLimits;
-}): Promise<Analyzer> {
-  return analyzerOf(await loadModels(options.modelsDir), options.limits);
-}
 
 export function analyzerOf(
   models: Models,
@@ -80,7 +70,8 @@ async function analyze(
   const timer = startStageTimer(request.cancel, request.yieldToOthers);
   const { sampleRate } = models.features;
   const limits = { ...context.limits, seconds: request.maxSeconds ?? context.limits.seconds };
-  const hashes = hashSamples(open('audio', request.audio, request, { ...context, limits }, timer), request);
+  const opened = open('audio', request.audio, request, { ...context, limits }, timer);
+  const hashes = hashSamples(opened, request, models.platform);
   const { decoders } = hashes;
   const detectors = decoders.map((decoder) => detectChunks(decoder, models, chunking, timer));
   const spans = request.segments && soloSpans(request.segments, sampleRate / models.features.hopLength);
@@ -140,9 +131,13 @@ async function analyze(
 }
 
 /** @returns decoders whose samples are hashed if the request wants it */
-function hashSamples(decoders: readonly IncrementalDecoder[], request: AnalyzeRequest) {
+function hashSamples(
+  decoders: readonly IncrementalDecoder[],
+  request: AnalyzeRequest,
+  { createSha256 }: Platform,
+) {
   if (!request.hashSamples) return { decoders, digests: () => [] };
-  const hashes = decoders.map(() => createHash('sha256'));
+  const hashes = decoders.map(() => createSha256());
   const next = (decoder: IncrementalDecoder, hash: Hash) => {
     const samples = decoder.next();
     hash.update(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength));
@@ -154,7 +149,7 @@ function hashSamples(decoders: readonly IncrementalDecoder[], request: AnalyzeRe
       next: () => next(decoder, hashes[index] as Hash),
     })),
     /** Once all samples are read. */
-    digests: () => hashes.map((hash) => hash.digest('hex')),
+    digests: () => hashes.map((hash) => hash.digest()),
   };
 }
 
@@ -179,7 +174,7 @@ function open(
 ): readonly IncrementalDecoder[] {
   const { sampleRate } = models.features;
   const options = { sampleRate, channel, channels, limits, cancel };
-  return openDecoders(part, bytes, options, chunking, timer);
+  return openDecoders(part, bytes, options, chunking, models.platform, timer);
 }
 
 /** Empty when no requested signal uses them. @throws ServiceError at the part `baseline` */
@@ -239,7 +234,7 @@ export async function describeSpeaker(
       const { speech } = chunk;
       const { audio, segments } = speech;
       onSeconds(audio.samples.length / audio.sampleRate);
-      const track = await trackProsody(audio.samples, audio.sampleRate);
+      const track = await models.platform.trackProsody(audio.samples, audio.sampleRate);
       chunks.push({ ...describeChunk(speech, track), frames: speech.power.length, segments });
       await timer.yieldToOthers();
     }

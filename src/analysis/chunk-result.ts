@@ -1,6 +1,5 @@
 /** Result of each chunk, and their aggregation over the recording. */
 
-import { measureQuality } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
 import { unavailableOf } from '../models/manifest.ts';
 import { weightedMean } from './arrays.ts';
@@ -56,6 +55,7 @@ export async function analyzeChunk(
 ): Promise<ChunkResult> {
   const { audio, power, segments, speechSeconds } = speech;
   const { samples, sampleRate } = audio;
+  const { measureQuality } = models.platform;
   const quality = measureQuality(samples, sampleRate, segmentSeconds({ ...speech, segments: allSegments }));
   const hasSpeech = speechSeconds >= models.vad.manifest.params.minTotalSpeechSeconds;
   const all = Float64Array.of(0, samples.length / sampleRate);
@@ -64,7 +64,10 @@ export async function analyzeChunk(
   // A chunk of a longer recording always has results: the recording may have enough speech in total.
   const isUsable = hasSpeech || !isWhole;
   const chosen = isUsable ? available(models).filter((signal) => wanted.includes(signal)) : [];
-  const started = chosen.map((signal) => ({ signal, prepared: definitions[signal].prepare?.(speech) }));
+  const started = chosen.map((signal) => ({
+    signal,
+    prepared: definitions[signal].prepare?.(speech, models.platform),
+  }));
   const request: ScoreRequest = { signals: chosen, embeddings, voices: true };
   const meter = createQualityMeter(
     { ...speech, segments: allSegments },

@@ -1,9 +1,8 @@
 /** Upload -> decoded chunks -> speech per chunk. A recording up to `chunkSeconds` is one chunk. */
-import { openChannelDecoders, openIncrementalDecoder } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
 import { invalidPart, ServiceError } from '../runtime/errors.ts';
 import { joinArrays } from './arrays.ts';
-import { type DecodeOptions, type IncrementalDecoder, isAudioError } from './platform.ts';
+import { type DecodeOptions, type IncrementalDecoder, isAudioError, type Platform } from './platform.ts';
 import { type Segment, unbounded } from './segments.ts';
 import {
   analyzeSpeech,
@@ -47,6 +46,7 @@ export function openDecoders(
   bytes: Uint8Array,
   { channels, ...options }: DecodeOptions & Pick<AnalyzeOptions, 'channels'>,
   chunking: Chunking,
+  platform: Platform,
   timer: StageTimer,
 ): readonly IncrementalDecoder[] {
   const maxSamples = Math.round((chunking.chunkSeconds * options.sampleRate) / blocksOf(chunking));
@@ -54,8 +54,8 @@ export function openDecoders(
   const selector = channels === null ? 'channel' : 'channels';
   const decoders = toServiceErrors(part, selector, () =>
     channels === null
-      ? [openIncrementalDecoder(bytes, options, maxSamples)]
-      : openChannelDecoders(bytes, shared, maxSamples),
+      ? [platform.openIncrementalDecoder(bytes, options, maxSamples)]
+      : platform.openChannelDecoders(bytes, shared, maxSamples),
   );
   return decoders.map((decoder) => ({
     ...decoder,

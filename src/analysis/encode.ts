@@ -1,9 +1,8 @@
 /** Utterances -> embeddings -> rows of every head. The trunk reads an utterance alone; all heads share its pass. */
 
-import { extract } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
 import { joinArrays, weightedMean } from './arrays.ts';
-import type { FeatureSpec, Values } from './platform.ts';
+import type { Values } from './platform.ts';
 import type { QualityMeter, SpeechQuality } from './quality.ts';
 import type { Segment } from './segments.ts';
 import { definitions, type Signal } from './signals/table.ts';
@@ -53,7 +52,7 @@ export async function scoreUtterances(
   let totals = before;
   for (const utterance of utterances) {
     const { start, end, speechFrames } = utterance;
-    const rows = framesOf(speech, [utterance], models.features);
+    const rows = framesOf(speech, [utterance], models);
     timer.mark('features');
     const encoded = await encode(rows, models.trunk, timer);
     const heads = await score({ ...encoded, speechFrames }, totals, request, models, timer);
@@ -75,7 +74,7 @@ export async function scoreRuns(
   const cut = cutRuns(speech, models.trunk.manifest.params);
   if (cut === null) return null;
   const { runs, speechFrames, ...span } = cut;
-  const rows = framesOf(speech, runs, models.features);
+  const rows = framesOf(speech, runs, models);
   timer.mark('features');
   const encoded = await encode(rows, models.trunk, timer);
   const { own, totals } = await score({ ...encoded, speechFrames }, {}, request, models, timer);
@@ -131,17 +130,20 @@ function minVoiceFrames({ trunk, features }: Models): number {
   return (seconds * features.sampleRate) / features.hopLength;
 }
 
+/** What makes features of samples. */
+type Extractor = Pick<Models, 'features' | 'platform'>;
+
 /**
  * The rows of the windows, one after another. The first frame of a window is a multiple of `gridFrames` frames away from the
  * temporal centroid of its speech, so that equal sounds have equal frames wherever they stand in a recording. Silence precedes and
  * follows the recording.
  */
-export function framesOf(speech: Detected, windows: readonly SpeechWindow[], spec: FeatureSpec): Rows {
-  const parts = windows.map((window) => readWindow(speech, window, spec));
+export function framesOf(speech: Detected, windows: readonly SpeechWindow[], extractor: Extractor): Rows {
+  const parts = windows.map((window) => readWindow(speech, window, extractor));
   return {
     start: parts[0]?.start ?? 0,
     data: joinArrays(parts.map(({ data }) => data)),
-    bins: spec.nMels,
+    bins: extractor.features.nMels,
     speechProbability: joinArrays(parts.map(({ speechProbability }) => speechProbability)),
   };
 }
@@ -149,9 +151,9 @@ export function framesOf(speech: Detected, windows: readonly SpeechWindow[], spe
 function readWindow(
   { audio: { samples }, speechProbability }: Detected,
   { start, end, window }: SpeechWindow,
-  spec: FeatureSpec,
+  { features, platform }: Extractor,
 ): Rows {
-  const { hopLength } = spec;
+  const { hopLength } = features;
   const grid = gridFrames * hopLength;
   const from = window.start * hopLength;
   const centroid = start * hopLength + temporalCentroid(samples.subarray(start * hopLength, end * hopLength));
@@ -159,7 +161,7 @@ function readWindow(
   const count = Math.floor((window.end * hopLength - first) / hopLength);
   const context = leadFrames * hopLength;
   const own = padded(samples, first - context, first + count * hopLength + context);
-  const { data, bins } = extract(own, spec);
+  const { data, bins } = platform.extract(own, features);
   const nearest = Math.round(first / hopLength);
   return {
     start: nearest,

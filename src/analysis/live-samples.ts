@@ -1,7 +1,6 @@
 /** Bytes of a stream, step by step -> samples at the rate of the models. */
-import { decode, openChannelDecoders } from '../audio/addon.ts';
 import { frameBytesOf, type SampleFormat, wavHeader } from '../audio/wav.ts';
-import type { Audio, DecodeLimits, Source } from './platform.ts';
+import type { Audio, DecodeLimits, DecodeOptions, Platform, Source } from './platform.ts';
 
 export type SampleState = {
   /** The last bytes: the next step decodes them again, as context of the resampler. */
@@ -34,11 +33,12 @@ export function decodeNext(
   { format, split, cause, cancel }: Request,
   sampleRate: number,
   limits: DecodeLimits,
+  platform: Platform,
 ) {
   const all = Buffer.concat([state.bytes, bytes]);
   const file = Buffer.concat([wavHeader(format, all.length), all]);
   const options = { sampleRate, limits: { ...limits, seconds: maxStepSeconds }, cancel };
-  const audio = split ? decodeChannels(file, options) : decodeMean(file, options);
+  const audio = split ? decodeChannels(file, options, platform) : decodeMean(file, options, platform);
   const [first] = audio.channels as [Float32Array];
   const common = gcd(format.sampleRate, sampleRate);
   const [inStep, outStep] = [format.sampleRate / common, sampleRate / common];
@@ -57,16 +57,16 @@ export function decodeNext(
   };
 }
 
-type StepDecodeOptions = Omit<Parameters<typeof decode>[1], 'channel'>;
+type StepDecodeOptions = Omit<DecodeOptions, 'channel'>;
 type Decoded = { readonly channels: readonly Float32Array[]; readonly source: Source };
 
-function decodeMean(file: Uint8Array, options: StepDecodeOptions): Decoded {
+function decodeMean(file: Uint8Array, options: StepDecodeOptions, { decode }: Platform): Decoded {
   const { samples, source }: Audio = decode(file, { ...options, channel: null });
   return { channels: [samples], source };
 }
 
-function decodeChannels(file: Uint8Array, options: StepDecodeOptions): Decoded {
-  const decoders = openChannelDecoders(file, options, maxStepSeconds * options.sampleRate);
+function decodeChannels(file: Uint8Array, options: StepDecodeOptions, platform: Platform): Decoded {
+  const decoders = platform.openChannelDecoders(file, options, maxStepSeconds * options.sampleRate);
   try {
     const channels = decoders.map(({ next }) => next());
     return { channels, source: decoders[1].source() as Source };

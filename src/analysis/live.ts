@@ -104,9 +104,10 @@ export async function analyzeLive(
 ): Promise<LiveResult> {
   const timer = startStageTimer(step.cancel);
   const before = state ?? initialState(step.split ? 2 : 1, models);
-  const decoded = decodeNext(before, bytes, step, models.features.sampleRate, limits);
+  const { features, platform } = models;
+  const decoded = decodeNext(before, bytes, step, features.sampleRate, limits, platform);
   timer.mark('decode');
-  const seconds = decoded.state.read / models.features.sampleRate;
+  const seconds = decoded.state.read / features.sampleRate;
   const channels: ChannelState[] = [];
   const messages: LiveMessage[] = [];
   for (const [channel, samples] of decoded.channels.entries()) {

@@ -134,6 +134,49 @@ export type Session = {
   run(inputs: Readonly<Record<string, Values>>): Promise<Record<string, Values>>;
 };
 
+/** Hashes bytes in parts. */
+export type Hash = {
+  update(bytes: Uint8Array): void;
+  /** Lower-case hexadecimal. */
+  digest(): string;
+};
+
+/** The functions of the addon throw AudioErrors. */
+export type Platform = {
+  /** Decodes a whole file of any supported format; a partial result is never returned. */
+  decode(bytes: Uint8Array, options: DecodeOptions): Audio;
+  /** @param maxSamples samples per call */
+  openIncrementalDecoder(bytes: Uint8Array, options: DecodeOptions, maxSamples: number): IncrementalDecoder;
+  /**
+   * A decoder per channel of a recording with exactly two channels, which is decoded once. Samples that one decoder has
+   * returned and the other has not stay in memory. Closing one decoder closes both.
+   * @param maxSamples samples per call
+   */
+  openChannelDecoders(
+    bytes: Uint8Array,
+    options: Omit<DecodeOptions, 'channel'>,
+    maxSamples: number,
+  ): readonly [IncrementalDecoder, IncrementalDecoder];
+  /** Computes log-mel features or MFCCs. */
+  extract(samples: Float32Array, spec: FeatureSpec): Features;
+  /** Level, signal-to-noise ratio and bandwidth; `segments` holds start and end of speech in seconds, in pairs. */
+  measureQuality(samples: Float32Array, sampleRate: number, segments: Float64Array): SignalQuality;
+  /** Pitch, level and spectral tilt of 16 kHz samples, on another thread. The samples must not change meanwhile. */
+  trackProsody(samples: Float32Array, sampleRate: number): Promise<ProsodyTrack>;
+  /** Changes whenever the same samples and spec would give other features. */
+  readonly featuresVersion: number;
+  /**
+   * `run` blocks its thread. The outputs have the same bits with every number of threads.
+   * @param weights a self-contained ONNX file: external data is refused
+   * @param threads that compute one run: the calling one, and others that sleep between operators
+   */
+  openSession(weights: Uint8Array, threads: number): Promise<Session>;
+  createSha256(): Hash;
+};
+
+/** A model that cannot be read, or that does not match what it comes with. */
+export class ModelError extends Error {}
+
 export function isAudioError(error: unknown): error is AudioError {
   return error instanceof Error && 'code' in error && 'reason' in error && error.reason === error.message;
 }

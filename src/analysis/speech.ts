@@ -1,5 +1,4 @@
 /** Samples of a stream, in blocks of any length -> features and speech per frame -> segments of speech. */
-import { extract } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
 import { joinArrays } from './arrays.ts';
 import type { Audio, Features, Values } from './platform.ts';
@@ -25,7 +24,7 @@ export type FrameBlock = {
 
 type VadModels = Pick<Models, 'silence' | 'vad'>;
 /** The models that detect speech. */
-type Detector = VadModels & Pick<Models, 'features'>;
+type Detector = VadModels & Pick<Models, 'features' | 'platform'>;
 
 export type DetectedSpeech = FrameBlock & {
   readonly audio: AudioBuffer;
@@ -152,7 +151,7 @@ function extractNext(state: DetectorState, block: Float32Array, isLast: boolean,
   const extracted = Math.max(state.extracted, first + complete);
   const skipped = state.extracted - first;
   const count = extracted - state.extracted;
-  const rows = count === 0 ? none : extract(samples, models.features).data;
+  const rows = count === 0 ? none : models.platform.extract(samples, models.features).data;
   const power = new Float32Array(count);
   const clipped = new Float32Array(count);
   for (let frame = 0; frame < count; frame++) {

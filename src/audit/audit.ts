@@ -1,9 +1,10 @@
 /** Repeats, on this machine, what the cards and examples of a folder of models promise. */
-import { type Analyzer, createAnalyzer } from '../analysis/analyze.ts';
+import type { Analyzer } from '../analysis/analyze.ts';
 import type { DecodeLimits } from '../analysis/platform.ts';
 import { combinedReport } from '../analysis/report.ts';
 import { signals } from '../analysis/signals/table.ts';
 import { defaultOptions } from '../analysis/types.ts';
+import { createAnalyzer, readGolden } from '../models/folders.ts';
 import { goldenDifferences, kinds } from '../models/golden.ts';
 import type { Manifest } from '../models/manifest.ts';
 import { canonicalBytes } from '../receipts/canonical.ts';
@@ -67,7 +68,7 @@ export async function runAudit({ modelsDir, limits, data, env, onStart }: AuditO
   onStart('goldens');
   const goldens: GoldenRow[] = [];
   for (const kind of kinds) {
-    const differences = await goldenDifferences(models, modelsDir, kind);
+    const differences = await goldenDifferences(models, await readGolden(modelsDir, kind), kind);
     goldens.push({ model: kind, outcome: differences.length === 0 ? 'agrees' : 'different', differences });
   }
   onStart('recordings');

@@ -39,7 +39,7 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
   const jobs = parseJobs(options.jobs);
   const settings = await readSettings(options, terminal);
   await checkAbsent(options.out);
-  const { readManifests } = await import('../models/loader.ts');
+  const { readManifests } = await import('../models/folders.ts');
   const manifests = await readManifests(settings.modelsDir);
   // Beside --out, which appears when it is complete. An interrupted run resumes from it.
   const scores = `${options.out}.scores`;

@@ -146,7 +146,7 @@ function modelsFolder(name: string): string {
 
 /** Labels of the emotion model, whether it is a placeholder, and the version of the trunk. */
 async function describeModels(modelsDir: string) {
-  const { readManifests } = await import('../models/loader.ts');
+  const { readManifests } = await import('../models/folders.ts');
   const { unavailableOf } = await import('../models/manifest.ts');
   const manifests = await readManifests(modelsDir);
   const trunk = manifests.find(({ kind }) => kind === 'trunk');
@@ -176,8 +176,8 @@ export async function readSettings(
   { env }: CliContext,
 ): Promise<AnalyzeSettings> {
   const config = parseConfig(env);
-  const { readManifests } = await import('../models/loader.ts');
-  const { ModelError } = await import('../models/model-files.ts');
+  const { readManifests } = await import('../models/folders.ts');
+  const { ModelError } = await import('../analysis/platform.ts');
   const named = models === undefined ? config.modelsDir : modelsFolder(models);
   const folder = modelsDir === undefined ? named : resolve(modelsDir);
   await readManifests(folder).catch((error: Error) => {

@@ -84,8 +84,8 @@ async function checkAddon(): Promise<Result> {
 
 /** Loads the models and runs each once. */
 async function checkModels({ modelsDir, limits }: Config): Promise<Result> {
-  const { readManifests } = await import('../models/loader.ts');
-  const { createAnalyzer } = await import('../analysis/analyze.ts');
+  const { readManifests } = await import('../models/folders.ts');
+  const { createAnalyzer } = await import('../models/folders.ts');
   const manifests = await readManifests(modelsDir);
   await (await createAnalyzer({ modelsDir, limits })).warm();
   return ok(`${modelsDir}: ${manifests.map(({ name, version }) => `${name} ${version}`).join(', ')}`);

@@ -34,7 +34,7 @@ async function evaluateLabels(path: string, options: Options, terminal: CliConte
   const recordings = await readLabels(path, terminal);
   const jobs = parseJobs(options.jobs);
   const settings = await readSettings(options, terminal);
-  const { readManifests } = await import('../models/loader.ts');
+  const { readManifests } = await import('../models/folders.ts');
   const manifests = await readManifests(settings.modelsDir);
   const { scored, failed } = await scoreLabels(recordings, options.out, manifests, {
     jobs,

@@ -61,7 +61,7 @@ async function listen(source: string | undefined, options: Options, terminal: Cl
   const settings = await readSettings(options, terminal);
   const { stream, deadlineSeconds } = parseConfig(terminal.env);
   const { createPool } = await import('../workers/pool.ts');
-  const { readManifests } = await import('../models/loader.ts');
+  const { readManifests } = await import('../models/folders.ts');
   const { versionOf } = await import('../models/manifest.ts');
   const models = (await readManifests(settings.modelsDir)).map(versionOf);
   const onLost = (cause: Error) => terminal.stderr.write(`${cause.message}\n`);

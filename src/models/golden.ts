@@ -1,13 +1,9 @@
 /** Replays a seeded synthetic signal through every model, which detects a wrong model or feature spec. */
-import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { z } from 'zod';
-import type { Values } from '../analysis/platform.ts';
+import { ModelError, type Platform, type Values } from '../analysis/platform.ts';
 import { type Signal, signals } from '../analysis/signals/table.ts';
-import { extract } from '../audio/addon.ts';
 import type { Models } from './loader.ts';
 import type { Kind } from './manifest.ts';
-import { ModelError, readJson } from './model-files.ts';
 
 const sampleRate = 16000;
 const keptValues = 16;
@@ -51,10 +47,10 @@ export function syntheticSignal(seed: number, seconds: number): Float32Array {
   return samples;
 }
 
-export function digest(samples: Float32Array): string {
-  return createHash('sha256')
-    .update(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength))
-    .digest('hex');
+function digest(samples: Float32Array, { createSha256 }: Platform): string {
+  const hash = createSha256();
+  hash.update(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength));
+  return hash.digest();
 }
 
 /**
@@ -62,7 +58,7 @@ export function digest(samples: Float32Array): string {
  * @throws ModelError when the number of tokens differs from the manifest
  */
 export async function replay(models: Models, samples: Float32Array): Promise<Outputs> {
-  const { data, frames, bins } = extract(samples, models.features);
+  const { data, frames, bins } = models.platform.extract(samples, models.features);
   const features: Values = { data, shape: [1, frames, bins] };
   const trunk = await models.trunk.session.run({ features });
   const tokens = trunk.tokens as Values;
@@ -96,22 +92,17 @@ export async function goldensOf(models: Models): Promise<Record<string, Golden>>
     kinds.map((kind) => {
       const { name, labels } = models[kind].manifest;
       const own = { labels: labels && [...labels], outputs: outputs[kind] ?? {}, tolerance };
-      return [name, { signal: goldenSignal, digest: digest(samples), ...own }];
+      return [name, { signal: goldenSignal, digest: digest(samples, models.platform), ...own }];
     }),
   );
 }
 
-export async function readGolden(modelsDir: string, name: Kind): Promise<Golden> {
-  return goldenSchema.parse(await readJson(join(modelsDir, name), 'golden.json'));
-}
-
 /** One sentence per difference between a model's outputs and its golden; none for the weights that it was made with. */
-export async function goldenDifferences(models: Models, modelsDir: string, name: Kind): Promise<string[]> {
-  const golden = await readGolden(modelsDir, name);
+export async function goldenDifferences(models: Models, golden: Golden, name: Kind): Promise<string[]> {
   const samples = syntheticSignal(golden.signal.seed, golden.signal.seconds);
   const outputs = (await replay(models, samples))[name] as Golden['outputs'];
   return [
-    ...different(`${name} signal`, golden.digest, digest(samples)),
+    ...different(`${name} signal`, golden.digest, digest(samples, models.platform)),
     ...different(`${name} labels`, golden.labels, models[name].manifest.labels),
     ...different(`${name} outputs`, Object.keys(golden.outputs).sort(), Object.keys(outputs).sort()),
     ...Object.entries(golden.outputs).flatMap(([output, expected]) => [

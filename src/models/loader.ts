@@ -1,15 +1,10 @@
-/** Loads model folders and throws on every mismatch. */
-import { createHash } from 'node:crypto';
-import { basename } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
+/** Opens models from the bytes of their files and throws on every mismatch. */
+import canonicalize from 'canonicalize';
 import { z } from 'zod';
-import type { FeatureSpec, Session } from '../analysis/platform.ts';
+import { type FeatureSpec, ModelError, type Platform, type Session } from '../analysis/platform.ts';
 import { definitions, signals } from '../analysis/signals/table.ts';
 import { settleVad } from '../analysis/speech.ts';
-import { extract, featuresVersion } from '../audio/addon.ts';
 import { type Kind, type Manifest, type ManifestOf, manifestSchema } from './manifest.ts';
-import { findModels, ModelError, parseJson, readText, readWeights } from './model-files.ts';
-import { openSession } from './session.ts';
 
 export type Model<K extends Kind> = { readonly manifest: ManifestOf<K>; readonly session: Session };
 
@@ -24,13 +19,13 @@ export type Models = {
   readonly silentVad: Float32Array;
   /** Voices of utterances; null when the params of the trunk have no `severalSpeakers`. */
   readonly voice: Session | null;
+  /** What runs them. */
+  readonly platform: Platform;
 } & { readonly [K in Kind]: Model<K> };
 
 /** A model whose weights have the hashes of its manifest. */
-export type ModelFolder = {
-  readonly path: string;
+export type ModelBytes = {
   readonly manifest: Manifest;
-  readonly manifestBytes: Uint8Array;
   readonly weights: Uint8Array;
   readonly voiceWeights: Uint8Array | null;
 };
@@ -44,15 +39,48 @@ const graphs: Readonly<Record<Kind, Pick<Session, 'inputs' | 'outputs'>>> = {
   ...definitions,
 };
 
-/** Validated manifests of all folders in `modelsDir`, without sessions: cheap enough for the main thread. */
-export async function readManifests(modelsDir: string): Promise<Manifest[]> {
-  const folders = await readModelFolders(modelsDir);
-  return folders.map((folder) => folder.manifest);
+/**
+ * Reads a model and checks it against its manifest.
+ * @param name of its folder
+ * @param manifestJson of manifest.json
+ * @param read returns the bytes of a file of the model
+ * @throws ModelError with the model, the expected and the actual value
+ */
+export async function readModel(
+  name: string,
+  manifestJson: unknown,
+  read: (file: string) => Promise<Uint8Array>,
+  platform: Platform,
+): Promise<ModelBytes> {
+  const manifest = parseManifest(name, manifestJson);
+  const readChecked = async ({ file, sha256 }: Manifest['weights']) => {
+    const bytes = await read(file);
+    const hash = platform.createSha256();
+    hash.update(bytes);
+    expectEqual(name, 'weights.sha256', sha256, hash.digest());
+    return bytes;
+  };
+  const weights = await readChecked(manifest.weights);
+  const voice = manifest.kind === 'trunk' ? manifest.params.severalSpeakers?.weights : undefined;
+  const voiceWeights = voice === undefined ? null : await readChecked(voice);
+  expectEqual(name, 'name', name, manifest.name);
+  expectEqual(name, 'featuresVersion', platform.featuresVersion, manifest.featuresVersion);
+  expectEqual(name, 'inputs', graphs[manifest.kind].inputs, manifest.inputs);
+  expectEqual(name, 'outputs', graphs[manifest.kind].outputs, manifest.outputs);
+  if (manifest.features !== null) checkFeatures(name, manifest.features, platform);
+  return { manifest, weights, voiceWeights };
 }
 
-/** @throws ModelError with the model, the expected and the actual value */
-export async function loadModels(modelsDir: string): Promise<Models> {
-  return openModels(await readByKind(modelsDir));
+/** @param set every model of a set: see `checkSet` @throws ModelError */
+export async function openModels(set: readonly ModelBytes[], platform: Platform): Promise<Models> {
+  const models = await Promise.all(kinds.map(async (kind) => [kind, await open(set, kind, platform)]));
+  const byName = Object.fromEntries(models) as { readonly [K in Kind]: Model<K> };
+  const { features } = byName.trunk.manifest;
+  const voice = await openVoice(bytesOf(set, 'trunk'), platform);
+  const silence = silentFrame(features, platform);
+  const manifests = set.map(({ manifest }) => manifest);
+  const silentVad = await settleVad({ vad: byName.vad, silence });
+  return { manifests, features, silence, silentVad, voice, platform, ...byName };
 }
 
 /**
@@ -60,82 +88,39 @@ export async function loadModels(modelsDir: string): Promise<Models> {
  * from other requests.
  * @throws ModelError
  */
-export async function loadModelsForCores(
-  modelsDir: string,
+export async function openModelsForCores(
+  set: readonly ModelBytes[],
   threads: number,
+  platform: Platform,
 ): Promise<{ readonly busy: Models; readonly idle: Models }> {
-  const byKind = await readByKind(modelsDir);
-  const busy = await openModels(byKind);
-  return { busy, idle: threads === 1 ? busy : { ...busy, trunk: await open(byKind, 'trunk', threads) } };
-}
-
-async function readByKind(modelsDir: string): Promise<ReadonlyMap<Kind, ModelFolder>> {
-  return new Map((await readModelFolders(modelsDir)).map((folder) => [folder.manifest.kind, folder]));
-}
-
-async function openModels(byKind: ReadonlyMap<Kind, ModelFolder>): Promise<Models> {
-  const models = await Promise.all(kinds.map(async (kind) => [kind, await open(byKind, kind)]));
-  const byName = Object.fromEntries(models) as { readonly [K in Kind]: Model<K> };
-  const { features } = byName.trunk.manifest;
-  const voice = await openVoice(byKind.get('trunk') as ModelFolder);
-  const silence = silentFrame(features);
-  const manifests = [...byKind.values()].map(({ manifest }) => manifest);
-  const silentVad = await settleVad({ vad: byName.vad, silence });
-  return { manifests, features, silence, silentVad, voice, ...byName };
+  const busy = await openModels(set, platform);
+  return {
+    busy,
+    idle: threads === 1 ? busy : { ...busy, trunk: await open(set, 'trunk', platform, threads) },
+  };
 }
 
 /** What cuts and encodes utterances. */
-export type Encoder = Pick<Models, 'features' | 'silence' | 'silentVad' | 'vad'> & {
+export type Encoder = Pick<Models, 'features' | 'silence' | 'silentVad' | 'vad' | 'platform'> & {
   readonly trunk: Model<'trunk'> | null;
 };
 
-/** Loads the folders of a VAD model and of a trunk alone; null: no trunk. @throws ModelError */
-export async function loadEncoder(vadFolder: string, trunkFolder: string | null): Promise<Encoder> {
-  const openFolder = async <K extends Kind>(kind: K, folder: string) =>
-    open(new Map([[kind, await readFolder(folder)]]), kind);
-  const vad = await openFolder('vad', vadFolder);
+/** Opens a VAD model and a trunk alone; null: no trunk. @throws ModelError */
+export async function openEncoder(
+  vadBytes: ModelBytes,
+  trunkBytes: ModelBytes | null,
+  platform: Platform,
+): Promise<Encoder> {
+  const vad = await open([vadBytes], 'vad', platform);
   const { features } = vad.manifest;
-  const silence = silentFrame(features);
-  const trunk = trunkFolder === null ? null : await openFolder('trunk', trunkFolder);
-  return { features, silence, silentVad: await settleVad({ vad, silence }), vad, trunk };
+  const silence = silentFrame(features, platform);
+  const trunk = trunkBytes === null ? null : await open([trunkBytes], 'trunk', platform);
+  return { features, silence, silentVad: await settleVad({ vad, silence }), vad, trunk, platform };
 }
 
-function silentFrame(spec: FeatureSpec): Float32Array {
+function silentFrame(spec: FeatureSpec, { extract }: Platform): Float32Array {
   const { data, bins } = extract(new Float32Array(spec.winLength), spec);
   return data.slice(0, bins);
-}
-
-/** Every model of a set, in the order of their names. @throws ModelError */
-export async function readModelFolders(modelsDir: string): Promise<ModelFolder[]> {
-  const paths = await findModels(modelsDir).catch((error: unknown) => {
-    if (error instanceof ModelError) throw error;
-    throw new ModelError(`Expected a folder of models, got ${modelsDir}, which cannot be read`);
-  });
-  const folders = await Promise.all(paths.map(readFolder));
-  checkSet(folders.map((folder) => folder.manifest));
-  return folders;
-}
-
-async function readFolder(path: string): Promise<ModelFolder> {
-  const name = basename(path);
-  const manifestBytes = await readText(path, 'manifest.json');
-  const manifest = parseManifest(name, parseJson(path, 'manifest.json', manifestBytes));
-  const weights = await readChecked(path, manifest.weights);
-  const voice = manifest.kind === 'trunk' ? manifest.params.severalSpeakers?.weights : undefined;
-  const voiceWeights = voice === undefined ? null : await readChecked(path, voice);
-  expectEqual(name, 'name', name, manifest.name);
-  expectEqual(name, 'featuresVersion', featuresVersion, manifest.featuresVersion);
-  expectEqual(name, 'inputs', graphs[manifest.kind].inputs, manifest.inputs);
-  expectEqual(name, 'outputs', graphs[manifest.kind].outputs, manifest.outputs);
-  if (manifest.features !== null) checkFeatures(name, manifest.features);
-  return { path, manifest, manifestBytes, weights, voiceWeights };
-}
-
-async function readChecked(path: string, { file, sha256 }: Manifest['weights']): Promise<Buffer> {
-  const weights = await readWeights(path, file);
-  const hash = createHash('sha256').update(weights).digest('hex');
-  expectEqual(basename(path), 'weights.sha256', sha256, hash);
-  return weights;
 }
 
 function parseManifest(name: string, json: unknown): Manifest {
@@ -144,7 +129,7 @@ function parseManifest(name: string, json: unknown): Manifest {
   return parsed.data;
 }
 
-function checkFeatures(name: string, spec: FeatureSpec): void {
+function checkFeatures(name: string, spec: FeatureSpec, { extract }: Platform): void {
   try {
     extract(new Float32Array(0), spec);
   } catch (error) {
@@ -152,7 +137,8 @@ function checkFeatures(name: string, spec: FeatureSpec): void {
   }
 }
 
-function checkSet(manifests: readonly Manifest[]): void {
+/** A set has one model of each kind, and its heads have the trunk of their training. @throws ModelError */
+export function checkSet(manifests: readonly Manifest[]): void {
   for (const kind of kinds) {
     const count = manifests.filter((manifest) => manifest.kind === kind).length;
     if (count !== 1) throw new ModelError(`Expected one model of kind ${kind}, got ${count}`);
@@ -166,23 +152,29 @@ function checkSet(manifests: readonly Manifest[]): void {
 }
 
 async function open<K extends Kind>(
-  byKind: ReadonlyMap<Kind, ModelFolder>,
+  set: readonly ModelBytes[],
   kind: K,
+  platform: Platform,
   threads = 1,
 ): Promise<Model<K>> {
-  const { manifest, weights } = byKind.get(kind) as ModelFolder & { manifest: ManifestOf<K> };
-  return { manifest, session: await openGraph(manifest.name, weights, manifest, threads) };
+  const { manifest, weights } = bytesOf(set, kind);
+  return { manifest, session: await openGraph(manifest.name, weights, manifest, platform, threads) };
 }
 
-function openVoice({ manifest, voiceWeights }: ModelFolder): Promise<Session> | null {
+function bytesOf<K extends Kind>(set: readonly ModelBytes[], kind: K) {
+  return set.find(({ manifest }) => manifest.kind === kind) as ModelBytes & { manifest: ManifestOf<K> };
+}
+
+function openVoice({ manifest, voiceWeights }: ModelBytes, platform: Platform): Promise<Session> | null {
   const graph = { inputs: ['tokens', 'weights'], outputs: ['voice'] };
-  return voiceWeights && openGraph(manifest.name, voiceWeights, graph);
+  return voiceWeights && openGraph(manifest.name, voiceWeights, graph, platform);
 }
 
 async function openGraph(
   model: string,
   weights: Uint8Array,
   { inputs, outputs }: Pick<Session, 'inputs' | 'outputs'>,
+  { openSession }: Platform,
   threads = 1,
 ): Promise<Session> {
   const session = await openSession(weights, threads).catch((error: unknown) => {
@@ -194,7 +186,7 @@ async function openGraph(
 }
 
 function expectEqual(model: string, field: string, expected: unknown, got: unknown): void {
-  if (isDeepStrictEqual(expected, got)) return;
+  if (canonicalize(expected) === canonicalize(got)) return;
   throw new ModelError(
     `Model ${model}: Expected ${JSON.stringify(expected)} for \`${field}\`, got ${JSON.stringify(got)}`,
   );

@@ -2,10 +2,9 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { ModelError } from '../analysis/platform.ts';
 import { escapeControls, hasControls } from '../runtime/control-characters.ts';
 import { describeEntry, FileError, readRegularFile } from '../runtime/regular-file.ts';
-
-export class ModelError extends Error {}
 
 /** Of a message of protobuf, which an ONNX file is. */
 const maxWeightsBytes = 2 ** 31 - 1;

@@ -2,7 +2,7 @@
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { analyzerOf } from '../analysis/analyze.ts';
-import { loadModelsForCores } from '../models/loader.ts';
+import { loadModelsForCores } from '../models/folders.ts';
 import { threadsPerTask } from './cores.ts';
 import { handleTask } from './handle-task.ts';
 import { pauseIfRequested } from './pause-flag.ts';

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Adaptation } from '../../src/adaptation/adapt.ts';
 import { writeModels } from '../../src/adaptation/write-models.ts';
-import { ModelError } from '../../src/models/model-files.ts';
+import { ModelError } from '../../src/analysis/platform.ts';
 import { makeFolder } from '../support/folder.ts';
 import { copyModels } from '../support/models.ts';
 

@@ -2,9 +2,9 @@
 import test from 'ava';
 import { speechFile } from '../../benchmarks/speech.ts';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { createAnalyzer } from '../../src/analysis/analyze.ts';
 import { type SignalReport, signalReport } from '../../src/analysis/report.ts';
 import { defaultOptions } from '../../src/analysis/types.ts';
+import { createAnalyzer } from '../../src/models/folders.ts';
 import { ServiceError } from '../../src/runtime/errors.ts';
 import { limits, speech } from '../support/analysis.ts';
 

@@ -5,13 +5,13 @@ import type { z } from 'zod';
 import { toneFile } from '../../benchmarks/upload-body.ts';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { fixture } from '../../scripts/recordings.ts';
-import { analyzerOf, createAnalyzer } from '../../src/analysis/analyze.ts';
+import { analyzerOf } from '../../src/analysis/analyze.ts';
 import { channelsReportSchema } from '../../src/analysis/channels-report.ts';
 import { type Chunking, defaultChunking } from '../../src/analysis/chunked.ts';
 import { composeReport } from '../../src/analysis/compose-report.ts';
 import { type AnalyzeRequest, defaultOptions } from '../../src/analysis/types.ts';
 import { decode } from '../../src/index.ts';
-import { loadModels } from '../../src/models/loader.ts';
+import { createAnalyzer, loadModels } from '../../src/models/folders.ts';
 import { limits } from '../support/analysis.ts';
 
 const rate = 16_000;

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { analyzerOf, createAnalyzer } from '../../src/analysis/analyze.ts';
+import { analyzerOf } from '../../src/analysis/analyze.ts';
 import { combinedReport } from '../../src/analysis/report.ts';
 import { type Analysis, type AnalyzeRequest, defaultOptions } from '../../src/analysis/types.ts';
-import { loadModels } from '../../src/models/loader.ts';
+import { createAnalyzer, loadModels } from '../../src/models/folders.ts';
 import { limits, samplesOf } from '../support/analysis.ts';
 
 const request: Omit<AnalyzeRequest, 'audio'> = {

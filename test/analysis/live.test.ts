@@ -1,11 +1,11 @@
 /** A live session against the report of the same samples. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { createAnalyzer } from '../../src/analysis/analyze.ts';
 import type { LiveMessage, LiveState, LiveStep } from '../../src/analysis/live.ts';
 import { combinedReport } from '../../src/analysis/report.ts';
 import { defaultOptions } from '../../src/analysis/types.ts';
 import { wavHeader } from '../../src/audio/wav.ts';
+import { createAnalyzer } from '../../src/models/folders.ts';
 import { limits } from '../support/analysis.ts';
 import { dataOf } from '../support/stream-audio.ts';
 

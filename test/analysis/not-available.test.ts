@@ -1,9 +1,9 @@
 /** Models without a signal: its status says so, with the reason, and the others are complete. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { createAnalyzer } from '../../src/analysis/analyze.ts';
 import { combinedReportSchema, reportSchemas, signalReport } from '../../src/analysis/report.ts';
 import { defaultOptions } from '../../src/analysis/types.ts';
+import { createAnalyzer } from '../../src/models/folders.ts';
 import { limits, reporter } from '../support/analysis.ts';
 import { runCli } from '../support/cli.ts';
 

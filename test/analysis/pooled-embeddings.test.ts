@@ -7,7 +7,7 @@ import type { DetectedSpeech } from '../../src/analysis/speech.ts';
 import { startStageTimer } from '../../src/analysis/stage-timer.ts';
 import { gridFrames } from '../../src/analysis/utterances.ts';
 import { analyze } from '../../src/index.ts';
-import { loadModels } from '../../src/models/loader.ts';
+import { loadModels } from '../../src/models/folders.ts';
 
 const sample = readFileSync('examples/sample.wav');
 

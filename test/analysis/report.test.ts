@@ -7,7 +7,7 @@ import {
   signalReport,
 } from '../../src/analysis/report.ts';
 import type { Analysis } from '../../src/analysis/types.ts';
-import { readManifests } from '../../src/models/loader.ts';
+import { readManifests } from '../../src/models/folders.ts';
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const effect = fc.double({ min: -0.2, max: 0.2, noNaN: true });

@@ -9,7 +9,7 @@ import { combinedReport } from '../../src/analysis/report.ts';
 import { soloSpans } from '../../src/analysis/speakers.ts';
 import { speakersReportSchema } from '../../src/analysis/speakers-report.ts';
 import { defaultOptions, type SpeakerSegment } from '../../src/analysis/types.ts';
-import { loadModels } from '../../src/models/loader.ts';
+import { loadModels } from '../../src/models/folders.ts';
 import { limits, speech } from '../support/analysis.ts';
 
 const segment = (speaker: string, start: number, end: number): SpeakerSegment => ({ start, end, speaker });

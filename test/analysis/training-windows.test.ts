@@ -8,7 +8,8 @@ import { encode, framesOf } from '../../src/analysis/encode.ts';
 import { findSegments, type Segment, unbounded } from '../../src/analysis/segments.ts';
 import { startStageTimer } from '../../src/analysis/stage-timer.ts';
 import { cutUtterances, type SpeechWindow } from '../../src/analysis/utterances.ts';
-import { loadEncoder, type Models } from '../../src/models/loader.ts';
+import { loadEncoder } from '../../src/models/folders.ts';
+import type { Models } from '../../src/models/loader.ts';
 import { modelSets } from '../../src/runtime/paths.ts';
 
 type Input = { readonly features: number[]; readonly weights: number[] };
@@ -21,7 +22,7 @@ type Training = {
 
 const framesPerSecond = 100;
 const silence = -10;
-const features = loadEncoder('models/standard/vad', null);
+const encoder = loadEncoder('models/standard/vad', null);
 const segmentParams = { onset: 0.5, offset: 0.3, minSpeechSeconds: 0.1, minPauseSeconds: 0.25 };
 const windowParams = { windowSeconds: 10, marginSeconds: 0.2 };
 const numpy = readFileSync('training/requirements.txt', 'utf8').match(/^numpy==.+$/m)?.[0] as string;
@@ -43,14 +44,15 @@ function speechOf(seed: number): Float32Array {
 
 /** What the trunk reads: a feature is the index of its frame, silence outside. The energy of speech varies. */
 async function inputsOf(speech: Float32Array, windows: readonly SpeechWindow[], framesPerToken: number) {
-  const { features: spec } = await features;
+  const extractor = await encoder;
+  const { features: spec } = extractor;
   const samples = Float32Array.from({ length: speech.length * spec.hopLength }, (_, at) =>
     Math.sin(at ** 1.3),
   );
   const block = { audio: { samples, sampleRate: spec.sampleRate }, speechProbability: speech };
   const inputs: (Input & { readonly window: Segment })[] = [];
   for (const window of windows) {
-    const rows = framesOf(block, [window], spec);
+    const rows = framesOf(block, [window], extractor);
     const session = { run: async () => ({ tokens: { data: new Float32Array(0), shape: [1, 0, 0] } }) };
     const trunk = { session, manifest: { params: { framesPerToken } } } as unknown as Models['trunk'];
     const { weights } = await encode(rows, trunk, startStageTimer(null));

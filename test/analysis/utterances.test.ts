@@ -4,7 +4,7 @@ import { fixture } from '../../scripts/recordings.ts';
 import { framesOf } from '../../src/analysis/encode.ts';
 import { findSegments, type Segment, unbounded } from '../../src/analysis/segments.ts';
 import { cutRuns, cutUtterances, type Utterance } from '../../src/analysis/utterances.ts';
-import { loadEncoder } from '../../src/models/loader.ts';
+import { loadEncoder } from '../../src/models/folders.ts';
 import { reporter } from '../support/analysis.ts';
 
 const framesPerSecond = 100;
@@ -38,7 +38,8 @@ test('an utterance is a run of speech between pauses, and its window has 0.2 s m
 });
 
 test('equal sounds have equal frames, wherever they begin in the recording', async (t) => {
-  const { features: spec } = await loadEncoder('models/standard/vad', null);
+  const extractor = await loadEncoder('models/standard/vad', null);
+  const { features: spec } = extractor;
   const sound = Float32Array.from(
     { length: 16_000 },
     (_, at) => Math.sin(0.07 * at) * Math.sin(at / 900) ** 2,
@@ -55,7 +56,7 @@ test('equal sounds have equal frames, wherever they begin in the recording', asy
     const { data, bins } = framesOf(
       { audio, speechProbability: new Float32Array(200).fill(1) },
       [{ start: first, end: last, window }],
-      spec,
+      extractor,
     );
     const rows = Array.from({ length: data.length / bins }, (_, row) =>
       data.subarray(row * bins, (row + 1) * bins),

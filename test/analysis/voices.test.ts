@@ -6,7 +6,7 @@ import { joinArrays } from '../../src/analysis/arrays.ts';
 import { combinedReport } from '../../src/analysis/report.ts';
 import { defaultOptions } from '../../src/analysis/types.ts';
 import { betweenVariance } from '../../src/analysis/voices.ts';
-import { loadModels } from '../../src/models/loader.ts';
+import { loadModels } from '../../src/models/folders.ts';
 import { limits, speech } from '../support/analysis.ts';
 
 const rate = 16_000;

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { evidenceCards } from '../../src/http/routes/models.ts';
+import { readManifests } from '../../src/models/folders.ts';
 import { kinds } from '../../src/models/golden.ts';
-import { readManifests } from '../../src/models/loader.ts';
 
 const manifests = await readManifests('models/standard');
 type Run = { readonly models: Record<string, { readonly version: string; readonly sha256: string }> };

@@ -1,10 +1,9 @@
 /** Faults injected into a copy of the shipped models: the loader or the golden check detects each. */
 import test from 'ava';
-import { createAnalyzer } from '../../src/analysis/analyze.ts';
-import type { Values } from '../../src/analysis/platform.ts';
+import { ModelError, type Values } from '../../src/analysis/platform.ts';
+import { createAnalyzer, loadModels, readGolden } from '../../src/models/folders.ts';
 import { goldenDifferences, kinds } from '../../src/models/golden.ts';
-import { loadModels, type Models } from '../../src/models/loader.ts';
-import { ModelError } from '../../src/models/model-files.ts';
+import type { Models } from '../../src/models/loader.ts';
 import { limits } from '../support/analysis.ts';
 import {
   copyModels,
@@ -24,11 +23,15 @@ function swap<T>(values: T[]): T[] {
   return swapped;
 }
 
+async function emotionDifferences(models: Models, folder: string): Promise<string[]> {
+  return goldenDifferences(models, await readGolden(folder, 'emotion'), 'emotion');
+}
+
 test('two labels swapped in the manifest: the golden check detects it', async (t) => {
   const folder = await withManifest(t, 'emotion', (manifest) => {
     manifest.labels = swap(manifest.labels as string[]);
   });
-  const differences = await goldenDifferences(await loadModels(folder), folder, 'emotion');
+  const differences = await emotionDifferences(await loadModels(folder), folder);
   t.is(differences.length, 1);
   t.regex(differences[0] ?? '', /^emotion labels: /);
 });
@@ -42,7 +45,7 @@ test('two labels swapped in the graph: the golden check detects it', async (t) =
     return { ...outputs, probabilities: { data: Float32Array.from(swap([...data])), shape } };
   };
   const wrong: Models = { ...models, emotion: { ...models.emotion, session: { ...session, run } } };
-  const differences = await goldenDifferences(wrong, 'models/standard', 'emotion');
+  const differences = await emotionDifferences(wrong, 'models/standard');
   t.true(
     differences.some((text) => text.startsWith(`emotion probabilities[${sad}]`)),
     differences.join('\n'),
@@ -57,7 +60,8 @@ test('the same wrong feature spec in both models that read features: the golden 
     });
   }
   const models = await loadModels(folder);
-  for (const name of kinds) t.not((await goldenDifferences(models, folder, name)).length, 0, name);
+  for (const name of kinds)
+    t.not((await goldenDifferences(models, await readGolden(folder, name), name)).length, 0, name);
 });
 
 test('a wrong number of frames per token: the warm-up refuses it', async (t) => {
@@ -88,5 +92,5 @@ test('changed weights under a renewed hash: the golden check detects it', async 
     for (let at = middle; at < middle + 4; at++) weights[at] = (weights[at] as number) ^ 0x40;
   });
   await renewHash(folder, 'emotion');
-  t.not((await goldenDifferences(await loadModels(folder), folder, 'emotion')).length, 0);
+  t.not((await emotionDifferences(await loadModels(folder), folder)).length, 0);
 });

@@ -3,8 +3,8 @@ import { symlinkSync } from 'node:fs';
 import { copyFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { loadModels, readManifests } from '../../src/models/loader.ts';
-import { ModelError } from '../../src/models/model-files.ts';
+import { ModelError } from '../../src/analysis/platform.ts';
+import { loadModels, readManifests } from '../../src/models/folders.ts';
 import { hasControls } from '../../src/runtime/control-characters.ts';
 import { copyModels, type Json, renewHash, withManifest } from '../support/models.ts';
 

@@ -2,9 +2,9 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { createAnalyzer } from '../../src/analysis/analyze.ts';
 import { composeReport } from '../../src/analysis/compose-report.ts';
 import { type AnalyzeRequest, defaultOptions } from '../../src/analysis/types.ts';
+import { createAnalyzer } from '../../src/models/folders.ts';
 import { encodeWithReceipt } from '../../src/receipts/encode-with-receipt.ts';
 import { loadOrCreateKeys } from '../../src/receipts/keys.ts';
 import { readAnswer } from '../../src/receipts/read-answer.ts';

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import test from 'ava';
-import { loadModels } from '../../src/models/loader.ts';
+import { loadModels } from '../../src/models/folders.ts';
 import { describeSoftware } from '../../src/receipts/software.ts';
 import { shippedModels } from '../../src/runtime/paths.ts';
 

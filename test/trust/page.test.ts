@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { readManifests } from '../../src/models/loader.ts';
+import { readManifests } from '../../src/models/folders.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { html, prose } from '../../src/runtime/html.ts';
 import { retentionRows } from '../../src/trust/retention.ts';

@@ -11,7 +11,7 @@ import { describeSpeaker } from '../../src/analysis/analyze.ts';
 import { defaultChunking } from '../../src/analysis/chunked.ts';
 import { measureSpeaker } from '../../src/analysis/signals/speaker.ts';
 import { startStageTimer } from '../../src/analysis/stage-timer.ts';
-import { loadModels } from '../../src/models/loader.ts';
+import { loadModels } from '../../src/models/folders.ts';
 
 const limits = { seconds: 900, channels: 8, minSampleRate: 4000, maxSampleRate: 384_000, deadlineSeconds: 0 };
 

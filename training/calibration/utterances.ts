@@ -16,7 +16,8 @@ import { startStageTimer } from '../../src/analysis/stage-timer.ts';
 import { cutUtterances } from '../../src/analysis/utterances.ts';
 import { betweenVariance } from '../../src/analysis/voices.ts';
 import { decode } from '../../src/audio/addon.ts';
-import { loadModels, type Models } from '../../src/models/loader.ts';
+import type { Models } from '../../src/models/loader.ts';
+import { loadModels } from '../../src/models/folders.ts';
 
 const limits = { seconds: 900, channels: 8, minSampleRate: 4000, maxSampleRate: 384_000, deadlineSeconds: 0 };
 const pauseSeconds = 0.5;

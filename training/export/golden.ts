@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
 import { goldensOf } from '../../src/models/golden.ts';
-import { loadModels } from '../../src/models/loader.ts';
+import { loadModels } from '../../src/models/folders.ts';
 
 const modelsDir = argv[2] ?? 'models/standard';
 for (const [name, golden] of Object.entries(await goldensOf(await loadModels(modelsDir)))) {

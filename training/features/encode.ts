@@ -13,7 +13,7 @@ import { analyzeSpeech, detectFrames, initialDetectorState } from '../../src/ana
 import { startStageTimer } from '../../src/analysis/stage-timer.ts';
 import { cutRuns, cutUtterances, type UtteranceParams } from '../../src/analysis/utterances.ts';
 import { decode } from '../../src/audio/addon.ts';
-import { loadEncoder } from '../../src/models/loader.ts';
+import { loadEncoder } from '../../src/models/folders.ts';
 
 type Job = {
   readonly root: string;
@@ -47,7 +47,7 @@ async function main(file: string | undefined): Promise<void> {
     const found = utterances.map((utterance) => ({ runs: [utterance], speechFrames: utterance.speechFrames }));
     const all = cutRuns(speech, params);
     for (const { runs, speechFrames } of found.length > 0 || all === null ? found : [all]) {
-      const rows = framesOf(speech, runs, models.features);
+      const rows = framesOf(speech, runs, models);
       const encoded = models.trunk && (await encode(rows, models.trunk, startStageTimer(null)));
       add('recording', index);
       add('start', rows.start);

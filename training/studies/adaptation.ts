@@ -17,7 +17,7 @@ import {
   type Score,
   uar,
 } from '../../src/evaluation/statistics.ts';
-import { readManifests } from '../../src/models/loader.ts';
+import { readManifests } from '../../src/models/folders.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 
 const draws = 40;

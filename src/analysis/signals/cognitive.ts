@@ -1,6 +1,5 @@
 /** Cognitive signals: clarity from a model, cognitive load and processing from measures of timing. */
 import { z } from 'zod';
-import { trackProsody } from '../../audio/addon.ts';
 import type { ProsodyTrack, Values } from '../platform.ts';
 import { bodySchema, intervalSchema, scoreSchema } from '../report-schema.ts';
 import { round, roundInterval, roundParts } from '../rounding.ts';
@@ -182,7 +181,7 @@ export const cognitive: SignalDefinition<
     { name: 'cognitive_confidence', field: 'confidence' },
   ],
 
-  prepare: ({ audio }) => trackProsody(audio.samples, audio.sampleRate),
+  prepare: ({ audio }, { trackProsody }) => trackProsody(audio.samples, audio.sampleRate),
 
   async addTo(total, { embeddings, weights }, { session, manifest }) {
     const { poolingSums } = manifest.params;

@@ -1,7 +1,7 @@
 /** The definition of a signal. Pipeline, manifests, reports, routes, scopes, OpenAPI and CLI output follow from it. */
 import type { z } from 'zod';
 import type { Encoded } from '../encode.ts';
-import type { Session } from '../platform.ts';
+import type { Platform, Session } from '../platform.ts';
 import type { BodySchema } from '../report-schema.ts';
 import type { SpeechAnalysis } from '../speech.ts';
 import type { StageTimer } from '../stage-timer.ts';
@@ -68,7 +68,7 @@ export type SignalDefinition<
   readonly components: Readonly<Record<string, z.ZodType>>;
   readonly columns: readonly Column[];
   /** Starts work of another thread that needs no embeddings, beside the trunk. */
-  prepare?(speech: SpeechAnalysis): Promise<Prepared>;
+  prepare?(speech: SpeechAnalysis, platform: Platform): Promise<Prepared>;
   /** The head over an utterance. */
   score?(utterance: Encoded, head: Head<Params>): Promise<unknown>;
   /** The head over all utterances so far: those of `total`, null for none, and the next one. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import type { Session } from '../../../src/analysis/platform.ts';
 import { type EmotionReport, emotion } from '../../../src/analysis/signals/emotion.ts';
-import { readManifests } from '../../../src/models/loader.ts';
+import { readManifests } from '../../../src/models/folders.ts';
 import type { ManifestOf } from '../../../src/models/manifest.ts';
 import { modelSets } from '../../../src/runtime/paths.ts';
 import { reporter } from '../../support/analysis.ts';

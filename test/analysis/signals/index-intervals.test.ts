@@ -8,7 +8,7 @@ import {
   measureTiming,
   noSyllables,
 } from '../../../src/analysis/signals/measures.ts';
-import { readManifests } from '../../../src/models/loader.ts';
+import { readManifests } from '../../../src/models/folders.ts';
 import type { ManifestOf } from '../../../src/models/manifest.ts';
 import { indexParams, indexWeights } from '../../support/indices.ts';
 

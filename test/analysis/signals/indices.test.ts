@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { computeIndex, ownShare } from '../../../src/analysis/signals/indices.ts';
-import { readManifests } from '../../../src/models/loader.ts';
+import { readManifests } from '../../../src/models/folders.ts';
 import type { ManifestOf } from '../../../src/models/manifest.ts';
 import { indexParams as params, indexWeights as weights } from '../../support/indices.ts';
 
