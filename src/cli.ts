@@ -29,7 +29,6 @@ const commands: Readonly<Record<string, () => Promise<Register>>> = {
   user: async () => (await import('./cli/user.ts')).registerUser,
   keys: async () => (await import('./cli/keys.ts')).registerKeys,
   verify: async () => (await import('./cli/verify.ts')).registerVerify,
-  audit: async () => (await import('./cli/audit.ts')).registerAudit,
   evaluate: async () => (await import('./cli/evaluate.ts')).registerEvaluate,
   adapt: async () => (await import('./cli/adapt.ts')).registerAdapt,
   doctor: async () => (await import('./cli/doctor.ts')).registerDoctor,

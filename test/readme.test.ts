@@ -30,7 +30,7 @@ const skipped =
 /** Where the documents say that the service is. */
 const address = 'http://127.0.0.1:8080';
 /** What the examples leave in the working folder. */
-const left = ['sample.npy', 'answer.json', 'keys.json', 'receipt-keys.json', 'audit.md'];
+const left = ['sample.npy', 'answer.json', 'keys.json', 'receipt-keys.json'];
 
 function commands(document: string): string[] {
   const lines = examples(document, 'sh').flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'));

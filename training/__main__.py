@@ -30,7 +30,6 @@ def parse_arguments() -> argparse.Namespace:
     evaluate = commands.add_parser("evaluate", parents=[small], help="evaluates the shipped pipeline on the test part")
     evaluate.add_argument("--write", action="store_true", help="put metrics and plots into results, documents and cards")
     evaluate.add_argument("--models", type=Path, help="another folder of models, compared with the shipped ones")
-    evaluate.add_argument("--figures", type=Path, help="only write the figures of the recordings themselves, as JSON, with the service as it is built")
     recordings = commands.add_parser("recordings", help="writes how utterances are scored in recordings, beside clips, into docs/models.md")
     recordings.add_argument("--models", type=Path, help="one folder of models in place of models/standard and models/fast")
     recordings.add_argument("--out", type=Path, help="the figures as JSON, in place of results and documents")
@@ -92,13 +91,10 @@ def main() -> None:
 
         train(options.step)
     elif options.command == "evaluate":
-        from training.evaluation.evaluate import evaluate, write_figures
+        from training.evaluation.evaluate import evaluate
 
-        models = options.models or settings.MODELS
-        if options.figures is not None:
-            return write_figures(models, options.figures)
         build_service()
-        evaluate(models, options.write)
+        evaluate(options.models or settings.MODELS, options.write)
     elif options.command == "recordings":
         from training.evaluation.evaluate import evaluate_recordings
         from training.evaluation.recordings import shipped

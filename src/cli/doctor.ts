@@ -10,7 +10,8 @@ import type { CliContext } from './context.ts';
 
 const examples = `
 One line per check: ok, warning or failed. Exit code 1: a check failed. Settings are those of the service. As the service
-does at its start, it creates the data folder and brings the database to this release.
+does at its start, it creates the data folder and brings the database to this release. Models are checked against the
+hashes in their manifests and the outputs in golden.json, and on the recordings of models/failures against failures.json.
 
 Examples:
   undertone doctor
@@ -33,6 +34,7 @@ const checks: Readonly<Record<string, (config: Config) => Promise<Result>>> = {
   node: async () => ok(`Node.js ${process.versions.node}, ${process.platform}-${process.arch}`),
   addon: checkAddon,
   models: checkModels,
+  recordings: checkRecordings,
   disk: checkDisk,
   database: checkDatabase,
   redis: checkRedis,
@@ -43,14 +45,14 @@ const checks: Readonly<Record<string, (config: Config) => Promise<Result>>> = {
 export function registerDoctor(program: Command, terminal: CliContext): void {
   program
     .command('doctor')
-    .description('check models, native code, disk, database, Redis, clock and limits')
+    .description('check native code, models, example recordings, disk, database, Redis, clock and limits')
     .addHelpText('after', examples)
     .action(() => runChecks(terminal));
 }
 
 async function runChecks({ env, stdout, fail }: CliContext): Promise<void> {
   const print = (state: string, name: string, text: string) =>
-    stdout.write(`${state.padEnd(7)}  ${name.padEnd(8)}  ${text}\n`);
+    stdout.write(`${state.padEnd(7)}  ${name.padEnd(10)}  ${text}\n`);
   let config: Config;
   try {
     config = parseConfig(env);
@@ -82,13 +84,39 @@ async function checkAddon(): Promise<Result> {
   return ok(`native addon, features version ${featuresVersion}, ${lanes} frames at a time`);
 }
 
-/** Loads the models and runs each once. */
-async function checkModels({ modelsDir, limits }: Config): Promise<Result> {
-  const { readManifests } = await import('../models/folders.ts');
+/** Loads the models, which checks their hashes, and runs each on the synthetic signal of its golden. */
+async function checkModels({ modelsDir }: Config): Promise<Result> {
+  const { loadModels, readGolden } = await import('../models/folders.ts');
+  const { goldenDifferences, kinds } = await import('../models/golden.ts');
+  const models = await loadModels(modelsDir);
+  for (const kind of kinds) {
+    const golden = await readGolden(modelsDir, kind);
+    const [difference] = await goldenDifferences(models, golden, kind);
+    if (difference !== undefined)
+      throw new Error(`${modelsDir}: Expected the outputs of golden.json, got ${difference}`);
+  }
+  const versions = models.manifests.map(({ name, version }) => `${name} ${version}`);
+  return ok(`${modelsDir}: ${versions.join(', ')}, outputs as in golden.json`);
+}
+
+/** Analyses the recordings of known failures, and compares their scores with those of the models' failures.json. */
+async function checkRecordings({ modelsDir, limits }: Config): Promise<Result> {
+  const { analyzeFailure, readFailures, readFailureScores } = await import('../trust/failures.ts');
   const { createAnalyzer } = await import('../models/folders.ts');
-  const manifests = await readManifests(modelsDir);
-  await (await createAnalyzer({ modelsDir, limits })).warm();
-  return ok(`${modelsDir}: ${manifests.map(({ name, version }) => `${name} ${version}`).join(', ')}`);
+  const { largestDifference, tolerance } = await import('../receipts/verify.ts');
+  const answers = await readFailureScores(modelsDir);
+  if (answers === null) return ok('these models have no failures.json');
+  const analyzer = await createAnalyzer({ modelsDir, limits });
+  const got: Record<string, object> = {};
+  for (const failure of await readFailures()) got[failure.file] = await analyzeFailure(analyzer, failure);
+  const [field, difference] = largestDifference(answers, got);
+  const largest = `${field} by ${difference.toFixed(4)}`;
+  if (difference > tolerance)
+    throw new Error(
+      `Expected the scores of failures.json, got others: ${Number.isFinite(difference) ? largest : field}`,
+    );
+  const found = difference === 0 ? 'identical to' : `within ${tolerance} of`;
+  return ok(`${Object.keys(got).length} analysed, scores ${found} failures.json`);
 }
 
 async function checkDisk({ dataDir }: Config): Promise<Result> {

@@ -17,9 +17,6 @@ export const shippedModels = fromRoot('models/standard');
 /** Recordings that are scored wrongly. */
 export const failuresFolder = fromRoot('models/failures');
 
-/** Part of a clone, not of the packages. */
-export const evaluateProgram = fromRoot('training/evaluate');
-
 /** Built pages; the bundle has them beside its own folder. */
 export const pagesFolder = fromRoot(isSource ? 'web' : 'dist/web');
 

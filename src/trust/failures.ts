@@ -2,8 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { CombinedReport } from '../analysis/report.ts';
+import type { Analyzer } from '../analysis/analyze.ts';
+import { combinedReport } from '../analysis/report.ts';
 import { signals } from '../analysis/signals/table.ts';
+import { defaultOptions } from '../analysis/types.ts';
 import { readOptionalJson } from '../models/model-files.ts';
 import { failuresFolder } from '../runtime/paths.ts';
 
@@ -45,8 +47,12 @@ export async function readFailureScores(modelsDir: string): Promise<Answers | nu
   return json === null ? null : answersSchema.parse(json);
 }
 
-/** The part of a report that is kept. */
-export function answerOf(report: CombinedReport): Answer {
+/** Returns the part of the report that failures.json has. */
+export async function analyzeFailure(analyzer: Analyzer, failure: Failure): Promise<Answer> {
+  const audio = await readRecording(failure);
+  const request = { ...defaultOptions, audio, baselines: [], signals, cancel: null };
+  const [analysis] = await analyzer.analyze(request);
+  const report = combinedReport(analysis, '');
   return Object.fromEntries(
     signals.map((signal) => {
       const { signals: scores, warnings } = report[signal];

@@ -133,6 +133,6 @@ function retention(config: TrustOptions['config']): Html {
 
 const checks = html`<ul>
   <li>One report: ask for a <a href="/docs/receipts.md">receipt</a>, and replay it with <code>undertone verify</code>.</li>
-  <li>This installation: <code>undertone audit</code> repeats the examples and, with labelled recordings, the figures above.</li>
+  <li>This installation: <code>undertone doctor</code> checks the models and repeats the examples.</li>
   <li>Your recordings: <a href="/docs/your-data.md"><code>undertone evaluate</code></a> measures the same figures on them.</li>
 </ul>`;

@@ -1,9 +1,13 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { modelSets } from '../../src/runtime/paths.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
+import { copyModels, editManifest, editWeights, type Json } from '../support/models.ts';
 import { useRedis } from '../support/redis.ts';
+
+type Failure = { emotion: { signals: { valence: number }; warnings: string[] } };
 
 /** State and text by check. */
 async function diagnose(env: Readonly<Record<string, string>>) {
@@ -20,6 +24,9 @@ async function diagnose(env: Readonly<Record<string, string>>) {
   };
 }
 
+const diagnoseModels = (folder: string) =>
+  diagnose({ UNDERTONE_DATA_DIR: join(makeFolder(), 'data'), UNDERTONE_MODELS_DIR: folder });
+
 test('every check of a working installation is ok', async (t) => {
   const redis = await useRedis(t);
   const env = { UNDERTONE_DATA_DIR: join(makeFolder(), 'data'), UNDERTONE_WORKERS: '1' };
@@ -30,6 +37,7 @@ test('every check of a working installation is ok', async (t) => {
     'node',
     'addon',
     'models',
+    'recordings',
     'disk',
     'database',
     'redis',
@@ -37,7 +45,6 @@ test('every check of a working installation is ok', async (t) => {
     'limits',
   ]);
   t.regex(lines.addon ?? '', /^ok: native addon, features version \d+, (1|4|8|16) frames at a time$/);
-  t.regex(lines.models ?? '', /^ok: .*models\/standard: cognitive \d+\.\d+\.\d+, emotion /);
   t.is(lines.database, 'ok: sqlite, 0 tokens');
   t.is(lines.redis, 'ok: reachable, without persistence');
   t.regex(lines.clock ?? '', /^ok: 20.*Z, [01] s from Redis$/);
@@ -57,6 +64,63 @@ test('each check fails alone', async (t) => {
   for (const name of ['models', 'disk', 'redis', 'clock']) t.regex(lines[name] ?? '', /^failed: /, name);
   for (const name of ['addon', 'database']) t.regex(lines[name] ?? '', /^ok: /, name);
   t.regex(lines.limits ?? '', /^warning: .*1000 workers on \d+ cores/);
+});
+
+for (const set of modelSets) {
+  test(`the shipped models pass: ${set}`, async (t) => {
+    const { code, lines } = await diagnoseModels(`models/${set}`);
+    t.is(code, 0, JSON.stringify(lines));
+    t.regex(
+      lines.models ?? '',
+      /models\/\w+: cognitive \d+\.\d+\.\d+, emotion .*, outputs as in golden\.json$/,
+    );
+    t.regex(
+      lines.recordings ?? '',
+      /^ok: 5 analysed, scores (identical to|within 0\.002 of) failures\.json$/,
+    );
+  });
+}
+
+test('weights of another hash fail', async (t) => {
+  const folder = await copyModels(t);
+  await editWeights(folder, 'emotion', (weights) => weights.fill(0, 100, 101));
+  const { code, lines } = await diagnoseModels(folder);
+  t.is(code, 1);
+  t.regex(lines.models ?? '', /^failed: Model emotion: .*sha256/i);
+});
+
+test('a model that differs from its golden fails', async (t) => {
+  const folder = await copyModels(t);
+  for (const name of ['vad', 'trunk'])
+    await editManifest(folder, name, (manifest) => {
+      (manifest.features as Json).melScale = 'htk';
+    });
+  rmSync(join(folder, 'failures.json'));
+  const { code, lines } = await diagnoseModels(folder);
+  t.is(code, 1);
+  t.regex(lines.models ?? '', /^failed: .*: Expected the outputs of golden\.json, got vad \w+\[0\]: /);
+  t.is(lines.recordings, 'ok: these models have no failures.json');
+});
+
+test('scores of recordings may differ by the tolerance, texts not at all', async (t) => {
+  const folder = await copyModels(t);
+  const shipped = readFileSync('models/standard/failures.json', 'utf8');
+  const check = async (edit: (answers: Record<'words.flac', Failure>) => void) => {
+    const answers = JSON.parse(shipped);
+    edit(answers);
+    writeFileSync(join(folder, 'failures.json'), JSON.stringify(answers));
+    const { code, lines } = await diagnoseModels(folder);
+    return [code, lines.recordings];
+  };
+  const addToValence = (added: number) =>
+    check(({ 'words.flac': { emotion } }) => {
+      emotion.signals.valence += added;
+    });
+  const expected = 'failed: Expected the scores of failures.json, got others: words.flac.emotion';
+  t.deepEqual(await addToValence(0.0019), [0, 'ok: 5 analysed, scores within 0.002 of failures.json']);
+  t.deepEqual(await addToValence(0.0021), [1, `${expected}.signals.valence by 0.0021`]);
+  const warned = await check(({ 'words.flac': { emotion } }) => emotion.warnings.push('low_confidence'));
+  t.deepEqual(warned, [1, `${expected}.warnings.0`]);
 });
 
 test('every wrong setting has a line', async (t) => {

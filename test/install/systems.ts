@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { requireTools, run } from '../../scripts/prebuild/step.ts';
+import { modelSets } from '../../src/runtime/paths.ts';
 import { archives, fetchPackage, installedSize, installOptions } from './node.ts';
 import { analyzeOptions, cache, parseReports, recordings } from './recordings.ts';
 
@@ -78,7 +79,13 @@ if (typeof report.emotion !== 'object') throw new Error('no report');
 `;
 
 /** Every folder of models, its goldens and the recordings of known failures, and the embeddings. */
-const commands = ['audit', 'audit --models fast', 'audit --models open', 'embed ../sample.wav'];
+const commands = [
+  ...modelSets.map(
+    (set) =>
+      `UNDERTONE_DATA_DIR=/srv/doctor UNDERTONE_MODELS_DIR=node_modules/undertone/models/${set} npx undertone doctor`,
+  ),
+  'npx undertone embed ../sample.wav',
+];
 
 /** Not by npx: its shell does not forward SIGTERM. */
 const service = `UNDERTONE_PORT=8099 UNDERTONE_DATA_DIR=/srv/data node_modules/.bin/undertone serve --welcome > /srv/out 2>&1 & pid=$!
@@ -109,12 +116,7 @@ export function testSystem(system: System, node: string, npm: string) {
   const command = ['npx', 'undertone', ...analyzeOptions, ...names].join(' ');
   const answers = parseReports(inside(folder, `cd /srv/app && ${command}`));
   writeFileSync(join(folder, 'srv/app/program.mjs'), program);
-  const lines = [
-    'cd /srv/app',
-    'node program.mjs',
-    ...commands.map((each) => `npx undertone ${each}`),
-    service,
-  ];
+  const lines = ['cd /srv/app', 'node program.mjs', ...commands, service];
   inside(folder, lines.join('\n'));
   return { seconds, answers, size: installedSize(join(folder, 'srv/app')) };
 }

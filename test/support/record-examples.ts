@@ -6,11 +6,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { runScript } from '../../scripts/run-script.ts';
-import { analyzeFailure } from '../../src/audit/audit.ts';
 import { createAnalyzer } from '../../src/models/folders.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { modelSets } from '../../src/runtime/paths.ts';
-import { readFailures } from '../../src/trust/failures.ts';
+import { analyzeFailure, readFailures } from '../../src/trust/failures.ts';
 import { sendExamples, shortened } from './example-requests.ts';
 import { makeToken, requireBuild, startServer } from './server.ts';
 

@@ -81,12 +81,6 @@ def figures_of(clean: Reports, predictions: Predictions) -> list[Metric]:
     return [*natural_metrics(clean), *all_metrics(predictions), *syllable_metrics(clean), *scored_share_metrics(clean)]
 
 
-def write_figures(models: Path, path: Path) -> None:
-    """Figures of the test part as recorded, in the form of `figures` in results/metrics.json."""
-    clean = test_recordings.analyze_clean(models)
-    path.write_text(json.dumps(results.to_json(figures_of(clean, clean.predictions()))))
-
-
 def evaluate_recordings(models: list[Path], out: Path | None = None) -> None:
     """Utterances in recordings. Shipped sets go into results and documents, unless `out` is the place of the figures."""
     runs = {folder.resolve().name: recordings.measure(folder) for folder in models}
