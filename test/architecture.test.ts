@@ -1,8 +1,7 @@
 /** Rules of the tree. Biome checks the rest: cycles, `any`, default exports, function length, `process.env`, file names. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import test from 'ava';
 import { modelSets } from '../src/runtime/paths.ts';
@@ -69,33 +68,6 @@ test('no file of the tree breaks a rule of imports', (t) => {
   t.deepEqual(code.filter(({ path: file }) => /^native\//.test(file)).flatMap(wrongIncludes), []);
 });
 
-/** Files that break one rule of Biome each. */
-const lintControls: Readonly<Record<string, readonly [file: string, text: string]>> = {
-  noExplicitAny: ['src/any.ts', 'export const x = JSON.parse("1") as any;\n'],
-  noDefaultExport: ['src/default.ts', 'export default 1;\n'],
-  noProcessEnv: ['src/runtime/config.ts', 'export const home = process.env.HOME;\n'],
-  useFilenamingConvention: ['src/fooBar.ts', 'export const x = 1;\n'],
-  noExcessiveLinesPerFunction: ['src/long.ts', `export function f() {\n${'  f();\n'.repeat(90)}}\n`],
-  noImportCycles: ['src/one.ts', "import { two } from './two.ts';\nexport const one = two;\n"],
-};
-
-test('lint refuses what the rules of Biome refuse', (t) => {
-  const folder = fs.mkdtempSync(path.join(tmpdir(), 'undertone-lint-'));
-  t.teardown(() => fs.rmSync(folder, { recursive: true }));
-  fs.copyFileSync('biome.json', path.join(folder, 'biome.json'));
-  fs.mkdirSync(path.join(folder, 'src/runtime'), { recursive: true });
-  for (const [file, text] of Object.values(lintControls)) fs.writeFileSync(path.join(folder, file), text);
-  fs.writeFileSync(
-    path.join(folder, 'src/two.ts'),
-    "import { one } from './one.ts';\nexport const two = one;\n",
-  );
-  const lint = spawnSync(path.resolve('node_modules/.bin/biome'), ['lint', '.'], { cwd: folder });
-  const errors = String(lint.stderr);
-  for (const [rule, [file]] of Object.entries(lintControls)) {
-    t.regex(errors, new RegExp(`${file}\\S* lint/\\w+/${rule} `), rule);
-  }
-});
-
 test('src/serve.ts and src/cli.ts alone end the process', (t) => {
   const ends = /\bprocess\.exit\(|from '(node:)?process'/;
   const files = code.filter(({ path: file }) => /^src\/(?!serve\.ts|cli\.ts)/.test(file));
@@ -130,19 +102,6 @@ test(`no file is longer than ${maxLines} lines`, (t) => {
   const long = code.filter(({ text }) => text.split('\n').length - 1 > maxLines);
   t.deepEqual(
     long.map(({ path: file }) => file),
-    [],
-  );
-});
-
-test('retired identifiers do not come back', (t) => {
-  const words = fs.readFileSync('test/retired-words.txt', 'utf8').trim().split('\n');
-  const retired = new RegExp(`\\b(${words.join('|')})\\b`, 'g');
-  t.is('the Crews of openCrews'.match(retired)?.length, 2);
-  const found = code.flatMap(({ path: file, text }) =>
-    [...text.matchAll(retired)].map(([word]) => `${file}: ${word}`),
-  );
-  t.deepEqual(
-    found.filter((each) => !each.startsWith('test/architecture.test.ts')),
     [],
   );
 });
