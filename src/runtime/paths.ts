@@ -1,12 +1,13 @@
 /** Paths of this package, in the sources and in the bundle: both have this file, or its chunk, two folders below the root. */
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const isSource = import.meta.url.endsWith('.ts');
+const packageRequire = createRequire(import.meta.url);
 const fromRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 /** Version of the package. */
-export const version: string = createRequire(import.meta.url)('../../package.json').version;
+export const version: string = packageRequire('../../package.json').version;
 
 /** The native code that a clone builds. */
 export const builtAddon = fromRoot('build/Release/undertone.node');
@@ -22,7 +23,10 @@ export const pagesFolder = fromRoot(isSource ? 'web' : 'dist/web');
 
 /** rolldown.config.mjs copies these files into the bundle. */
 export const docsFolder = new URL(isSource ? '../../docs/' : './docs/', import.meta.url);
-export const swaggerFolder = isSource ? import.meta.resolve('swagger-ui-dist/package.json') : import.meta.url;
+/** tsx runs threads as CommonJS, where `import.meta.resolve` is missing and `require` is declared. */
+export const swaggerFolder = isSource
+  ? pathToFileURL(packageRequire.resolve('swagger-ui-dist/package.json'))
+  : import.meta.url;
 
 type Entry =
   | 'workers/analysis-thread'
