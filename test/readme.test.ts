@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url';
 import test from 'ava';
 import { clientVenv } from '../scripts/client-venv.ts';
 import { clients } from '../scripts/clients.ts';
+import { scriptLines } from '../scripts/help.ts';
 import { createMetrics } from '../src/http/middleware/metrics.ts';
 import { settingNames } from '../src/runtime/config.ts';
 import { documents, examples } from './support/documents.ts';
@@ -23,7 +24,7 @@ import {
 
 /**
  * They set up, serve or test the whole tree, need recordings that are not part of it, or a cluster; the tests of clients
- * install them, and `npm run test:deployment` does what supervisors and builders of images would.
+ * install them, and `npm run reliability deployment` does what supervisors and builders of images would.
  */
 const skipped =
   /^(npm start|npm test|npm run evaluate|npm run prebuild|npm install |pip install |training\/|systemctl |podman |docker |kubectl |tar )/;
@@ -132,6 +133,33 @@ test.serial('scores without a look at the status are a type error', (t) => {
     tscErrors([careless.ts]),
   ])
     t.true(errors.length > 0);
+});
+
+test('npm run help has a line for each of at most 20 scripts', (t) => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+  t.deepEqual(Object.keys(scriptLines), Object.keys(scripts));
+  t.true(Object.keys(scripts).length <= 20);
+});
+
+test('documents and sources name scripts and cases that there are', async (t) => {
+  const { output } = await run(process.execPath, ['--import=tsx', 'test/reliability/run.ts', 'none'], {});
+  const [, listed = ''] = /^Expected one of (.*), got "none"$/m.exec(output) ?? [];
+  const cases = listed.split(', ');
+  for (const name of ['hostile', 'fuzz', 'fleet', 'neon', 'pipecat', 'install', 'tables'])
+    t.true(cases.includes(name), name);
+  const named = await run(
+    'git',
+    ['grep', '-hoE', 'npm run (--silent )?[a-z]+(:[a-z]+)?( (-- )?[a-z]+)?'],
+    {},
+  );
+  const commands = named.output.trim().split('\n');
+  t.true(commands.length > 100);
+  for (const command of commands) {
+    const [, script = '', name] =
+      /^npm run (?:--silent )?([a-z]+(?::[a-z]+)?)(?: (?:-- )?(.*))?$/.exec(command) ?? [];
+    t.true(script in scriptLines, command);
+    if (script === 'reliability' && name !== undefined) t.true(cases.includes(name), command);
+  }
 });
 
 test.serial('README.md shows the report of the sample as the command prints it', async (t) => {

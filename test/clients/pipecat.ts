@@ -1,4 +1,4 @@
-/** npm run test:pipecat: types, tests and the output in the README of the Pipecat example, with the real service. */
+/** npm run reliability pipecat: types, tests and the output in the README of the Pipecat example, with the real service. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

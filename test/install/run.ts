@@ -1,5 +1,5 @@
 /**
- * `npm run test:install` installs the packages of `npm run prebuild` in clean systems and compares their answers with the
+ * `npm run reliability install` installs the packages of `npm run prebuild` in clean systems and compares their answers with the
  * build from source: `-- NAME` in one of them, `-- --keep` writes the table of docs/install.md. Needs root, debootstrap,
  * strace, ffmpeg and the package registries; for arm64 qemu-user, libc6-arm64-cross and libstdc++6-arm64-cross.
  */

@@ -30,7 +30,6 @@ export function showValue(value: number | null): string {
 }
 
 function section(result: Result): string {
-  const command = result.case === 'fuzz' ? 'fuzz' : `test:${result.case}`;
   const body = result.rows.map((row) => {
     const verdict = row.met ? 'met' : '**missed**';
     return [row.name, row.unit, showValue(row.value), row.goal, row.goal === 'none' ? '' : verdict, row.note];
@@ -38,7 +37,7 @@ function section(result: Result): string {
   return [
     `## ${result.case}`,
     ...(notes[result.case] === undefined ? [] : [notes[result.case]]),
-    `\`npm run ${command} -- --long --seed ${result.seed}\`, ${result.seconds} s, ${describeProvenance(result)}.`,
+    `\`npm run reliability -- ${result.case} --long --seed ${result.seed}\`, ${result.seconds} s, ${describeProvenance(result)}.`,
     markdownTable(['Figure', 'Unit', 'Value', 'Goal', '', 'Note'], body),
   ].join('\n\n');
 }

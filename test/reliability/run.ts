@@ -1,4 +1,5 @@
-/** npm run test:CASE -- [--long] [--seed N] [--count N]: runs a case, prints its figures, fails when a goal is missed. */
+/** npm run reliability -- CASE [--long] [--seed N] [--count N]: runs a case, prints its figures, fails when a goal is missed. */
+import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { caseNames, importRun, writeResult } from '../../benchmarks/results.ts';
@@ -8,6 +9,13 @@ import type { Options, Row, Run } from './case.ts';
 import { resultsFolder, showValue, writePage } from './page.ts';
 
 const casesFolder = fileURLToPath(new URL('cases', import.meta.url));
+
+/** Cases without figures: programs with arguments of their own. */
+const programs: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
+  neon: ['sh', 'scripts/neon.sh'],
+  pipecat: [process.execPath, '--import=tsx', 'test/clients/pipecat.ts'],
+  install: [process.execPath, '--import=tsx', 'test/install/run.ts'],
+};
 
 function natural(name: string, text: string | undefined): number | null {
   if (text === undefined) return null;
@@ -21,7 +29,7 @@ function parse(): { name: string; options: Options } {
     allowPositionals: true,
   });
   const [name = ''] = positionals;
-  requireNames([...caseNames(casesFolder), 'tables'], [name]);
+  requireNames([...caseNames(casesFolder), ...Object.keys(programs), 'tables'], [name]);
   const seed = natural('seed', values.seed) ?? 1;
   return { name, options: { long: values.long ?? false, seed, count: natural('count', values.count) } };
 }
@@ -44,6 +52,13 @@ async function runCase(name: string, options: Options): Promise<boolean> {
 }
 
 await runScript(async () => {
+  const [first = '', ...rest] = process.argv.slice(2);
+  const program = programs[first];
+  if (program !== undefined) {
+    const [command, ...args] = program;
+    process.exitCode = spawnSync(command, [...args, ...rest], { stdio: 'inherit' }).status ?? 1;
+    return;
+  }
   const { name, options } = parse();
   if (name === 'tables') writePage();
   else if (!(await runCase(name, options))) process.exitCode = 1;
