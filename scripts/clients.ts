@@ -1,4 +1,4 @@
-/** Writes what the clients are made from: types of reports and messages, and the TypeScript client as JavaScript. */
+/** Writes the types of reports and messages of the clients, and builds the TypeScript client. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,18 +16,11 @@ export const clients = { typescript: 'clients/typescript', python: 'clients/pyth
 /** In either client, the types of the document. */
 export const generated = { typescript: 'src/schema.ts', python: 'src/undertone_client/reports.py' } as const;
 
-/** @param folder where `src/schema.ts` and `dist/` go */
-export function buildTypeScript(folder: string): void {
+/** @param file where the types go */
+export function buildTypeScript(file: string): void {
   withDocument((document) => {
-    const output = [
-      '--output',
-      join(folder, generated.typescript),
-      '--default-non-nullable',
-      'false',
-      '--empty-objects-unknown',
-    ];
+    const output = ['--output', file, '--default-non-nullable', 'false', '--empty-objects-unknown'];
     run('node_modules/.bin/openapi-typescript', [document, ...output]);
-    run('node_modules/.bin/tsc', ['-p', clients.typescript, '--outDir', join(folder, 'dist')]);
   });
 }
 
@@ -80,7 +73,8 @@ function run(tool: string, args: readonly string[]): void {
 if (process.argv[1]?.endsWith('clients.ts')) {
   await runScript(() => {
     parseArgs();
-    buildTypeScript(clients.typescript);
+    buildTypeScript(join(clients.typescript, generated.typescript));
+    run('node_modules/.bin/tsc', ['-p', clients.typescript]);
     buildPython(join(clients.python, generated.python));
   });
 }

@@ -16,6 +16,7 @@ const stampFile = path.join(root, '.cache', 'setup.json');
 const addon = path.join(root, 'build', 'Release', 'undertone.node');
 const entry = path.join(root, 'dist', 'src', 'cli.js');
 const page = path.join(root, 'dist', 'web', 'index.html');
+const client = path.join(root, 'clients', 'typescript', 'dist', 'index.js');
 
 const runtimePackages = [
   'g++',
@@ -192,6 +193,10 @@ function main() {
   build('service', 'building the service', service, entry, () => run('npm', ['run', 'build:service']));
   const pages = digest(['web', 'examples/sample.wav'], ['vite', 'wavesurfer.js', 'uplot']);
   build('pages', 'building the pages', pages, page, () => run('npm', ['run', 'build:pages']));
+  const clients = digest(['clients/typescript/src', 'clients/typescript/tsconfig.json'], ['typescript']);
+  build('client', 'building the TypeScript client', clients, client, () =>
+    run('npm', ['run', 'prepare', '--prefix', 'clients/typescript']),
+  );
 }
 
 try {
