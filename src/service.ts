@@ -52,7 +52,7 @@ type Service = {
   readonly usage: Usage;
   readonly streams: Streams;
   readonly jobs: Jobs | null;
-  readonly traceExport: TraceExport | undefined;
+  readonly traceExport: TraceExport | null;
 };
 
 export type ServiceOptions = Pick<Service, 'config' | 'logger' | 'pool'> & {
@@ -89,33 +89,9 @@ export async function openService({
   const jobs = await openJobQueue(config, database, secret, logger);
   const pages = await readPages(pagesFolder);
   const traceExport = await openTraces(config);
-  const streams = createStreams({
-    config,
-    pool,
-    tokens,
-    usage,
-    lifecycle,
-    metrics,
-    manifests,
-    logger,
-    secret,
-    rateLimiters,
-  });
-  const collaborators = {
-    config,
-    pool,
-    tokens,
-    usage,
-    accounts,
-    metrics,
-    logger,
-    manifests,
-    lifecycle,
-    pages,
-    streams,
-    receiptKeys,
-  };
-  const app = createApp({ ...collaborators, rateLimiters, traceExport, ...(jobs === null ? {} : { jobs }) });
+  const collaborators = { config, pool, tokens, usage, lifecycle, metrics, manifests, logger, rateLimiters };
+  const streams = createStreams({ ...collaborators, secret });
+  const app = createApp({ ...collaborators, accounts, pages, streams, receiptKeys, jobs, traceExport });
   const seconds = config.deadlineSeconds;
   const main = createHttpServer(app.callback(), {
     seconds,
@@ -172,8 +148,8 @@ async function serveMetrics(
 }
 
 /** Loads OpenTelemetry only if it is configured. */
-async function openTraces({ otlpUrl }: Config): Promise<TraceExport | undefined> {
-  if (otlpUrl === null) return undefined;
+async function openTraces({ otlpUrl }: Config): Promise<TraceExport | null> {
+  if (otlpUrl === null) return null;
   return (await import('./runtime/trace-export.ts')).openTraceExport(otlpUrl);
 }
 
@@ -201,8 +177,8 @@ async function openRateLimiters(
   { redisUrl }: Config,
   secret: string,
   logger: Logger,
-): Promise<RateLimiterFactory | undefined> {
-  if (redisUrl === null) return undefined;
+): Promise<RateLimiterFactory | null> {
+  if (redisUrl === null) return null;
   const { createSharedRateLimiters } = await import('./auth/shared-rate-limiter.ts');
   const { openRedis } = await import('./runtime/redis.ts');
   return createSharedRateLimiters(openRedis(redisUrl), secret, (reachable) => {

@@ -2,16 +2,24 @@
  * A server to be forked: `raw` is node:http that reads the body into memory and answers a line of JSON; any other word is
  * a thread built beside it, which the whole service runs on: server.js KIND [WORKERS] [slowed].
  */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pino from 'pino';
+import { createAccounts } from '../../src/auth/accounts.ts';
 import { scopes } from '../../src/auth/token-input.ts';
+import { createTokens } from '../../src/auth/tokens.ts';
+import { createUsageCounts } from '../../src/auth/usage.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createLifecycle } from '../../src/http/lifecycle.ts';
 import { createMetrics } from '../../src/http/middleware/metrics.ts';
 import { createHttpServer, type Handler } from '../../src/http/server.ts';
+import { createStreams } from '../../src/http/streams.ts';
+import { loadOrCreateKeys } from '../../src/receipts/keys.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { createPool } from '../../src/workers/pool.ts';
 
@@ -41,17 +49,44 @@ async function startApp(thread: string): Promise<number> {
     file: fileURLToPath(new URL(`./${thread}.js`, import.meta.url)),
   });
   await pool.started;
+  const folder = mkdtempSync(join(tmpdir(), 'undertone-benchmark-'));
+  const database = await openDatabase(`file:${join(folder, 'undertone.db')}`);
   const tokens = {
+    ...createTokens({ database, staticToken: null }),
     verify: async () => ({ id: '1', name: 'x', owner: null, purpose: null, session: null, scopes }),
   };
+  const usage = createUsageCounts(database);
+  const secret = 'a secret of the benchmarks, 32 characters or more';
   const logger = pino({ level: 'info', base: null }, pino.destination({ dest: 2, sync: true }));
   const collaborators = {
+    config,
+    pool,
+    tokens,
+    usage,
+    logger,
     metrics: createMetrics(),
     lifecycle: createLifecycle(),
     manifests: [],
-    pages: { documents: new Map(), assets: new Map(), trust: '' },
+    rateLimiters: null,
   };
-  const app = createApp({ config, pool, tokens, logger, ...collaborators });
+  const app = createApp({
+    ...collaborators,
+    accounts: createAccounts({
+      ...collaborators,
+      database,
+      kind: 'sqlite',
+      secret,
+      signUp: 'closed',
+      secure: false,
+    }),
+    pages: { documents: new Map(), assets: new Map(), trust: '' },
+    streams: createStreams({ ...collaborators, secret }),
+    receiptKeys: await loadOrCreateKeys(join(folder, 'keys.json')),
+    jobs: null,
+    traceExport: null,
+  });
+  // The open files outlive their names: the server may be killed.
+  rmSync(folder, { recursive: true });
   const handler = slowdown === 'slowed' ? slow(app.callback()) : app.callback();
   const server = createHttpServer(handler, { seconds: config.deadlineSeconds });
   return Number(new URL(await server.listen(config)).port);

@@ -56,14 +56,14 @@ export type AccountOptions = {
   readonly signUp: SignUpPolicy;
   /** Sets the attribute Secure of cookies. */
   readonly secure: boolean;
-  /** In memory by default. */
-  readonly rateLimiters?: RateLimiterFactory | undefined;
+  /** Null: attempts are counted in this process. */
+  readonly rateLimiters: RateLimiterFactory | null;
 };
 
 export function createAccounts(options: AccountOptions): Accounts {
   const { database, tokens } = options;
   const throttle = lazily(async () =>
-    (await import('./login-throttle.ts')).createLoginThrottle(options.rateLimiters),
+    (await import('./login-throttle.ts')).createLoginThrottle(options.rateLimiters ?? undefined),
   );
   const users = lazily(async () => (await import('./users.ts')).createUsers(options));
   const { state, create } = createSignUp(database, options.signUp);

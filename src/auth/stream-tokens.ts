@@ -35,7 +35,7 @@ const payload = z.strictObject({
 export function createStreamTokens(options: {
   readonly secret: string;
   /** Counts uses; in this process by default. */
-  readonly rateLimiters?: RateLimiterFactory | undefined;
+  readonly rateLimiters?: RateLimiterFactory | null;
   /** ms since 1970 */
   readonly now?: () => number;
 }): StreamTokens {

@@ -40,20 +40,16 @@ type AppOptions = {
   readonly manifests: readonly Manifest[];
   readonly pages: Pages;
   readonly lifecycle: Lifecycle;
-  /** Without accounts the account routes do not exist. */
-  readonly accounts?: Accounts;
-  /** Without jobs the job routes answer 501. */
-  readonly jobs?: Jobs;
-  /** Without it the stream routes do not exist. */
-  readonly streams?: Streams;
-  /** Without them reports have no receipts. */
-  readonly receiptKeys?: ReceiptKeys;
-  /** Without it no spans are exported. */
-  readonly traceExport?: TraceExport | undefined;
-  /** Without it the usage route does not exist. */
-  readonly usage?: Usage;
-  /** Counts requests; in this process by default. */
-  readonly rateLimiters?: RateLimiterFactory | undefined;
+  readonly accounts: Accounts;
+  readonly streams: Streams;
+  readonly receiptKeys: ReceiptKeys;
+  readonly usage: Usage;
+  /** Null: the job routes answer 501. */
+  readonly jobs: Jobs | null;
+  /** Null: no spans are exported. */
+  readonly traceExport: TraceExport | null;
+  /** Null: requests are counted in this process. */
+  readonly rateLimiters: RateLimiterFactory | null;
 };
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
@@ -61,7 +57,7 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
 const accountBudgetBytes = 4 * 2 ** 20;
 
 export function createApp(options: AppOptions): Koa<State> {
-  const { config, lifecycle, logger, metrics, pool } = options;
+  const { accounts, config, jobs, lifecycle, logger, metrics, pool } = options;
   const budget = createByteBudget(config.bufferBytes);
   const accountBudget = createByteBudget(accountBudgetBytes);
   metrics.addGauges({
@@ -70,17 +66,15 @@ export function createApp(options: AppOptions): Koa<State> {
     pool: pool.stats,
     ready: () => readinessError(lifecycle, pool) === null,
   });
-  const jobs = options.jobs ?? null;
   if (jobs !== null) metrics.addJobGauges(jobs.stats, jobs.waits.count);
   const app = createKoa(logger);
   // Only the last addresses of X-Forwarded-For were written by trusted proxies.
   app.proxy = config.trustedProxies > 0;
   app.maxIpsCount = config.trustedProxies;
   app.use(assignRequestId());
-  app.use(traceRequests(options.traceExport ?? null, polledRoutes));
+  app.use(traceRequests(options.traceExport, polledRoutes));
   app.use(observeRequests(metrics, logger));
-  const usage = options.usage ?? null;
-  if (usage !== null) app.use(countUsage(usage));
+  app.use(countUsage(options.usage));
   app.use(closeWhenDraining(lifecycle));
   app.use(securityHeaders(config.publicUrl?.startsWith('https:') ?? false));
   app.use(handleErrors(logger));
@@ -89,19 +83,9 @@ export function createApp(options: AppOptions): Koa<State> {
   if (config.corsOrigins.length > 0) app.use(allowOrigins(config.corsOrigins));
   const limits = createRateLimits(config, options.rateLimiters);
   const readJson = createJsonReader({ config, budget, lifecycle, account: tokenAccount });
-  const { accounts } = options;
   const accountReader = { config, budget: accountBudget, lifecycle, account: clientNetwork };
-  const account = accounts ? { accounts, config, readJson: createJsonReader(accountReader) } : null;
-  const router = createRouter({
-    ...options,
-    budget,
-    limits,
-    jobs,
-    readJson,
-    account,
-    streams: options.streams ?? null,
-    usage,
-  });
+  const account = { accounts, config, readJson: createJsonReader(accountReader) };
+  const router = createRouter({ ...options, budget, limits, readJson, account });
   app.use(router.routes());
   const paths = fixedPaths(router);
   app.use(rejectUnmatched((context) => unknownPath(context, paths)));

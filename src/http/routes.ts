@@ -13,7 +13,7 @@ import { addMetricsRoutes } from './routes/metrics.ts';
 import { addModelRoutes, type ModelOptions } from './routes/models.ts';
 import { addReceiptKeyRoutes } from './routes/receipt-keys.ts';
 import { addStaticRoutes, type StaticOptions } from './routes/static.ts';
-import { addStreamRoutes, type Streams } from './routes/stream.ts';
+import { addStreamRoutes, type StreamOptions } from './routes/stream.ts';
 import { addTrustRoutes } from './routes/trust.ts';
 import { addUsageRoutes } from './routes/usage.ts';
 import type { State } from './state.ts';
@@ -22,34 +22,27 @@ type RouteOptions = AnalysisOptions &
   JobOptions &
   ModelOptions &
   StaticOptions &
+  StreamOptions &
   Parameters<typeof addMetricsRoutes>[1] & {
-    /** Null: no stream routes. */
-    readonly streams: Streams | null;
-    /** Null: no usage route. */
-    readonly usage: Usage | null;
-    /** Null: no account routes. */
-    readonly account: AccountRouteOptions | null;
+    readonly usage: Usage;
+    readonly account: AccountRouteOptions;
   };
 
 export function createRouter(options: RouteOptions): Router<State> {
   const router = emptyRouter();
   addAnalyzeRoutes(router, options);
   addJobRoutes(router, options);
-  const { streams, usage } = options;
-  if (usage !== null) addUsageRoutes(router, { ...options, usage });
-  if (streams !== null) addStreamRoutes(router, { ...options, streams });
+  addUsageRoutes(router, options);
+  addStreamRoutes(router, options);
   addModelRoutes(router, options);
-  const { receiptKeys } = options;
-  if (receiptKeys !== undefined) {
-    addReceiptKeyRoutes(router, receiptKeys);
-    addTrustRoutes(router, { ...options, receiptKeys });
-  }
+  addReceiptKeyRoutes(router, options.receiptKeys);
+  addTrustRoutes(router, options);
   addHealthRoutes(router, options);
   if (options.config.metricsAddress === 'public') addMetricsRoutes(router, options);
   addApiDocsRoutes(router);
   addDocsPagesRoutes(router);
   addStaticRoutes(router, options);
-  if (options.account !== null) addAccountRoutes(router, options.account);
+  addAccountRoutes(router, options.account);
   return router;
 }
 

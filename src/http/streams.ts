@@ -24,17 +24,16 @@ type StreamsOptions = {
   readonly manifests: readonly Manifest[];
   readonly logger: Logger;
   readonly secret: string;
-  /** Without it no usage is counted. */
-  readonly usage?: Usage;
-  /** Counts uses of tokens; in this process by default. */
-  readonly rateLimiters?: RateLimiterFactory | undefined;
+  readonly usage: Usage;
+  /** Null: uses of tokens are counted in this process. */
+  readonly rateLimiters: RateLimiterFactory | null;
 };
 
 /** Maximum delay of a revocation, and of the first token of a second owner, which any process can have written. */
 const refreshMs = 2000;
 
 export function createStreams(options: StreamsOptions): Streams {
-  const { config, lifecycle, logger, manifests, pool, tokens } = options;
+  const { config, lifecycle, logger, manifests, pool, tokens, usage } = options;
   const budget = createByteBudget(config.stream.bufferBytes);
   const metrics = options.metrics.addStreams({ sessions: () => sessions.count(), bytes: budget.used });
   const models = manifests.map(versionOf);
@@ -46,7 +45,7 @@ export function createStreams(options: StreamsOptions): Streams {
     budget,
     models,
     metrics,
-    usage: options.usage ?? null,
+    usage,
     onError,
   });
   lifecycle.shutdown.listen(sessions.abort);

@@ -40,7 +40,7 @@ export type SessionsOptions = {
   readonly budget: FairBudget;
   readonly models: readonly ModelVersion[];
   readonly metrics: SessionMetrics;
-  readonly usage: Pick<Usage, 'add'> | null;
+  readonly usage: Pick<Usage, 'add'>;
   onError(cause: unknown): void;
 };
 
@@ -103,7 +103,7 @@ export function createSessions({
         onClosed: (audioSeconds) => {
           open.delete(session);
           kept.delete(session);
-          usage?.add(usageKey(principal), { audioSeconds });
+          usage.add(usageKey(principal), { audioSeconds });
         },
       });
       open.set(session, client);

@@ -89,7 +89,7 @@ async function report(
   const parsed = performance.now();
   requireAllSignals(form, signals);
   if (embeddings && requested) throw noReceipt();
-  const wanted = receipt !== undefined && !embeddings && (requested || receipt.always);
+  const wanted = !embeddings && (requested || receipt.always);
   const limits = { cancel, yieldToOthers, maxSeconds };
   const request = { ...form, ...limits, signals, embeddings, hashSamples: wanted };
   const analyses = await analyzer.analyze(request);

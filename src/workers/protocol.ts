@@ -34,8 +34,7 @@ export type FormTask = {
   readonly requestId: string;
   /** Longest recording, s, in place of the limit of the service. */
   readonly maxSeconds?: number;
-  /** Absent where reports have no receipts. */
-  readonly receipt?: Signing & { readonly always: boolean };
+  readonly receipt: Signing & { readonly always: boolean };
 };
 
 /** A step of a stream. Its bytes and state are in shared memory: the session sends them again when the thread dies. */

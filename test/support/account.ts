@@ -1,11 +1,9 @@
 /** The app with real accounts in a real database, and browsers that keep cookies. */
 import test, { type ExecutionContext } from 'ava';
-import { createAccounts } from '../../src/auth/accounts.ts';
-import { createTokens, type Tokens } from '../../src/auth/tokens.ts';
-import { createUsageCounts } from '../../src/auth/usage.ts';
-import { type Database, type DatabaseKind, openDatabase } from '../../src/db/database.ts';
+import type { Tokens } from '../../src/auth/tokens.ts';
+import type { Database, DatabaseKind } from '../../src/db/database.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
-import { type App, analysis, startApp } from './app.ts';
+import { type App, analysis, openAccounts, startApp } from './app.ts';
 import { databaseKinds, makeDatabaseUrl } from './database.ts';
 import { type Call, call, type Reply } from './http.ts';
 
@@ -39,23 +37,11 @@ export async function startAccountApp(
   const url = options.url ?? (await makeDatabaseUrl(kind));
   // Each browser has an address of its own, as a proxy would tell it.
   const env = { UNDERTONE_TRUST_PROXY: '1', UNDERTONE_SIGNUP: 'open', ...options.env };
-  const { signUp, publicUrl, secret } = parseConfig({ UNDERTONE_SECRET: 'secret '.repeat(6), ...env });
-  const database = await openDatabase(url);
-  const tokens = createTokens({ database, staticToken: null });
-  const usage = createUsageCounts(database);
-  const secure = publicUrl?.startsWith('https') ?? false;
-  const accounts = createAccounts({
-    database,
-    kind,
-    tokens,
-    usage,
-    secret: secret as string,
-    signUp,
-    secure,
-  });
-  const app = await startApp(t, { env, verifier: tokens, accounts, usage });
-  t.teardown(() => database.destroy());
-  const origin = publicUrl ?? `http://127.0.0.1:${app.port}`;
+  const config = parseConfig(env);
+  const opened = await openAccounts(t, config, kind, url);
+  const { database, tokens } = opened;
+  const app = await startApp(t, { env, verifier: tokens, accounts: opened });
+  const origin = config.publicUrl ?? `http://127.0.0.1:${app.port}`;
   return { app, kind, database, tokens, url, browser: () => openBrowser(app.port, origin) };
 }
 

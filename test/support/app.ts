@@ -1,12 +1,14 @@
 /** The real app on a real server in this process, with threads that obey (see thread.ts). */
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
 import { boundary, contentType } from '../../benchmarks/upload-body.ts';
-import type { Accounts } from '../../src/auth/accounts.ts';
+import { type Accounts, createAccounts } from '../../src/auth/accounts.ts';
 import type { RateLimiterFactory } from '../../src/auth/rate-limiter.ts';
-import type { Tokens } from '../../src/auth/tokens.ts';
-import type { Usage } from '../../src/auth/usage.ts';
+import { createTokens, type Tokens } from '../../src/auth/tokens.ts';
+import { createUsageCounts, type Usage } from '../../src/auth/usage.ts';
+import { type Database, type DatabaseKind, openDatabase } from '../../src/db/database.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createLifecycle, type Lifecycle } from '../../src/http/lifecycle.ts';
 import { createMetrics, type Metrics } from '../../src/http/middleware/metrics.ts';
@@ -15,8 +17,11 @@ import type { Streams } from '../../src/http/routes/stream.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import { createStreams } from '../../src/http/streams.ts';
 import type { Jobs } from '../../src/jobs/jobs.ts';
+import { loadOrCreateKeys } from '../../src/receipts/keys.ts';
 import { type Config, parseConfig } from '../../src/runtime/config.ts';
 import { createPool, type Pool } from '../../src/workers/pool.ts';
+import { makeDatabaseUrl } from './database.ts';
+import { makeFolder } from './folder.ts';
 import type { ThreadTask } from './thread.ts';
 import { until } from './wait.ts';
 
@@ -45,9 +50,9 @@ export const tokens = {
 export type AppSettings = {
   readonly env?: Readonly<Record<string, string>>;
   readonly verifier?: Partial<Pick<Tokens, 'verify' | 'findRevoked' | 'hasSeveralOwners'>>;
-  readonly accounts?: Accounts;
+  /** Those of an empty database by default. */
+  readonly accounts?: OpenAccounts;
   readonly rateLimiters?: RateLimiterFactory;
-  readonly usage?: Usage;
   /** The job routes return 501 without it. */
   readonly jobs?: Jobs;
   /** None by default. */
@@ -79,6 +84,30 @@ const verifier: Pick<Tokens, 'verify' | 'findRevoked' | 'hasSeveralOwners'> = {
   hasSeveralOwners: async () => true,
 };
 
+export type OpenAccounts = {
+  readonly accounts: Accounts;
+  readonly database: Database;
+  readonly tokens: Tokens;
+  readonly usage: Usage;
+};
+
+/** Accounts in a real database, which is closed at the end of the test. */
+export async function openAccounts(
+  t: ExecutionContext,
+  { publicUrl, secret: configured, signUp }: Config,
+  kind: DatabaseKind = 'sqlite',
+  url?: string,
+): Promise<OpenAccounts> {
+  const database = await openDatabase(url ?? (await makeDatabaseUrl(kind)));
+  t.teardown(() => database.destroy());
+  const tokens = createTokens({ database, staticToken: null });
+  const usage = createUsageCounts(database);
+  const secure = publicUrl?.startsWith('https') ?? false;
+  const stored = { database, kind, tokens, usage, secret: configured ?? secret };
+  const accounts = createAccounts({ ...stored, signUp, secure, rateLimiters: null });
+  return { accounts, database, tokens, usage };
+}
+
 export async function startApp(t: ExecutionContext, settings: AppSettings = {}): Promise<App> {
   const config = parseConfig({
     UNDERTONE_WORKERS: '1',
@@ -103,23 +132,22 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
     Atomics.notify(loaded, 0);
   };
   const pages = settings.pages ?? { documents: new Map(), assets: new Map(), trust: '' };
-  const { accounts, rateLimiters, usage, jobs } = settings;
-  const extras = {
-    ...(accounts && { accounts }),
-    ...(rateLimiters && { rateLimiters }),
-    ...(usage && { usage }),
-    ...(jobs && { jobs }),
-  };
-  const collaborators = { config, pool, metrics, logger, lifecycle, manifests: [], pages };
+  const { jobs = null, rateLimiters = null } = settings;
+  const { accounts, usage } = settings.accounts ?? (await openAccounts(t, config));
+  const receiptKeys = await loadOrCreateKeys(join(makeFolder(), 'keys.json'));
   const tokens = { ...verifier, ...settings.verifier };
-  const streams = createStreams({
+  const stored = { tokens, usage, rateLimiters };
+  const collaborators = { config, pool, metrics, logger, lifecycle, manifests: [], ...stored };
+  const streams = createStreams({ ...collaborators, secret });
+  const app = createApp({
     ...collaborators,
-    tokens,
-    secret,
-    ...(rateLimiters && { rateLimiters }),
-    ...(usage && { usage }),
+    accounts,
+    pages,
+    streams,
+    receiptKeys,
+    jobs,
+    traceExport: null,
   });
-  const app = createApp({ ...collaborators, streams, tokens, ...extras });
   const server = createHttpServer(app.callback(), { seconds: config.deadlineSeconds });
   const url = await server.listen(config);
   t.teardown(async () => {

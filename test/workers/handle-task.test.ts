@@ -21,7 +21,9 @@ async function open(): Promise<Analyzer> {
 async function replyTo(analyzer: Analyzer, signals: readonly string[], parts: readonly PartSpec[] = []) {
   const body = [new Uint8Array(multipart([{ name: 'audio', bytes: toneFile(1) }, ...parts]))];
   const cancel = new Int32Array(new SharedArrayBuffer(4));
-  return handleTask(analyzer, { body, boundary, signals: signals as Signal[], requestId: 'id-1', cancel });
+  const receipt = { keyId: 'key', purpose: null, always: false };
+  const task = { body, boundary, signals: signals as Signal[], requestId: 'id-1', receipt, cancel };
+  return handleTask(analyzer, task);
 }
 
 function reportOf(t: ExecutionContext, reply: Awaited<ReturnType<typeof replyTo>>): unknown {

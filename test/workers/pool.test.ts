@@ -45,8 +45,9 @@ function submit(
   };
   const limit: TaskLimit =
     kind === 'report' ? { kind, maxRunMs: deadlineMs } : { kind, deadlineAt: performance.now() + deadlineMs };
+  const receipt = { keyId: 'key', purpose: null, always: false };
   return pool.submit(
-    { body: [body], boundary: 'b', signals: ['emotion'], requestId: 'r' },
+    { body: [body], boundary: 'b', signals: ['emotion'], requestId: 'r', receipt },
     { account, release, ...limit },
   );
 }

@@ -14,7 +14,7 @@ export type RateLimits = {
 /** @param store null for the memory of this process */
 export function createRateLimits(
   { addressRate, tokenRate }: Pick<Config, 'addressRate' | 'tokenRate'>,
-  store: RateLimiterFactory | null = null,
+  store: RateLimiterFactory | null,
 ): RateLimits {
   const address = createLimit('address', addressRate, store);
   const token = createLimit('token', tokenRate, store);

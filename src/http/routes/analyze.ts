@@ -24,8 +24,7 @@ export type AnalysisOptions = AuthOptions & {
   readonly pool: Pool;
   readonly budget: FairBudget;
   readonly lifecycle: Lifecycle;
-  /** Without keys reports have no receipts. */
-  readonly receiptKeys?: ReceiptKeys | undefined;
+  readonly receiptKeys: ReceiptKeys;
 };
 
 export function addAnalyzeRoutes(router: Router<State>, options: AnalysisOptions): void {
@@ -89,15 +88,15 @@ function analyze(wanted: Wanted, options: AnalysisOptions): Middleware<State> {
       shutdown: lifecycle.shutdown,
     });
     state.stages.push({ name: 'upload', ms: performance.now() - uploadStartedAt });
-    const key = receiptKeys?.current();
+    const key = receiptKeys.current();
     const { purpose = null } = state.principal ?? {};
-    const receipt = key && { keyId: key.id, purpose, always: config.receipts === 'always' };
-    const task = { ...wanted, boundary, requestId: state.requestId, ...(receipt && { receipt }) };
+    const receipt = { keyId: key.id, purpose, always: config.receipts === 'always' };
+    const task = { ...wanted, boundary, requestId: state.requestId, receipt };
     const result =
       upload === null ? null : await run(context, task, upload, { account, deadlineAt }, options.pool);
     if (result === null) return markAborted(context);
     const { json, signed } = result;
-    if (key !== undefined && signed !== undefined) signReceipt({ json, signed }, key.key);
+    if (signed !== undefined) signReceipt({ json, signed }, key.key);
     send(context, result);
   };
 }

@@ -28,7 +28,7 @@ const later = { 'retry-after': '1' };
 const unknown = 'one that is unknown, expired or revoked';
 
 const known =
-  '/v1/analyze/emotion, /v1/analyze/cognitive, /v1/analyze, /v1/embed, /v1/jobs, /v1/stream, /v1/stream/tokens, /v1/models';
+  '/v1/analyze/emotion, /v1/analyze/cognitive, /v1/analyze, /v1/embed, /v1/jobs, /v1/usage, /v1/stream, /v1/stream/tokens, /v1/models';
 const unknownPath = (got: string) =>
   plain('not_found', `Expected ${known}, or another path that /openapi.json lists for \`path\`, got ${got}`);
 const memoryRow = '503 when bodies hold too much';
