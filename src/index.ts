@@ -1,15 +1,15 @@
 /** The API of the package for Node.js programs. Every call runs on the calling thread and blocks its event loop. */
 
-import type { Analyzer } from './analysis/analyze.ts';
+import type { AnalyzeRequest, Analyzer } from './analysis/analyze.ts';
 import type { ChannelsReport as HttpChannelsReport } from './analysis/channels-report.ts';
+import type { PooledEmbeddings } from './analysis/chunk-result.ts';
 import { composeReport } from './analysis/compose-report.ts';
 import { type EmbeddingReport, embeddingReport } from './analysis/embedding-report.ts';
 import type { Audio, DecodeLimits } from './analysis/platform.ts';
 import { type CombinedReport, combinedReport, type WithoutId } from './analysis/report.ts';
 import { signals as allSignals, type Signal } from './analysis/signals/table.ts';
+import { defaultOptions, type SpeakerSegment } from './analysis/speakers.ts';
 import type { SpeakersReport as HttpSpeakersReport } from './analysis/speakers-report.ts';
-import type { PooledEmbeddings } from './analysis/types.ts';
-import { type AnalyzeRequest, defaultOptions, type SpeakerSegment } from './analysis/types.ts';
 import { decode as decodeAll } from './audio/addon.ts';
 import { createAnalyzer } from './models/folders.ts';
 import { toValidationItem, type ValidationItem } from './openapi/errors.ts';
@@ -17,6 +17,7 @@ import { parseConfig } from './runtime/config.ts';
 import { type ErrorCode, ServiceError } from './runtime/errors.ts';
 import { shippedModels } from './runtime/paths.ts';
 
+export type { PooledEmbeddings } from './analysis/chunk-result.ts';
 export {
   type Audio,
   type AudioError,
@@ -28,7 +29,7 @@ export {
   type Source,
 } from './analysis/platform.ts';
 export type { Signal } from './analysis/signals/table.ts';
-export type { PooledEmbeddings, SpeakerSegment } from './analysis/types.ts';
+export type { SpeakerSegment } from './analysis/speakers.ts';
 export { extract, featuresVersion } from './audio/addon.ts';
 export { specs } from './audio/feature-presets.ts';
 export type { ValidationItem } from './openapi/errors.ts';

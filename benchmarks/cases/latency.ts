@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultOptions } from '../../src/analysis/types.ts';
+import { defaultOptions } from '../../src/analysis/speakers.ts';
 import { extract } from '../../src/audio/addon.ts';
 import { createAnalyzer } from '../../src/models/folders.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';

@@ -2,7 +2,7 @@
 import { replay, syntheticSignal } from '../models/golden.ts';
 import type { Models } from '../models/loader.ts';
 import { invalidPart } from '../runtime/errors.ts';
-import { aggregate, analyzeChunk, type ChunkResult, spanOf, sum } from './chunk-result.ts';
+import { type Analysis, aggregate, analyzeChunk, type ChunkResult, spanOf, sum } from './chunk-result.ts';
 import {
   type ChunkDetector,
   type Chunking,
@@ -16,10 +16,29 @@ import { analyzeLive, type LiveResult, type LiveStep } from './live.ts';
 import type { DecodeLimits, Hash, IncrementalDecoder, Platform, Source } from './platform.ts';
 import type { Segment } from './segments.ts';
 import { describeChunk, type SpeakerChunk, type SpeakerRecording } from './signals/speaker.ts';
-import { definitions } from './signals/table.ts';
-import { restrictToSpeaker, soloSpans } from './speakers.ts';
+import { definitions, type Signal } from './signals/table.ts';
+import { type AnalyzeOptions, longSeconds, restrictToSpeaker, soloSpans } from './speakers.ts';
 import { type StageTimer, startStageTimer } from './stage-timer.ts';
-import { type Analyses, type Analysis, type AnalyzeRequest, longSeconds } from './types.ts';
+
+export type AnalyzeRequest = AnalyzeOptions & {
+  readonly audio: Uint8Array;
+  /** Recordings of the same speaker at rest, at most `maxBaselines`: they make the cognitive signals relative. */
+  readonly baselines: readonly Uint8Array[];
+  readonly signals: readonly Signal[];
+  /** Adds the hash of the samples to the analysis. */
+  readonly hashSamples?: boolean;
+  /** Adds the embeddings to the analysis. */
+  readonly embeddings?: boolean;
+  /** Longest recording, s, in place of the limit of the service. */
+  readonly maxSeconds?: number | undefined;
+  /** Shared with the caller: a value other than 0 cancels the analysis at the next stage. */
+  readonly cancel: Int32Array | null;
+  /** Called between units of work, of some 0.1 s at most: the analysis waits for it. Returns whether others ran. */
+  readonly yieldToOthers?: (() => Promise<boolean>) | undefined;
+};
+
+/** One analysis, or one per channel or speaker. */
+export type Analyses = readonly [Analysis, ...Analysis[]];
 
 /**
  * Called after each chunk with the seconds analysed so far and the declared duration: null when none is declared, never

@@ -1,17 +1,10 @@
 /** The report of `channels` = `split`: one report per channel, and their conversation. */
 import { z } from 'zod';
+import type { Analysis } from './chunk-result.ts';
 import { describeConversation } from './conversation.ts';
-import { type CombinedReport, combinedReport, combinedReportSchema } from './report.ts';
-import {
-  audioSchema,
-  envelope,
-  receiptField,
-  recordingStatus,
-  scoreSchema,
-  secondsSchema,
-} from './report-schema.ts';
+import { type CombinedReport, combinedReport, combinedReportSchema, receiptField } from './report.ts';
+import { audioSchema, envelope, recordingStatus, scoreSchema, secondsSchema } from './report-schema.ts';
 import { round, roundParts } from './rounding.ts';
-import type { Analysis } from './types.ts';
 
 const pair = <Value extends z.ZodType>(value: Value) => z.tuple([value, value]);
 

@@ -1,7 +1,7 @@
 /** Result of each chunk, and their aggregation over the recording. */
 
 import type { Models } from '../models/loader.ts';
-import { unavailableOf } from '../models/manifest.ts';
+import { type Manifest, unavailableOf } from '../models/manifest.ts';
 import { weightedMean } from './arrays.ts';
 import type { SpeechChunk } from './chunked.ts';
 import { type Scored, type ScoreRequest, scoreRuns, scoreUtterances, type Totals } from './encode.ts';
@@ -15,14 +15,14 @@ import {
   noNoise,
 } from './quality.ts';
 import { countFrames, joinGaps, meanOver, type Segment, shift } from './segments.ts';
+import type { RecordingContext } from './signals/definition.ts';
 import type { Span, SpeakerRecording } from './signals/speaker.ts';
-import { definitions, type Signal, signals } from './signals/table.ts';
+import { definitions, type ResultOf, type Signal, signals } from './signals/table.ts';
 import { segmentSeconds } from './speech.ts';
-import type { StageTimer } from './stage-timer.ts';
-import type { Analysis, PooledEmbeddings, RecordingContext } from './types.ts';
+import type { Stage, StageTimer } from './stage-timer.ts';
 import { cutUtterances } from './utterances.ts';
 import { soundLikeSeveral } from './voices.ts';
-import { recordingWarnings } from './warnings.ts';
+import { type RecordingWarning, recordingWarnings } from './warnings.ts';
 
 /** Mergeable result of a chunk, without its samples and features. Positions are frames of the chunk. */
 export type ChunkResult = {
@@ -132,6 +132,38 @@ function shiftToRecording<Result extends { readonly frames: number }, Part exten
   });
 }
 
+/** Mean embeddings, weighted by speech; times in seconds. */
+export type PooledEmbeddings = {
+  readonly recording: Float32Array;
+  /** One per utterance. */
+  readonly timeline: readonly {
+    readonly start: number;
+    readonly end: number;
+    readonly embedding: Float32Array;
+  }[];
+};
+
+export type Analysis = {
+  readonly audio: {
+    readonly seconds: number;
+    readonly speechSeconds: number;
+    readonly source: Source;
+  } & SignalQuality;
+  /** Speech of the whole recording. */
+  readonly span: Span;
+  /** A signal is absent when not requested, or with too little speech. */
+  readonly results: { readonly [S in Signal]?: ResultOf<S> };
+  /** Null when not requested, or with too little speech. */
+  readonly embeddings: PooledEmbeddings | null;
+  /** SHA-256 of the decoded samples, float32 of little-endian byte order; null when not requested. */
+  readonly samplesSha256: string | null;
+  readonly insufficientSpeech: boolean;
+  readonly warnings: readonly RecordingWarning[];
+  readonly models: Readonly<Record<Signal, Manifest>>;
+  /** From the start of the request. */
+  readonly stages: readonly Stage[];
+};
+
 type Aggregated = {
   readonly source: Source;
   /** Whether the samples are the average of all channels. */
@@ -179,7 +211,7 @@ export function aggregate(
     },
     span,
     results: Object.fromEntries(aggregated),
-    embeddings: enough ? poolEmbeddings(recording) : null,
+    embeddings: enough ? poolEmbeddings(utterances, span.framesPerSecond) : null,
     samplesSha256: null,
     insufficientSpeech: !enough,
     warnings: recordingWarnings(
@@ -194,7 +226,7 @@ export function aggregate(
   return { ...analysis, stages: timer.stages() };
 }
 
-function poolEmbeddings({ utterances, framesPerSecond }: RecordingContext): PooledEmbeddings | null {
+function poolEmbeddings(utterances: readonly Scored[], framesPerSecond: number): PooledEmbeddings | null {
   const timeline = utterances.flatMap(({ start, end, embedding }) =>
     embedding === null ? [] : [{ start: start / framesPerSecond, end: end / framesPerSecond, embedding }],
   );

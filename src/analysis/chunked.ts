@@ -4,6 +4,7 @@ import { invalidPart, ServiceError } from '../runtime/errors.ts';
 import { joinArrays } from './arrays.ts';
 import { type DecodeOptions, type IncrementalDecoder, isAudioError, type Platform } from './platform.ts';
 import { type Segment, unbounded } from './segments.ts';
+import type { ChannelMode } from './speakers.ts';
 import {
   analyzeSpeech,
   type DetectedSpeech,
@@ -15,7 +16,6 @@ import {
   sliceFrames,
 } from './speech.ts';
 import { type StageTimer, stoppedMessage } from './stage-timer.ts';
-import type { AnalyzeOptions } from './types.ts';
 import { cutUtterances, hasEnded, maxGapSeconds } from './utterances.ts';
 
 export type Chunking = {
@@ -44,7 +44,7 @@ export type UploadPart = 'audio' | 'baseline';
 export function openDecoders(
   part: UploadPart,
   bytes: Uint8Array,
-  { channels, ...options }: DecodeOptions & Pick<AnalyzeOptions, 'channels'>,
+  { channels, ...options }: DecodeOptions & { readonly channels: ChannelMode | null },
   chunking: Chunking,
   platform: Platform,
   timer: StageTimer,

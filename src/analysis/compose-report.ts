@@ -1,9 +1,11 @@
 /** Analyses of a request -> its report. */
+
+import type { Analyses, AnalyzeRequest } from './analyze.ts';
 import { channelsReport } from './channels-report.ts';
+import type { Analysis } from './chunk-result.ts';
 import { combinedReport, signalReport } from './report.ts';
 import { speakersOf } from './speakers.ts';
 import { speakersReport } from './speakers-report.ts';
-import type { Analyses, Analysis, AnalyzeRequest } from './types.ts';
 
 /** @param analyses result of `Analyzer.analyze` for the request */
 export function composeReport(

@@ -1,9 +1,9 @@
 /** Analysis -> embeddings of the trunk: the report of /v1/embed and of `undertone embed`. */
 import { z } from 'zod';
+import type { Analysis } from './chunk-result.ts';
 import { audioOf, type WithoutId } from './report.ts';
 import { audioSchema, entryShape, envelope, reportShape } from './report-schema.ts';
 import { round, roundTo } from './rounding.ts';
-import type { Analysis } from './types.ts';
 
 const embeddingSchema = z.array(z.number()).describe('One number per dimension.');
 const shape = {

@@ -1,28 +1,16 @@
-/** Utterances -> embeddings -> rows of every head. The trunk reads an utterance alone; all heads share its pass. */
+/** Utterances -> rows of every head, which share a pass of the trunk. */
 
 import type { Models } from '../models/loader.ts';
-import { joinArrays, weightedMean } from './arrays.ts';
-import type { Values } from './platform.ts';
-import type { QualityMeter, SpeechQuality } from './quality.ts';
-import type { Segment } from './segments.ts';
+import { weightedMean } from './arrays.ts';
+import type { QualityMeter } from './quality.ts';
+import type { ScoredUtterance } from './signals/definition.ts';
 import { definitions, type Signal } from './signals/table.ts';
-import { type DetectedSpeech, type FrameBlock, leadFrames } from './speech.ts';
+import type { DetectedSpeech } from './speech.ts';
 import type { StageTimer } from './stage-timer.ts';
-import { cutRuns, gridFrames, type SpeechWindow, type Utterance } from './utterances.ts';
+import { cutRuns, type Encoded, encode, framesOf, type Utterance } from './utterances.ts';
 import { inferVoice, type Voice } from './voices.ts';
 
-export type Encoded = {
-  /** [1 x embeddings x dimensions]. */
-  readonly embeddings: Values;
-  /** Speech probability per embedding, [1 x embeddings]. */
-  readonly weights: Values;
-};
-
-/** An utterance, in frames, with the row of each head. */
-export type Scored = Segment & {
-  readonly speechFrames: number;
-  readonly quality: SpeechQuality;
-  readonly rows: Readonly<Partial<Record<Signal, unknown>>>;
+export type Scored = ScoredUtterance & {
   /** Null when not requested. */
   readonly embedding: Float32Array | null;
   /** Null when too short, when not requested, or when the models compare no voices. */
@@ -81,28 +69,6 @@ export async function scoreRuns(
   return { scored: { ...span, speechFrames, quality: meter.measure(span, rows), ...own }, totals };
 }
 
-type Detected = Pick<DetectedSpeech, 'audio' | 'speechProbability'>;
-
-/** Frames that the trunk reads, row by row. */
-export type Rows = Pick<FrameBlock, 'speechProbability'> & {
-  /** The frame of the recording that is nearest to the first row. */
-  readonly start: number;
-  readonly data: Float32Array;
-  readonly bins: number;
-};
-
-/** One pass of the trunk. */
-export async function encode(
-  { data, bins, speechProbability }: Rows,
-  { session, manifest }: Models['trunk'],
-  timer: StageTimer,
-): Promise<Encoded> {
-  const outputs = await session.run({ features: { data, shape: [1, data.length / bins, bins] } });
-  timer.mark('trunk');
-  const weights = speechWeights(speechProbability, manifest.params.framesPerToken);
-  return { embeddings: outputs.tokens as Values, weights };
-}
-
 async function score(
   encoded: Encoded & { readonly speechFrames: number },
   before: Totals,
@@ -128,81 +94,6 @@ function minVoiceFrames({ trunk, features }: Models): number {
   const { severalSpeakers } = trunk.manifest.params;
   const seconds = severalSpeakers?.minUtteranceSeconds ?? Number.POSITIVE_INFINITY;
   return (seconds * features.sampleRate) / features.hopLength;
-}
-
-/** What makes features of samples. */
-type Extractor = Pick<Models, 'features' | 'platform'>;
-
-/**
- * The rows of the windows, one after another. The first frame of a window is a multiple of `gridFrames` frames away from the
- * temporal centroid of its speech, so that equal sounds have equal frames wherever they stand in a recording. Silence precedes and
- * follows the recording.
- */
-export function framesOf(speech: Detected, windows: readonly SpeechWindow[], extractor: Extractor): Rows {
-  const parts = windows.map((window) => readWindow(speech, window, extractor));
-  return {
-    start: parts[0]?.start ?? 0,
-    data: joinArrays(parts.map(({ data }) => data)),
-    bins: extractor.features.nMels,
-    speechProbability: joinArrays(parts.map(({ speechProbability }) => speechProbability)),
-  };
-}
-
-function readWindow(
-  { audio: { samples }, speechProbability }: Detected,
-  { start, end, window }: SpeechWindow,
-  { features, platform }: Extractor,
-): Rows {
-  const { hopLength } = features;
-  const grid = gridFrames * hopLength;
-  const from = window.start * hopLength;
-  const centroid = start * hopLength + temporalCentroid(samples.subarray(start * hopLength, end * hopLength));
-  const first = from + ((((centroid - from) % grid) + grid) % grid);
-  const count = Math.floor((window.end * hopLength - first) / hopLength);
-  const context = leadFrames * hopLength;
-  const own = padded(samples, first - context, first + count * hopLength + context);
-  const { data, bins } = platform.extract(own, features);
-  const nearest = Math.round(first / hopLength);
-  return {
-    start: nearest,
-    data: data.subarray(leadFrames * bins, (leadFrames + count) * bins),
-    bins,
-    speechProbability: padded(speechProbability, nearest, nearest + count),
-  };
-}
-
-/** Values from `start` to `end`; zeros outside of them. */
-function padded(values: Float32Array, start: number, end: number): Float32Array {
-  if (start >= 0 && end <= values.length) return values.subarray(start, end);
-  const inside = values.subarray(Math.max(0, start), end);
-  const own = new Float32Array(end - start);
-  own.set(inside, Math.max(0, -start));
-  return own;
-}
-
-/** Mean position weighted by energy, in samples (MPEG-7 TemporalCentroid, without an envelope); the middle of silence. */
-function temporalCentroid(samples: Float32Array): number {
-  let [energy, moment] = [0, 0];
-  for (let at = 0; at < samples.length; at++) {
-    const power = (samples[at] as number) ** 2;
-    energy += power;
-    moment += at * power;
-  }
-  return Math.round(energy > 0 ? moment / energy : samples.length / 2);
-}
-
-/** Speech probability of each embedding: the mean over its frames. */
-function speechWeights(speech: Float32Array, framesPerEmbedding: number): Values {
-  const count = Math.ceil(speech.length / framesPerEmbedding);
-  const weights = new Float32Array(count);
-  for (let index = 0; index < count; index++) {
-    const from = index * framesPerEmbedding;
-    const to = Math.min(speech.length, from + framesPerEmbedding);
-    let sum = 0;
-    for (let frame = from; frame < to; frame++) sum += speech[frame] as number;
-    weights[index] = sum / (to - from);
-  }
-  return { data: weights, shape: [1, count] };
 }
 
 /** Mean of the embeddings, weighted by the speech probability. */

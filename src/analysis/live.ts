@@ -3,7 +3,7 @@
 import type { SampleFormat } from '../audio/wav.ts';
 import type { Models } from '../models/loader.ts';
 import { joinArrays, weightedMean } from './arrays.ts';
-import { available, manifestsOf } from './chunk-result.ts';
+import { type Analysis, available, manifestsOf } from './chunk-result.ts';
 import { type Scored, scoreUtterances, type Totals } from './encode.ts';
 import { decodeNext, initialSampleState, type SampleState } from './live-samples.ts';
 import type { DecodeLimits, Source } from './platform.ts';
@@ -11,6 +11,7 @@ import { createQualityMeter, type NoiseLevel, noNoise } from './quality.ts';
 import { bodyOf } from './report.ts';
 import { round } from './rounding.ts';
 import { clipSegments, countFrames, joinGaps, meanOver, type Segment, shift, unbounded } from './segments.ts';
+import type { RecordingContext } from './signals/definition.ts';
 import { addSyllables, noSyllables, type SyllableTotals } from './signals/measures.ts';
 import { definitions, type Signal } from './signals/table.ts';
 import {
@@ -24,7 +25,6 @@ import {
   sliceFrames,
 } from './speech.ts';
 import { type Stage, type StageTimer, startStageTimer } from './stage-timer.ts';
-import type { Analysis, RecordingContext } from './types.ts';
 import { cutUtterances, gridFrames, hasEnded, maxGapSeconds, type Utterance } from './utterances.ts';
 import { recordingWarnings } from './warnings.ts';
 

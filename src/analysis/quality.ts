@@ -1,9 +1,9 @@
 /** The quality of a recording from that of its chunks, and of an utterance from its frames. */
 
-import type { Rows } from './encode.ts';
 import type { FeatureSpec, SignalQuality } from './platform.ts';
 import type { Segment } from './segments.ts';
 import type { DetectedSpeech } from './speech.ts';
+import type { Rows } from './utterances.ts';
 
 const maxSnrDb = 60;
 const silentDbfs = -100;

@@ -1,6 +1,5 @@
 /** Fields of every report: names, units, ranges and meanings. The fields of a signal are in its file. */
 import { z } from 'zod';
-import { receiptSchema } from '../receipts/receipt.ts';
 
 export const scoreSchema = z.number().min(0).max(1);
 export const secondsSchema = z.number().min(0);
@@ -150,6 +149,3 @@ export const envelope = {
     .regex(/^[A-Za-z0-9._-]{1,128}$/)
     .describe('The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ -'),
 };
-
-/** Only at the top of a response. */
-export const receiptField = { receipt: receiptSchema.optional() };

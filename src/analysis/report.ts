@@ -1,13 +1,17 @@
 /** Analysis -> report: the fields of each signal, and those of every report. */
 import { z } from 'zod';
 import { unavailableOf, versionOf } from '../models/manifest.ts';
-import { type BodySchema, envelope, receiptField, recordingStatus } from './report-schema.ts';
+import { receiptSchema } from '../receipts/receipt.ts';
+import type { Analysis } from './chunk-result.ts';
+import { type BodySchema, envelope, recordingStatus } from './report-schema.ts';
 import { round, roundTo } from './rounding.ts';
 import { type BodyOf, definitions, type Signal, signals } from './signals/table.ts';
-import type { Analysis } from './types.ts';
 
 type Envelope = { [Field in keyof typeof envelope]: z.infer<(typeof envelope)[Field]> };
 type Status = z.infer<typeof recordingStatus>;
+
+/** Only at the top of a response. */
+export const receiptField = { receipt: receiptSchema.optional() };
 
 /** Of each variant of a union. */
 export type WithoutId<Body> = Body extends unknown ? Omit<Body, 'request_id'> : never;

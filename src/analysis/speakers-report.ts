@@ -1,9 +1,9 @@
 /** The report of `segments`: one report per speaker. */
 import { z } from 'zod';
+import type { Analyses } from './analyze.ts';
 import { recordingOf, recordingSchema } from './channels-report.ts';
-import { combinedReport, speakerReportSchema } from './report.ts';
-import { envelope, receiptField, recordingStatus } from './report-schema.ts';
-import type { Analyses } from './types.ts';
+import { combinedReport, receiptField, speakerReportSchema } from './report.ts';
+import { envelope, recordingStatus } from './report-schema.ts';
 
 export const speakersReportSchema = z
   .strictObject({

@@ -1,7 +1,32 @@
-/** Segments of the caller -> the speech of each speaker. */
-import type { SpeechChunk } from './chunked.ts';
+/** What of a recording is analysed: channels, or the speech of each speaker in segments of the caller. */
 import { countFrames, type Segment, shift } from './segments.ts';
-import type { SpeakerSegment } from './types.ts';
+import type { SpeechAnalysis } from './speech.ts';
+
+/** `split`: each of two channels is analysed alone. */
+export const channelModes = ['split'] as const;
+export type ChannelMode = (typeof channelModes)[number];
+
+/** Speech of one speaker, in seconds. */
+export type SpeakerSegment = { readonly start: number; readonly end: number; readonly speaker: string };
+
+/** How a recording is analysed. */
+export type AnalyzeOptions = {
+  /** 0-based channel, or null for the average of all. */
+  readonly channel: number | null;
+  /** Null: one analysis of `channel`. */
+  readonly channels: ChannelMode | null;
+  /** In order of their starts: one analysis per speaker. Null: one for all. */
+  readonly segments: readonly SpeakerSegment[] | null;
+};
+
+export const defaultOptions: AnalyzeOptions = {
+  channel: null,
+  channels: null,
+  segments: null,
+};
+
+/** Jobs with longer recordings have a queue of their own, s. */
+export const longSeconds = 900;
 
 /** Names in order of their first segments. */
 export function speakersOf(segments: readonly SpeakerSegment[]): string[] {
@@ -58,11 +83,11 @@ function subtract(spans: readonly Segment[], others: readonly Segment[]): Segmen
  * @param spans in frames of the recording
  * @param offset of the chunk in the recording, in frames
  */
-export function restrictToSpeaker(
-  { speech, ...chunk }: SpeechChunk,
+export function restrictToSpeaker<Chunk extends { readonly speech: SpeechAnalysis }>(
+  { speech, ...chunk }: Chunk,
   spans: readonly Segment[],
   offset: number,
-): SpeechChunk {
+) {
   const bounds = intersect(shift(spans, -offset), [{ start: 0, end: speech.power.length }]);
   const segments = intersect(speech.segments, bounds);
   const speechProbability = new Float32Array(speech.speechProbability.length);

@@ -1,7 +1,7 @@
 /** Samples of a stream, in blocks of any length -> features and speech per frame -> segments of speech. */
-import type { Models } from '../models/loader.ts';
+import { z } from 'zod';
 import { joinArrays } from './arrays.ts';
-import type { Audio, Features, Values } from './platform.ts';
+import type { Audio, FeatureSpec, Features, Platform, Session, Values } from './platform.ts';
 import { countFrames, findSegments, type Segment } from './segments.ts';
 import type { StageTimer } from './stage-timer.ts';
 
@@ -22,9 +22,34 @@ export type FrameBlock = {
   readonly clipped: Float32Array;
 };
 
-type VadModels = Pick<Models, 'silence' | 'vad'>;
-/** The models that detect speech. */
-type Detector = VadModels & Pick<Models, 'features' | 'platform'>;
+export const detectionParams = z.strictObject({
+  /** Speech probability that starts a segment, and the lower one that ends it. */
+  onset: z.number().min(0).max(1),
+  offset: z.number().min(0).max(1),
+  minSpeechSeconds: z.number().positive(),
+  minPauseSeconds: z.number().positive(),
+  stream: z.strictObject({
+    /** Numbers in the inputs and outputs `state` and `next_state`. */
+    stateSize: z.int().positive(),
+    /** Frames of digital silence after which a state of zeros is that of endless silence. */
+    settleFrames: z.int().positive(),
+    /** Outputs are those of so many frames before the inputs. */
+    lookaheadFrames: z.int().nonnegative(),
+  }),
+});
+
+/** The VAD model, as loaded. */
+type Vad = {
+  readonly session: Session;
+  readonly manifest: { readonly params: z.infer<typeof detectionParams> };
+};
+/** `silence`: the features of a frame of digital silence. */
+type VadModels = { readonly vad: Vad; readonly silence: Float32Array };
+/** What detects speech in samples. */
+type Detector = VadModels & {
+  readonly features: FeatureSpec;
+  readonly platform: Pick<Platform, 'extract'>;
+};
 
 export type DetectedSpeech = FrameBlock & {
   readonly audio: AudioBuffer;
@@ -52,7 +77,7 @@ export type DetectorState = {
 
 const none = new Float32Array(0);
 
-export function initialDetectorState({ silentVad }: Pick<Models, 'silentVad'>): DetectorState {
+export function initialDetectorState({ silentVad }: { readonly silentVad: Float32Array }): DetectorState {
   const undecided = { rows: none, power: none, clipped: none };
   return { samples: none, extracted: 0, undecided, unread: 0, vad: silentVad };
 }
@@ -200,7 +225,7 @@ export function sliceFrames(block: FrameBlock, start: number, end?: number): Fra
 export function analyzeSpeech(
   audio: AudioBuffer,
   block: FrameBlock,
-  { features, vad }: Pick<Models, 'features' | 'vad'>,
+  { features, vad }: Pick<Detector, 'features' | 'vad'>,
 ): DetectedSpeech {
   const framesPerSecond = features.sampleRate / features.hopLength;
   const segments = findSegments(block.speechProbability, framesPerSecond, vad.manifest.params);

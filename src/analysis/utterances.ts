@@ -1,6 +1,13 @@
-/** Runs of speech -> utterances. Once half a second has followed an utterance, or its length has ended it, it keeps its bounds. */
+/**
+ * Runs of speech -> utterances -> embeddings; the trunk reads an utterance alone. Once half a second has followed an
+ * utterance, or its length has ended it, it keeps its bounds.
+ */
+import { z } from 'zod';
+import { joinArrays } from './arrays.ts';
+import type { FeatureSpec, Platform, Session, Values } from './platform.ts';
 import { clipSegments, countFrames, type Segment } from './segments.ts';
-import type { SpeechAnalysis } from './speech.ts';
+import { type DetectedSpeech, type FrameBlock, leadFrames, type SpeechAnalysis } from './speech.ts';
+import type { StageTimer } from './stage-timer.ts';
 
 const minSeconds = 0.5;
 /** A run of less than `minSeconds` belongs to the nearest utterance within this distance. */
@@ -10,12 +17,15 @@ const dipSeconds = 0.1;
 /** A multiple of the frames per embedding of every shipped trunk. A window may begin up to so many frames before its context. */
 export const gridFrames = 4;
 
-export type UtteranceParams = {
+export const trunkParams = z.strictObject({
   /** Longest input of the trunk. */
-  readonly windowSeconds: number;
+  windowSeconds: z.number().positive(),
+  framesPerToken: z.int().positive(),
   /** Context before and after an utterance. */
-  readonly marginSeconds: number;
-};
+  marginSeconds: z.number().nonnegative(),
+});
+type TrunkParams = z.infer<typeof trunkParams>;
+export type UtteranceParams = Pick<TrunkParams, 'windowSeconds' | 'marginSeconds'>;
 
 /** A span of speech, in frames, and the part of the recording that the trunk may read for it. */
 export type SpeechWindow = Segment & { readonly window: Segment };
@@ -128,4 +138,114 @@ function findDip(speech: Float32Array, within: Segment, length: number): number 
     }
   }
   return best;
+}
+
+type Recorded = Pick<DetectedSpeech, 'audio' | 'speechProbability'>;
+
+/** Frames that the trunk reads, row by row. */
+export type Rows = Pick<FrameBlock, 'speechProbability'> & {
+  /** The frame of the recording that is nearest to the first row. */
+  readonly start: number;
+  readonly data: Float32Array;
+  readonly bins: number;
+};
+
+/** What makes features of samples. */
+type Extractor = { readonly features: FeatureSpec; readonly platform: Pick<Platform, 'extract'> };
+
+/**
+ * The rows of the windows, one after another. The first frame of a window is a multiple of `gridFrames` frames away from the
+ * temporal centroid of its speech, so that equal sounds have equal frames wherever they stand in a recording. Silence precedes and
+ * follows the recording.
+ */
+export function framesOf(speech: Recorded, windows: readonly SpeechWindow[], extractor: Extractor): Rows {
+  const parts = windows.map((window) => readWindow(speech, window, extractor));
+  return {
+    start: parts[0]?.start ?? 0,
+    data: joinArrays(parts.map(({ data }) => data)),
+    bins: extractor.features.nMels,
+    speechProbability: joinArrays(parts.map(({ speechProbability }) => speechProbability)),
+  };
+}
+
+function readWindow(
+  { audio: { samples }, speechProbability }: Recorded,
+  { start, end, window }: SpeechWindow,
+  { features, platform }: Extractor,
+): Rows {
+  const { hopLength } = features;
+  const grid = gridFrames * hopLength;
+  const from = window.start * hopLength;
+  const centroid = start * hopLength + temporalCentroid(samples.subarray(start * hopLength, end * hopLength));
+  const first = from + ((((centroid - from) % grid) + grid) % grid);
+  const count = Math.floor((window.end * hopLength - first) / hopLength);
+  const context = leadFrames * hopLength;
+  const own = padded(samples, first - context, first + count * hopLength + context);
+  const { data, bins } = platform.extract(own, features);
+  const nearest = Math.round(first / hopLength);
+  return {
+    start: nearest,
+    data: data.subarray(leadFrames * bins, (leadFrames + count) * bins),
+    bins,
+    speechProbability: padded(speechProbability, nearest, nearest + count),
+  };
+}
+
+/** Values from `start` to `end`; zeros outside of them. */
+function padded(values: Float32Array, start: number, end: number): Float32Array {
+  if (start >= 0 && end <= values.length) return values.subarray(start, end);
+  const inside = values.subarray(Math.max(0, start), end);
+  const own = new Float32Array(end - start);
+  own.set(inside, Math.max(0, -start));
+  return own;
+}
+
+/** Mean position weighted by energy, in samples (MPEG-7 TemporalCentroid, without an envelope); the middle of silence. */
+function temporalCentroid(samples: Float32Array): number {
+  let [energy, moment] = [0, 0];
+  for (let at = 0; at < samples.length; at++) {
+    const power = (samples[at] as number) ** 2;
+    energy += power;
+    moment += at * power;
+  }
+  return Math.round(energy > 0 ? moment / energy : samples.length / 2);
+}
+
+export type Encoded = {
+  /** [1 x embeddings x dimensions]. */
+  readonly embeddings: Values;
+  /** Speech probability per embedding, [1 x embeddings]. */
+  readonly weights: Values;
+};
+
+/** The trunk, as loaded. */
+type Trunk = {
+  readonly session: Session;
+  readonly manifest: { readonly params: Pick<TrunkParams, 'framesPerToken'> };
+};
+
+/** One pass of the trunk. */
+export async function encode(
+  { data, bins, speechProbability }: Rows,
+  { session, manifest }: Trunk,
+  timer: StageTimer,
+): Promise<Encoded> {
+  const outputs = await session.run({ features: { data, shape: [1, data.length / bins, bins] } });
+  timer.mark('trunk');
+  const weights = speechWeights(speechProbability, manifest.params.framesPerToken);
+  return { embeddings: outputs.tokens as Values, weights };
+}
+
+/** Speech probability of each embedding: the mean over its frames. */
+function speechWeights(speech: Float32Array, framesPerEmbedding: number): Values {
+  const count = Math.ceil(speech.length / framesPerEmbedding);
+  const weights = new Float32Array(count);
+  for (let index = 0; index < count; index++) {
+    const from = index * framesPerEmbedding;
+    const to = Math.min(speech.length, from + framesPerEmbedding);
+    let sum = 0;
+    for (let frame = from; frame < to; frame++) sum += speech[frame] as number;
+    weights[index] = sum / (to - from);
+  }
+  return { data: weights, shape: [1, count] };
 }

@@ -1,7 +1,7 @@
 /** Voices of utterances, and whether they are those of several speakers. */
 import { z } from 'zod';
-import type { Encoded } from './encode.ts';
 import type { Session, Values } from './platform.ts';
+import type { Encoded } from './utterances.ts';
 
 /** Unit vector: near for utterances of one speaker. */
 export type Voice = Float32Array;

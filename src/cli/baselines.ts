@@ -1,5 +1,5 @@
 /** The option `--baseline`, which may be given several times. */
-import { maxBaselines } from '../analysis/types.ts';
+import { maxBaselines } from '../analysis/signals/speaker.ts';
 import { expected } from './context.ts';
 import { readNamedFile } from './inputs.ts';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { defaultOptions } from '../analysis/types.ts';
+import { defaultOptions } from '../analysis/speakers.ts';
 import { entryFile } from '../runtime/paths.ts';
 import { isNoAudio, readSettings } from './analyze.ts';
 import type { AnalyzeTask, EmbedResult } from './analyze-thread.ts';

@@ -4,7 +4,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { z } from 'zod';
 import { signals as allSignals } from '../analysis/signals/table.ts';
-import { defaultOptions } from '../analysis/types.ts';
+import { defaultOptions } from '../analysis/speakers.ts';
 import type { Report } from '../index.ts';
 import { listDocs, readDoc } from '../runtime/docs.ts';
 import { entryFile, version } from '../runtime/paths.ts';

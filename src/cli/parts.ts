@@ -1,6 +1,7 @@
 /** Options of `undertone analyze` that choose channels and speakers, and the results of each. */
+
 import { signals as allSignals, type Signal } from '../analysis/signals/table.ts';
-import { channelModes } from '../analysis/types.ts';
+import { channelModes } from '../analysis/speakers.ts';
 import { parseSegments } from '../multipart/speaker-segments.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { AnalyzeResult, AnalyzeTask, FileResult } from './analyze-thread.ts';

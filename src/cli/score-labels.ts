@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { signals } from '../analysis/signals/table.ts';
-import { defaultOptions } from '../analysis/types.ts';
+import { defaultOptions } from '../analysis/speakers.ts';
 import type { LabelledRecording } from '../evaluation/labels.ts';
 import type { Manifest } from '../models/manifest.ts';
 import { entryFile } from '../runtime/paths.ts';

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import type { AnalyzeRequest } from '../analysis/analyze.ts';
 import { type Signal, signals } from '../analysis/signals/table.ts';
-import { type AnalyzeRequest, channelModes } from '../analysis/types.ts';
+import { channelModes } from '../analysis/speakers.ts';
 import { parseUnambiguous } from '../receipts/canonical.ts';
 import { type PublicKey, publicKeysSchema } from '../receipts/keys.ts';
 import { type Answer, readAnswer } from '../receipts/read-answer.ts';

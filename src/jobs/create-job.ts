@@ -1,5 +1,5 @@
 /** Creates a job in the database and in the queue. */
-import type { AnalyzeOptions } from '../analysis/types.ts';
+import type { AnalyzeOptions } from '../analysis/speakers.ts';
 import type { UsageKey } from '../auth/usage.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { type StoredJob, toStoredJob } from './job-json.ts';

@@ -3,7 +3,7 @@
  * neither the order of parts nor the multipart boundary matters.
  */
 import { createHmac, type Hmac } from 'node:crypto';
-import type { AnalyzeOptions } from '../analysis/types.ts';
+import type { AnalyzeOptions } from '../analysis/speakers.ts';
 import type { RecordingName } from '../multipart/form.ts';
 
 /** The source is an upload, by the digests of its parts, or a URL. */

@@ -1,5 +1,5 @@
 /** Messages between a worker and its analysis threads. */
-import type { AnalyzeOptions } from '../analysis/types.ts';
+import type { AnalyzeOptions } from '../analysis/speakers.ts';
 import type { Signing } from '../receipts/compose-receipt.ts';
 import type { Unsigned } from '../receipts/sign.ts';
 import type { ErrorReply } from '../workers/protocol.ts';

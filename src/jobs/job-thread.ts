@@ -1,10 +1,9 @@
 /** Entry file of the threads of a worker: loads the models once, then analyses one recording at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Analyzer } from '../analysis/analyze.ts';
+import type { Analyses, AnalyzeRequest, Analyzer } from '../analysis/analyze.ts';
 import { composeReport } from '../analysis/compose-report.ts';
 import { round } from '../analysis/rounding.ts';
 import { signals } from '../analysis/signals/table.ts';
-import type { Analyses, AnalyzeRequest } from '../analysis/types.ts';
 import { createAnalyzer } from '../models/folders.ts';
 import { reportHeapPressure, reportReady, type ThreadSettings, toErrorReply } from '../workers/protocol.ts';
 import type { EncodedReport, JobProgressMessage, JobReply, JobTask } from './job-task.ts';

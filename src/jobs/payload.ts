@@ -1,6 +1,6 @@
 /** Payload of a job in Redis: versioned, and encrypted because URLs may contain keys. */
 import { z } from 'zod';
-import { channelModes } from '../analysis/types.ts';
+import { channelModes } from '../analysis/speakers.ts';
 import type { Cipher } from './encryption.ts';
 
 /** Increased with every change that workers of the release before cannot read. */

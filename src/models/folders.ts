@@ -1,7 +1,7 @@
 /** Loads folders of models, with the addon and ONNX Runtime of Node.js. */
 import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
-import { type Analyzer, analyzerOf } from '../analysis/analyze.ts';
+import type { Analyzer } from '../analysis/analyze.ts';
 import { type DecodeLimits, ModelError, type Platform } from '../analysis/platform.ts';
 import * as addon from '../audio/addon.ts';
 import { type Golden, goldenSchema } from './golden.ts';
@@ -41,6 +41,8 @@ export async function createAnalyzer(options: {
   readonly modelsDir: string;
   readonly limits: DecodeLimits;
 }): Promise<Analyzer> {
+  // The main thread reads manifests and analyses nothing.
+  const { analyzerOf } = await import('../analysis/analyze.ts');
   return analyzerOf(await loadModels(options.modelsDir), options.limits);
 }
 

@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import type { FeatureSpec } from '../analysis/platform.ts';
 import { definitions, type ParamsOf, type Signal, signals } from '../analysis/signals/table.ts';
+import { detectionParams } from '../analysis/speech.ts';
+import { trunkParams } from '../analysis/utterances.ts';
 import { severalSpeakersParams } from '../analysis/voices.ts';
 
 const fraction = z.number().min(0).max(1);
@@ -61,20 +63,7 @@ const shared = {
 /** The trunk of a head, pinned by the hash of its weights. */
 const trunkReference = z.strictObject({ name: z.string(), version: z.string(), sha256 });
 
-const vadParams = z.strictObject({
-  /** Speech probability that starts a segment, and the lower one that ends it. */
-  onset: fraction,
-  offset: fraction,
-  minSpeechSeconds: positive,
-  minPauseSeconds: positive,
-  stream: z.strictObject({
-    /** Numbers in the inputs and outputs `state` and `next_state`. */
-    stateSize: z.int().positive(),
-    /** Frames of digital silence after which a state of zeros is that of endless silence. */
-    settleFrames: z.int().positive(),
-    /** Outputs are those of so many frames before the inputs. */
-    lookaheadFrames: z.int().nonnegative(),
-  }),
+const vadParams = detectionParams.extend({
   /** Speech whose mean `voice` is lower comes with the warning `music_or_noise`. */
   minVoice: z.number(),
   /** Recordings with less speech have no scores. */
@@ -108,11 +97,7 @@ const trunkManifest = z.strictObject({
   features: featureSpec,
   trunk: z.null(),
   labels: z.null(),
-  params: z.strictObject({
-    windowSeconds: positive,
-    framesPerToken: z.int().positive(),
-    /** Context before and after an utterance. */
-    marginSeconds: z.number().nonnegative(),
+  params: trunkParams.extend({
     /** Absent: reports have no warning `several_speakers`. */
     severalSpeakers: severalSpeakersParams.optional(),
   }),

@@ -1,5 +1,7 @@
 /** The form of an upload, for analyses and jobs: its parts and their limits. */
-import { type AnalyzeOptions, channelModes, defaultOptions, maxBaselines } from '../analysis/types.ts';
+
+import { maxBaselines } from '../analysis/signals/speaker.ts';
+import { type AnalyzeOptions, channelModes, defaultOptions } from '../analysis/speakers.ts';
 import { invalidPart, type ProblemReason, type ServiceError } from '../runtime/errors.ts';
 import type { PartHeaders } from './headers.ts';
 import { mediaType, missingPart } from './missing-audio.ts';

@@ -1,6 +1,6 @@
 /** The form part `segments`: who speaks when, as JSON or RTTM. */
 import { z } from 'zod';
-import type { SpeakerSegment } from '../analysis/types.ts';
+import type { SpeakerSegment } from '../analysis/speakers.ts';
 import { invalidPart, type ServiceError } from '../runtime/errors.ts';
 
 export const maxSegments = 1000;

@@ -1,6 +1,6 @@
 /** The JSON body of POST /v1/jobs: recordings to fetch by URL. */
 import { z } from 'zod';
-import { channelModes, defaultOptions } from '../analysis/types.ts';
+import { channelModes, defaultOptions } from '../analysis/speakers.ts';
 
 const maxUrls = 1000;
 

@@ -1,6 +1,7 @@
 /** Multipart request bodies. */
 
-import { channelModes, maxBaselines } from '../analysis/types.ts';
+import { maxBaselines } from '../analysis/signals/speaker.ts';
+import { channelModes } from '../analysis/speakers.ts';
 import { flags } from '../multipart/form.ts';
 
 const recordings =

@@ -1,5 +1,5 @@
 /** Report -> its receipt without signature, on the thread of the analysis. */
-import type { Analyses, AnalyzeRequest } from '../analysis/types.ts';
+import type { Analyses, AnalyzeRequest } from '../analysis/analyze.ts';
 import { canonicalBytes, hashReport, sha256 } from './canonical.ts';
 import type { Software, UnsignedReceipt } from './receipt.ts';
 

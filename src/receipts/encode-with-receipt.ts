@@ -1,6 +1,5 @@
 /** Report -> JSON bytes with a receipt that has no signature yet. */
-import type { Analyzer } from '../analysis/analyze.ts';
-import type { Analyses, AnalyzeRequest } from '../analysis/types.ts';
+import type { Analyses, AnalyzeRequest, Analyzer } from '../analysis/analyze.ts';
 import { composeReceipt, type Signing } from './compose-receipt.ts';
 import { attachReceipt, type Unsigned } from './sign.ts';
 import { describeSoftware } from './software.ts';

@@ -1,6 +1,6 @@
 /** Compares a receipt with the recording and the report that it is of, and with a second analysis. */
 import { isDeepStrictEqual } from 'node:util';
-import type { SpeakerSegment } from '../analysis/types.ts';
+import type { SpeakerSegment } from '../analysis/speakers.ts';
 import { canonicalBytes, hashReport, sha256 } from './canonical.ts';
 import type { PublicKey } from './keys.ts';
 import type { Receipt, UnsignedReceipt } from './receipt.ts';

@@ -1,6 +1,7 @@
 /** The tasks of a session on the worker pool. */
+
 import type { LiveMessage } from '../analysis/live.ts';
-import { longSeconds } from '../analysis/types.ts';
+import { longSeconds } from '../analysis/speakers.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { SerializedState } from '../workers/live-state.ts';
 import type { AnalysisResult, PendingAnalysis, Pool, TaskLimit } from '../workers/pool.ts';

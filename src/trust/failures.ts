@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Analyzer } from '../analysis/analyze.ts';
 import { combinedReport } from '../analysis/report.ts';
 import { signals } from '../analysis/signals/table.ts';
-import { defaultOptions } from '../analysis/types.ts';
+import { defaultOptions } from '../analysis/speakers.ts';
 import { readOptionalJson } from '../models/model-files.ts';
 import { failuresFolder } from '../runtime/paths.ts';
 

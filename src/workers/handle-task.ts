@@ -1,11 +1,11 @@
 /** One task on an analysis thread: multipart form, stream or step of a stream, analysis, JSON bytes. */
 
-import type { Analyzer } from '../analysis/analyze.ts';
+import type { AnalyzeRequest, Analyzer } from '../analysis/analyze.ts';
 import { composeReport } from '../analysis/compose-report.ts';
 import { embeddingReport } from '../analysis/embedding-report.ts';
 import { signals as allSignals, type Signal } from '../analysis/signals/table.ts';
+import { type AnalyzeOptions, defaultOptions } from '../analysis/speakers.ts';
 import { type Stage, stoppedMessage } from '../analysis/stage-timer.ts';
-import { type AnalyzeOptions, type AnalyzeRequest, defaultOptions } from '../analysis/types.ts';
 import { wavHeader } from '../audio/wav.ts';
 import { readForm } from '../multipart/form.ts';
 import { encodeWithReceipt } from '../receipts/encode-with-receipt.ts';

@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { analyzerOf } from '../../src/analysis/analyze.ts';
+import { type AnalyzeRequest, analyzerOf } from '../../src/analysis/analyze.ts';
+import type { Analysis } from '../../src/analysis/chunk-result.ts';
 import { combinedReport } from '../../src/analysis/report.ts';
-import { type Analysis, type AnalyzeRequest, defaultOptions } from '../../src/analysis/types.ts';
+import { defaultOptions } from '../../src/analysis/speakers.ts';
 import { createAnalyzer, loadModels } from '../../src/models/folders.ts';
 import { limits, samplesOf } from '../support/analysis.ts';
 

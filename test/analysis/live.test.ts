@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { LiveMessage, LiveState, LiveStep } from '../../src/analysis/live.ts';
 import { combinedReport } from '../../src/analysis/report.ts';
-import { defaultOptions } from '../../src/analysis/types.ts';
+import { defaultOptions } from '../../src/analysis/speakers.ts';
 import { wavHeader } from '../../src/audio/wav.ts';
 import { createAnalyzer } from '../../src/models/folders.ts';
 import { limits } from '../support/analysis.ts';

@@ -1,12 +1,12 @@
 import test from 'ava';
 import fc from 'fast-check';
+import type { Analysis } from '../../src/analysis/chunk-result.ts';
 import {
   combinedReport,
   combinedReportSchema,
   reportSchemas,
   signalReport,
 } from '../../src/analysis/report.ts';
-import type { Analysis } from '../../src/analysis/types.ts';
 import { readManifests } from '../../src/models/folders.ts';
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });

@@ -6,9 +6,8 @@ import { joinArrays } from '../../src/analysis/arrays.ts';
 import { type Chunking, defaultChunking } from '../../src/analysis/chunked.ts';
 import { composeReport } from '../../src/analysis/compose-report.ts';
 import { combinedReport } from '../../src/analysis/report.ts';
-import { soloSpans } from '../../src/analysis/speakers.ts';
+import { defaultOptions, type SpeakerSegment, soloSpans } from '../../src/analysis/speakers.ts';
 import { speakersReportSchema } from '../../src/analysis/speakers-report.ts';
-import { defaultOptions, type SpeakerSegment } from '../../src/analysis/types.ts';
 import { loadModels } from '../../src/models/folders.ts';
 import { limits, speech } from '../support/analysis.ts';
 

@@ -1,9 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { fixture } from '../../scripts/recordings.ts';
-import { framesOf } from '../../src/analysis/encode.ts';
 import { findSegments, type Segment, unbounded } from '../../src/analysis/segments.ts';
-import { cutRuns, cutUtterances, type Utterance } from '../../src/analysis/utterances.ts';
+import { cutRuns, cutUtterances, framesOf, type Utterance } from '../../src/analysis/utterances.ts';
 import { loadEncoder } from '../../src/models/folders.ts';
 import { reporter } from '../support/analysis.ts';
 

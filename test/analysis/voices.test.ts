@@ -4,7 +4,7 @@ import { wavFile } from '../../benchmarks/wav.ts';
 import { analyzerOf } from '../../src/analysis/analyze.ts';
 import { joinArrays } from '../../src/analysis/arrays.ts';
 import { combinedReport } from '../../src/analysis/report.ts';
-import { defaultOptions } from '../../src/analysis/types.ts';
+import { defaultOptions } from '../../src/analysis/speakers.ts';
 import { betweenVariance } from '../../src/analysis/voices.ts';
 import { loadModels } from '../../src/models/folders.ts';
 import { limits, speech } from '../support/analysis.ts';

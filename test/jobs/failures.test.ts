@@ -1,7 +1,7 @@
 /** Jobs in this very process, beside a real Redis that fails them, and a worker whose recording never comes. */
 import test from 'ava';
 import pino from 'pino';
-import { defaultOptions } from '../../src/analysis/types.ts';
+import { defaultOptions } from '../../src/analysis/speakers.ts';
 import type { JobRequest } from '../../src/jobs/jobs.ts';
 import { ServiceError } from '../../src/runtime/errors.ts';
 import { openJobService as open } from '../support/job-service.ts';

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
-import { defaultOptions } from '../../src/analysis/types.ts';
+import { defaultOptions } from '../../src/analysis/speakers.ts';
 import { createJobStore } from '../../src/jobs/job-store.ts';
 import type { JobOwner } from '../../src/jobs/jobs.ts';
 import { encryptPayload } from '../../src/jobs/payload.ts';

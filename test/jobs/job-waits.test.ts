@@ -1,7 +1,7 @@
 /** GET /v1/jobs/ID?wait=SECONDS, with jobs that other processes end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { defaultOptions } from '../../src/analysis/types.ts';
+import { defaultOptions } from '../../src/analysis/speakers.ts';
 import { createJobStore } from '../../src/jobs/job-store.ts';
 import { createJobWaits } from '../../src/jobs/job-waits.ts';
 import { startApp, tokens, untilMetric } from '../support/app.ts';

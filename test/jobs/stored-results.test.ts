@@ -1,7 +1,7 @@
 /** Reports of hours leave the database for responses and callbacks without being parsed or serialised again. */
 import { text } from 'node:stream/consumers';
 import test from 'ava';
-import { defaultOptions } from '../../src/analysis/types.ts';
+import { defaultOptions } from '../../src/analysis/speakers.ts';
 import type { Database } from '../../src/db/database.ts';
 import { encryptPayload } from '../../src/jobs/payload.ts';
 import { startApp, tokens } from '../support/app.ts';

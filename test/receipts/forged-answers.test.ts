@@ -2,8 +2,9 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { wavFile } from '../../benchmarks/wav.ts';
+import type { AnalyzeRequest } from '../../src/analysis/analyze.ts';
 import { composeReport } from '../../src/analysis/compose-report.ts';
-import { type AnalyzeRequest, defaultOptions } from '../../src/analysis/types.ts';
+import { defaultOptions } from '../../src/analysis/speakers.ts';
 import { createAnalyzer } from '../../src/models/folders.ts';
 import { encodeWithReceipt } from '../../src/receipts/encode-with-receipt.ts';
 import { loadOrCreateKeys } from '../../src/receipts/keys.ts';

@@ -1,9 +1,10 @@
 /** Reports straight from the analyzer, without a server. */
 import { readFileSync } from 'node:fs';
 import { fixture } from '../../scripts/recordings.ts';
+import type { AnalyzeRequest } from '../../src/analysis/analyze.ts';
 import { joinArrays } from '../../src/analysis/arrays.ts';
 import { type CombinedReport, combinedReport } from '../../src/analysis/report.ts';
-import { type AnalyzeRequest, defaultOptions } from '../../src/analysis/types.ts';
+import { defaultOptions } from '../../src/analysis/speakers.ts';
 import { decode } from '../../src/audio/addon.ts';
 import { createAnalyzer } from '../../src/models/folders.ts';
 

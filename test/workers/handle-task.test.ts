@@ -1,10 +1,9 @@
 /** Which report a task is answered with. */
 import test, { type ExecutionContext } from 'ava';
 import { boundary, multipart, type PartSpec, toneFile } from '../../benchmarks/upload-body.ts';
-import type { Analyzer } from '../../src/analysis/analyze.ts';
+import type { Analyses, Analyzer } from '../../src/analysis/analyze.ts';
 import { combinedReportSchema, reportSchemas } from '../../src/analysis/report.ts';
 import type { Signal } from '../../src/analysis/signals/table.ts';
-import type { Analyses } from '../../src/analysis/types.ts';
 import { createAnalyzer } from '../../src/models/folders.ts';
 import { handleTask } from '../../src/workers/handle-task.ts';
 import { limits } from '../support/analysis.ts';

@@ -7,11 +7,10 @@
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, stderr } from 'node:process';
-import { encode, framesOf } from '../../src/analysis/encode.ts';
+import { encode, framesOf, cutRuns, cutUtterances, type UtteranceParams } from '../../src/analysis/utterances.ts';
 import { unbounded } from '../../src/analysis/segments.ts';
 import { analyzeSpeech, detectFrames, initialDetectorState } from '../../src/analysis/speech.ts';
 import { startStageTimer } from '../../src/analysis/stage-timer.ts';
-import { cutRuns, cutUtterances, type UtteranceParams } from '../../src/analysis/utterances.ts';
 import { decode } from '../../src/audio/addon.ts';
 import { loadEncoder } from '../../src/models/folders.ts';
 

@@ -1,11 +1,14 @@
 /** The definition of a signal. Pipeline, manifests, reports, routes, scopes, OpenAPI and CLI output follow from it. */
 import type { z } from 'zod';
-import type { Encoded } from '../encode.ts';
 import type { Platform, Session } from '../platform.ts';
+import type { SpeechQuality } from '../quality.ts';
 import type { BodySchema } from '../report-schema.ts';
+import type { Segment } from '../segments.ts';
 import type { SpeechAnalysis } from '../speech.ts';
 import type { StageTimer } from '../stage-timer.ts';
-import type { RecordingContext } from '../types.ts';
+import type { Encoded } from '../utterances.ts';
+import type { Conditions } from './intervals.ts';
+import type { SpeakerRecording } from './speaker.ts';
 
 /** A signal's model: its head, and the params and labels of its manifest. */
 export type Head<Params> = {
@@ -18,6 +21,23 @@ export type SignalInput<Prepared = unknown> = {
   readonly timer: StageTimer;
   /** What `prepare` returned. */
   readonly prepared?: Promise<Prepared> | undefined;
+};
+
+/** An utterance, in frames, with the row of each signal. */
+export type ScoredUtterance = Segment & {
+  readonly speechFrames: number;
+  readonly quality: SpeechQuality;
+  readonly rows: Readonly<Record<string, unknown>>;
+};
+
+/** The whole recording, over which signals aggregate; positions are frames. */
+export type RecordingContext = Omit<SpeakerRecording, 'chunks'> & {
+  /** The entries of the timeline. */
+  readonly utterances: readonly ScoredUtterance[];
+  /** What each signal added up over the utterances. */
+  readonly totals: Readonly<Record<string, unknown>>;
+  readonly conditions: Conditions;
+  readonly baselines: readonly SpeakerRecording[];
 };
 
 /** The fields of a report that only this signal has. */
