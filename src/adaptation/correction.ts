@@ -1,21 +1,6 @@
-/** Corrections of a head's outputs: scaled, shifted, and with weights moved by the mean embedding of the recording. */
+/** Fits corrections of a head's outputs: scaled, shifted, and with weights moved by the mean embedding of the recording. */
+import { addProduct, type Correction, type Inputs, softmax } from '../models/correction.ts';
 import { minimize } from './minimize.ts';
-
-/** output = scale * base + bias + embedding . weights */
-export type Correction = {
-  readonly scale: number;
-  /** One per output. */
-  readonly bias: Float64Array;
-  /** [dimensions x outputs], row by row; null without weights. */
-  readonly weights: Float64Array | null;
-};
-
-export type Inputs = {
-  /** Outputs of the head as it is. */
-  readonly base: Float64Array;
-  /** [dimensions] */
-  readonly embedding: Float32Array;
-};
 
 /** Writes the gradient by the outputs of a row and returns its loss. */
 export type RowLoss = (outputs: Float64Array, row: number, gradient: Float64Array) => number;
@@ -60,23 +45,6 @@ export function fitCorrection(rows: readonly Inputs[], loss: RowLoss, freedom: F
     return total;
   }, start);
   return unstandardise(found, scaler, outputs);
-}
-
-/** @returns the corrected outputs */
-export function correct({ scale, bias, weights }: Correction, { base, embedding }: Inputs): Float64Array {
-  const outputs = base.map((value, output) => scale * value + (bias[output] as number));
-  if (weights !== null) addProduct(outputs, embedding, weights);
-  return outputs;
-}
-
-/** Adds x . weights, of weights [x.length x outputs] at the start of the array. */
-function addProduct(into: Float64Array, x: ArrayLike<number>, weights: Float64Array): void {
-  const outputs = into.length;
-  for (let index = 0; index < x.length; index++) {
-    const value = x[index] as number;
-    for (let output = 0; output < outputs; output++)
-      into[output] = (into[output] as number) + value * (weights[index * outputs + output] as number);
-  }
 }
 
 function addOuter(into: Float64Array, x: ArrayLike<number>, slope: Float64Array): void {
@@ -164,19 +132,4 @@ export function squaredError(truths: readonly number[], variance: number): RowLo
     gradient[0] = error / variance;
     return error ** 2 / variance / 2;
   };
-}
-
-export function softmax(
-  logits: Float64Array,
-  into: Float64Array = new Float64Array(logits.length),
-): Float64Array {
-  const top = Math.max(...logits);
-  let sum = 0;
-  for (let index = 0; index < logits.length; index++) {
-    const value = Math.exp((logits[index] as number) - top);
-    into[index] = value;
-    sum += value;
-  }
-  for (let index = 0; index < into.length; index++) into[index] = (into[index] as number) / sum;
-  return into;
 }

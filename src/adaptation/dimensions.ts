@@ -3,8 +3,9 @@
  * embedding, by weights.
  */
 import { ccc, mean, type Numbers, pcc } from '../evaluation/statistics.ts';
+import { type Correction, correctScore } from '../models/correction.ts';
 import { type Comparison, compare, lowerEnd, type Pair } from './comparison.ts';
-import { type Correction, correct, fitCorrection, squaredError } from './correction.ts';
+import { fitCorrection, squaredError } from './correction.ts';
 import { type Example, minForWeights, minRecordings, speakerOf } from './example.ts';
 import { foldsOf, leaveOut } from './folds.ts';
 
@@ -78,7 +79,9 @@ export function adaptDimension(name: Dimension, rated: readonly Rated[], level: 
   const comparisons: Comparison[] = [];
   for (const change of changes(name, rated.length)) {
     const learn = (rows: readonly Rated[]) => fitDimension(rows, change);
-    const scores = leaveOut(rated, folds, learn, predict);
+    const scores = leaveOut(rated, folds, learn, (correction, { score, example }) =>
+      correctScore(correction, score, example.embedding),
+    );
     const ratios = rated.map(({ truth, half }, index) => Math.abs(truth - (scores[index] as number)) / half);
     const widths = leaveOut(
       ratios.map((ratio, index) => ({ ratio, fold: folds[index] as number })),
@@ -102,7 +105,7 @@ export function adaptDimension(name: Dimension, rated: readonly Rated[], level: 
   return { adaptation: null, comparisons, kept: [], recordings: rated.length };
 }
 
-/** Clarity follows from sums over utterances: its graph does not have the mean embedding of the recording. */
+/** Clarity follows from sums over utterances: its head does not read the mean embedding of the recording. */
 const changes = (name: Dimension, recordings: number): readonly Change[] =>
   name !== 'clarity' && recordings >= minForWeights ? ['weights', 'line', 'interval'] : ['line', 'interval'];
 
@@ -179,9 +182,4 @@ function residualVariance(rows: readonly Rated[]): number {
   const sums = (summands[0] ?? []).map((_, at) => summands.reduce((sum, row) => sum + (row[at] ?? 0), 0));
   const explained = pcc.value(sums) ** 2;
   return Math.max(minVariance, variance * (1 - (Number.isFinite(explained) ? explained : 0)));
-}
-
-function predict(correction: Correction, { example, score }: Rated): number {
-  const [value = 0] = correct(correction, { base: Float64Array.of(score), embedding: example.embedding });
-  return Math.min(1, Math.max(0, value));
 }

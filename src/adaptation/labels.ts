@@ -1,30 +1,27 @@
 /** Adapts the probabilities of the labels: temperature and biases, with more recordings weights of the embedding as well. */
 import { type Answer, calibrationError, mean, uar } from '../evaluation/statistics.ts';
-import { type Comparison, compare, lowerEnd, type Pair } from './comparison.ts';
 import {
   type Correction,
-  correct,
-  crossEntropy,
-  type Freedom,
-  fitCorrection,
-  softmax,
-} from './correction.ts';
+  correctLabels,
+  type LabelCorrection,
+  labelInputs,
+  minProbability,
+  type Probabilities,
+} from '../models/correction.ts';
+import { type Comparison, compare, lowerEnd, type Pair } from './comparison.ts';
+import { crossEntropy, type Freedom, fitCorrection } from './correction.ts';
 import { type Example, minForWeights, minRecordings, speakerOf } from './example.ts';
 import { foldsOf, leaveOut } from './folds.ts';
 
-export type LabelAdaptation = { readonly labels: readonly string[]; readonly correction: Correction };
-
 export type LabelResult = {
   /** Null when no correction improves other speakers. */
-  readonly adaptation: LabelAdaptation | null;
+  readonly adaptation: LabelCorrection | null;
   readonly comparisons: readonly Comparison[];
   /** Those of the adaptation. */
   readonly kept: readonly Comparison[];
   readonly recordings: number;
 };
 
-/** Smaller probabilities count as this one, in the graph as well. */
-export const minProbability = 1e-4;
 const minPerLabel = 10;
 /** Mean recall that better probabilities may cost. */
 const lostRecall = 0.01;
@@ -78,7 +75,7 @@ export function adaptLabels(
   for (const freedom of freedoms(examples.length)) {
     const learn = (rows: readonly Labelled[]) => fitLabels(rows, labels, freedom);
     const predicted = leaveOut(examples, folds, learn, (correction, { scores, embedding }) =>
-      predictLabels({ labels, correction }, scores.emotion.probabilities, embedding),
+      correctLabels({ labels, correction }, scores.emotion.probabilities, embedding),
     );
     const pairs = examples.map((example, index): Pair<Prediction> => {
       const truth = example.recording.label;
@@ -108,7 +105,6 @@ const losesRecall = ({ before, after }: Comparison) => after.value < before.valu
 
 export const canAdaptLabels = (examples: readonly Labelled[]) => examples.length >= minRecordings;
 
-type Probabilities = Readonly<Record<string, number>>;
 type Prediction = { readonly truth: string; readonly probabilities: Probabilities };
 
 function measure(
@@ -153,29 +149,10 @@ function measure(
 function fitLabels(rows: readonly Labelled[], labels: readonly string[], freedom: Freedom): Correction {
   const truths = rows.map(({ recording }) => labels.indexOf(recording.label));
   return fitCorrection(
-    rows.map(({ scores, embedding }) => inputsOf(scores.emotion.probabilities, embedding, labels)),
+    rows.map(({ scores, embedding }) => labelInputs(scores.emotion.probabilities, embedding, labels)),
     crossEntropy(truths),
     freedom,
   );
-}
-
-/** Probabilities of a recording by the adapted model, without its rounding. */
-export function predictLabels(
-  { labels, correction }: LabelAdaptation,
-  before: Probabilities,
-  embedding: Float32Array,
-): Probabilities {
-  const after = softmax(correct(correction, inputsOf(before, embedding, labels)));
-  return Object.fromEntries(labels.map((label, at) => [label, after[at] ?? 0]));
-}
-
-/** Logarithms of the probabilities; 0 for labels that the models do not have. */
-function inputsOf(probabilities: Probabilities, embedding: Float32Array, labels: readonly string[]) {
-  const base = labels.map((label) => {
-    const probability = probabilities[label];
-    return probability === undefined ? 0 : Math.log(Math.max(probability, minProbability));
-  });
-  return { base: Float64Array.from(base), embedding };
 }
 
 function best(probabilities: Probabilities): string {

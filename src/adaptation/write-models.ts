@@ -1,16 +1,16 @@
-/** Writes the folder of adapted models: a copy of the models, with corrections in the graphs of the heads. */
+/** Writes the folder of adapted models: a copy of the models, with corrections beside the heads. */
 import { createHash } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { IntervalParams } from '../analysis/signals/intervals.ts';
+import { formatCorrection, type HeadCorrection } from '../models/correction.ts';
 import { loadModels, type ModelFolder, readModelFolders } from '../models/folders.ts';
 import { goldensOf } from '../models/golden.ts';
 import type { Manifest, ManifestOf } from '../models/manifest.ts';
 import { readCard } from '../models/model-files.ts';
 import type { Adaptation } from './adapt.ts';
 import { adaptationCard } from './card.ts';
-import { type Dimension, type DimensionAdaptation, type DimensionResult, dimensions } from './dimensions.ts';
-import { correctGraph, type GraphCorrections } from './graph.ts';
+import { type Dimension, type DimensionResult, dimensions } from './dimensions.ts';
 
 /** Name of the recordings in manifests and cards, and what people should know about them. */
 export type Source = { readonly name: string; readonly command: string };
@@ -19,7 +19,7 @@ type Head = ManifestOf<'emotion'> | ManifestOf<'cognitive'>;
 /** Dimensions whose interval rule a head has. */
 type Rules = Partial<Record<Dimension, IntervalParams>>;
 
-const weightsFile = 'weights.onnx';
+const correctionFile = 'correction.json';
 
 /** Names and bytes of the files of a model. */
 type Files = ReadonlyMap<string, Uint8Array | string>;
@@ -41,7 +41,8 @@ export async function writeModels(
   for (const model of await readModelFolders(base)) {
     const { name } = model.manifest;
     await mkdir(join(partial, name));
-    for (const [file, bytes] of adaptHead(model, adaptation, source) ?? (await filesOf(model)))
+    const files = [...(await filesOf(model)), ...adaptHead(model, adaptation, source)];
+    for (const [file, bytes] of new Map<string, Uint8Array | string>(files))
       await writeNew(join(partial, name, file), bytes);
   }
   for (const [name, golden] of Object.entries(await goldensOf(await loadModels(partial))))
@@ -56,74 +57,59 @@ function writeNew(path: string, bytes: Uint8Array | string): Promise<void> {
 
 const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-async function filesOf({
-  path,
-  manifestBytes,
-  manifest,
-  weights,
-  voiceWeights,
-}: ModelFolder): Promise<Files> {
-  const files = new Map<string, Uint8Array>([
-    ['manifest.json', manifestBytes],
-    [manifest.weights.file, weights],
-  ]);
-  if (manifest.kind === 'trunk' && manifest.params.severalSpeakers && voiceWeights)
-    files.set(manifest.params.severalSpeakers.weights.file, voiceWeights);
+async function filesOf({ path, files }: ModelFolder): Promise<Files> {
   const card = await readCard(path);
-  return card === null ? files : files.set('CARD.md', card);
+  return card === null ? files : new Map([...files, ['CARD.md', card]]);
 }
 
-/** Null: the model stays as it is. */
-function adaptHead(
-  { manifest: head, weights: base }: ModelFolder,
-  adaptation: Adaptation,
-  source: Source,
-): Files | null {
-  if (head.kind !== 'emotion' && head.kind !== 'cognitive') return null;
+/** The files of the model that change: none when it stays as it is. */
+function adaptHead({ manifest: head }: ModelFolder, adaptation: Adaptation, source: Source): Files {
+  if (head.kind !== 'emotion' && head.kind !== 'cognitive') return new Map();
   const own = dimensions.filter((name) => name in head.params.intervals);
-  const corrections: GraphCorrections = {
+  const correction: HeadCorrection = {
     labels: head.kind === 'emotion' ? labelsOf(head, adaptation) : null,
     scores: Object.fromEntries(
-      own.flatMap((name): [Dimension, DimensionAdaptation][] => {
+      own.flatMap((name) => {
         const found = adaptation.dimensions[name]?.adaptation;
-        return found ? [[name, found]] : [];
+        return found ? [[name, found.correction]] : [];
       }),
     ),
   };
-  if (corrections.labels === null && Object.keys(corrections.scores).length === 0) return null;
-  const weights = correctGraph(base, corrections);
-  const manifest = describe(head, weights, { corrections, adaptation, source });
-  return new Map<string, Uint8Array | string>([
-    [weightsFile, weights],
+  if (correction.labels === null && Object.keys(correction.scores).length === 0) return new Map();
+  const text = formatCorrection(correction);
+  const manifest = describe(head, text, { correction, adaptation, source });
+  return new Map([
+    [correctionFile, text],
     ['manifest.json', toJson(manifest)],
     ['CARD.md', adaptationCard(manifest, adaptation, source)],
   ]);
 }
 
-function labelsOf(head: ManifestOf<'emotion'>, { labels }: Adaptation): GraphCorrections['labels'] {
+function labelsOf(head: ManifestOf<'emotion'>, { labels }: Adaptation): HeadCorrection['labels'] {
   return labels?.adaptation ? { ...labels.adaptation, known: head.labels ?? [] } : null;
 }
 
 type Changes = {
-  readonly corrections: GraphCorrections;
+  readonly correction: HeadCorrection;
   readonly adaptation: Adaptation;
   readonly source: Source;
 };
 
-function describe(head: Head, weights: Uint8Array, { corrections, adaptation, source }: Changes): Manifest {
+function describe(head: Head, text: string, { correction, adaptation, source }: Changes): Manifest {
   const intervals: Rules = { ...head.params.intervals };
-  for (const [name, { widen }] of Object.entries(corrections.scores) as [Dimension, DimensionAdaptation][]) {
+  for (const name of namesOf(correction)) {
+    const { widen = 1 } = adaptation.dimensions[name]?.adaptation ?? {};
     const rule = intervals[name];
     if (rule !== undefined) intervals[name] = { ...rule, base: rule.base * widen };
   }
   const { training, evidence } = head;
-  const recordings = recordingsOf(corrections, adaptation);
+  const recordings = recordingsOf(correction, adaptation);
   return {
     ...head,
     description: `${head.description}; adapted to recordings of ${source.name}`,
-    labels: corrections.labels?.labels ?? head.labels,
-    weights: { file: weightsFile, sha256: createHash('sha256').update(weights).digest('hex') },
-    params: { ...head.params, intervals, ...timingOf(head, corrections) },
+    labels: correction.labels?.labels ?? head.labels,
+    correction: { file: correctionFile, sha256: createHash('sha256').update(text).digest('hex') },
+    params: { ...head.params, intervals, ...timingOf(head, correction) },
     training: {
       ...training,
       data: [
@@ -135,14 +121,14 @@ function describe(head: Head, weights: Uint8Array, { corrections, adaptation, so
         `Adapted to recordings of ${source.name}: expect the improvement for speakers and recordings of the same kind only.`,
       ],
     },
-    evidence: { ...evidence, figures: evidenceFigures(corrections, adaptation) },
+    evidence: { ...evidence, figures: evidenceFigures(correction, adaptation) },
   } as Manifest;
 }
 
-/** The service adds the effects of pauses and rates to the clarity of the graph: the scale of the line applies to both. */
-function timingOf(head: Head, { scores }: GraphCorrections) {
+/** The service adds the effects of pauses and rates to the clarity of the head: the scale of the line applies to both. */
+function timingOf(head: Head, { scores }: HeadCorrection) {
   if (head.kind !== 'cognitive') return {};
-  const scale = scores.clarity?.correction.scale ?? 1;
+  const scale = scores.clarity?.scale ?? 1;
   const weights = Object.entries(head.params.clarityTiming).map(
     ([name, entry]) => [name, { ...entry, weight: entry.weight * scale }] as const,
   );
@@ -150,24 +136,25 @@ function timingOf(head: Head, { scores }: GraphCorrections) {
 }
 
 /** Results of the parts that a head has. */
-function resultsOf({ corrections, adaptation }: Pick<Changes, 'corrections' | 'adaptation'>) {
-  const names = Object.keys(corrections.scores) as Dimension[];
+function resultsOf(correction: HeadCorrection, adaptation: Adaptation) {
   return [
-    ...(corrections.labels === null || adaptation.labels === null ? [] : [adaptation.labels]),
-    ...names.map((name) => adaptation.dimensions[name] as DimensionResult),
+    ...(correction.labels === null || adaptation.labels === null ? [] : [adaptation.labels]),
+    ...namesOf(correction).map((name) => adaptation.dimensions[name] as DimensionResult),
   ];
 }
 
-function recordingsOf(corrections: GraphCorrections, adaptation: Adaptation): number {
-  return Math.max(...resultsOf({ corrections, adaptation }).map(({ recordings }) => recordings));
+const namesOf = ({ scores }: HeadCorrection) => Object.keys(scores) as Dimension[];
+
+function recordingsOf(correction: HeadCorrection, adaptation: Adaptation): number {
+  return Math.max(...resultsOf(correction, adaptation).map(({ recordings }) => recordings));
 }
 
 /** Of speakers left out in turn; the figures of the models before hold for those alone. */
 function evidenceFigures(
-  corrections: GraphCorrections,
+  correction: HeadCorrection,
   adaptation: Adaptation,
 ): Manifest['evidence']['figures'] {
-  return resultsOf({ corrections, adaptation }).flatMap(({ kept, recordings }) =>
+  return resultsOf(correction, adaptation).flatMap(({ kept, recordings }) =>
     kept.map(({ figure, after }) => ({
       figure,
       group: 'own recordings, speakers left out in turn',

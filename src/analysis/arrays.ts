@@ -1,3 +1,5 @@
+import type { Values } from './platform.ts';
+
 /** Concatenates; an array beside empty ones alone is returned without a copy. */
 export function joinArrays(arrays: readonly Float32Array[]): Float32Array {
   const [first, ...others] = arrays.filter(({ length }) => length > 0);
@@ -22,4 +24,16 @@ export function weightedMean(rows: readonly ArrayLike<number>[], weights: ArrayL
     }
   }
   return sum;
+}
+
+/**
+ * Mean of the embeddings, weighted by the speech probability.
+ * @param embeddings [1 x embeddings x dimensions]
+ * @param weights [1 x embeddings]
+ * @returns [dimensions]
+ */
+export function meanEmbedding(embeddings: Values, weights: Values): Float32Array {
+  const width = embeddings.shape.at(-1) as number;
+  const rows = Array.from(weights.data, (_, row) => embeddings.data.subarray(row * width, (row + 1) * width));
+  return Float32Array.from(weightedMean(rows, weights.data));
 }

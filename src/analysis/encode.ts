@@ -1,7 +1,7 @@
 /** Utterances -> rows of every head, which share a pass of the trunk. */
 
 import type { Models } from '../models/loader.ts';
-import { weightedMean } from './arrays.ts';
+import { meanEmbedding } from './arrays.ts';
 import type { QualityMeter } from './quality.ts';
 import type { ScoredUtterance } from './signals/definition.ts';
 import { definitions, type Signal } from './signals/table.ts';
@@ -87,18 +87,14 @@ async function score(
   const isLongEnough = voices && encoded.speechFrames >= minVoiceFrames(models);
   const voice = session !== null && isLongEnough ? await inferVoice(encoded, session) : null;
   if (voice !== null) timer.mark('voices');
-  return { own: { rows, embedding: embeddings ? meanEmbedding(encoded) : null, voice }, totals };
+  return {
+    own: { rows, embedding: embeddings ? meanEmbedding(encoded.embeddings, encoded.weights) : null, voice },
+    totals,
+  };
 }
 
 function minVoiceFrames({ trunk, features }: Models): number {
   const { severalSpeakers } = trunk.manifest.params;
   const seconds = severalSpeakers?.minUtteranceSeconds ?? Number.POSITIVE_INFINITY;
   return (seconds * features.sampleRate) / features.hopLength;
-}
-
-/** Mean of the embeddings, weighted by the speech probability. */
-function meanEmbedding({ embeddings, weights }: Encoded): Float32Array {
-  const width = embeddings.shape.at(-1) as number;
-  const rows = Array.from(weights.data, (_, row) => embeddings.data.subarray(row * width, (row + 1) * width));
-  return Float32Array.from(weightedMean(rows, weights.data));
 }

@@ -131,6 +131,8 @@ export type Values = { readonly data: Float32Array; readonly shape: readonly num
 export type Session = {
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
+  /** Last dimension of each input and output; a name where it varies. */
+  readonly widths: Readonly<Record<string, number | string>>;
   run(inputs: Readonly<Record<string, Values>>): Promise<Record<string, Values>>;
 };
 

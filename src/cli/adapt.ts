@@ -41,6 +41,7 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
   await checkAbsent(options.out);
   const { readManifests } = await import('../models/folders.ts');
   const manifests = await readManifests(settings.modelsDir);
+  await checkUnadapted(manifests, settings.modelsDir);
   // Beside --out, which appears when it is complete. An interrupted run resumes from it.
   const scores = `${options.out}.scores`;
   await noteUnavailable(manifests, terminal);
@@ -66,6 +67,12 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
     `${options.out}: ${adaptation.recordings} recordings of ${adaptation.speakers} speakers\n`,
   );
   if (found.failed > 0) terminal.fail();
+}
+
+async function checkUnadapted(manifests: readonly Manifest[], folder: string): Promise<void> {
+  const { correctionOf } = await import('../models/manifest.ts');
+  if (manifests.some((manifest) => correctionOf(manifest) !== null))
+    throw expected('models that are not adapted', '--models', `${folder}, which are`);
 }
 
 async function noteUnavailable(manifests: readonly Manifest[], { stderr }: CliContext): Promise<void> {

@@ -3,7 +3,7 @@ import { appendFile, stat, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { scoresOf, scoresSchema } from '../evaluation/scored.ts';
 import type { Report } from '../index.ts';
-import type { Manifest } from '../models/manifest.ts';
+import { correctionOf, type Manifest } from '../models/manifest.ts';
 import { version } from '../runtime/paths.ts';
 import type { AnalyzeResult } from './analyze-thread.ts';
 import { expected } from './context.ts';
@@ -13,7 +13,8 @@ const embeddingDecimals = 5;
 
 const headSchema = z.strictObject({
   undertone: z.string(),
-  models: z.record(z.string(), z.string()),
+  /** Hashes of weights and correction. */
+  models: z.record(z.string(), z.array(z.string().nullable())),
   embeddings: z.boolean(),
 });
 /** Size and time of change identify the content of a file. */
@@ -42,7 +43,12 @@ export async function openScoresFile(
   manifests: readonly Manifest[],
   embeddings: boolean,
 ): Promise<ScoresFile> {
-  const models = Object.fromEntries(manifests.map(({ name, weights }) => [name, weights.sha256]));
+  const models = Object.fromEntries(
+    manifests.map((manifest) => [
+      manifest.name,
+      [manifest.weights.sha256, correctionOf(manifest)?.sha256 ?? null],
+    ]),
+  );
   const head = JSON.stringify({ undertone: version, models, embeddings } satisfies z.infer<
     typeof headSchema
   >);

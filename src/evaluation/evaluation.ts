@@ -1,5 +1,8 @@
-/** Scored recordings -> everything that the reports of an evaluation show. */
-import { type Manifest, unavailableOf } from '../models/manifest.ts';
+/** Scored recordings -> everything that the reports of an evaluation show. */ import {
+  correctionOf,
+  type Manifest,
+  unavailableOf,
+} from '../models/manifest.ts';
 import { version } from '../runtime/paths.ts';
 import { answerOf, confusion, type Figure, labelsOf, measure, type Scored } from './figures.ts';
 import type { Answer } from './statistics.ts';
@@ -8,7 +11,13 @@ export type Evaluation = {
   /** UTC */
   readonly at: string;
   readonly undertone: string;
-  readonly models: readonly { readonly name: string; readonly version: string; readonly sha256: string }[];
+  readonly models: readonly {
+    readonly name: string;
+    readonly version: string;
+    readonly sha256: string;
+    /** Null for models that are not adapted. */
+    readonly correction_sha256: string | null;
+  }[];
   /** What limits the conclusions, for people. */
   readonly notes: readonly string[];
   readonly figures: readonly Figure[];
@@ -36,10 +45,11 @@ export function evaluate(
   return {
     at: at.toISOString(),
     undertone: version,
-    models: manifests.map(({ name, version: own, weights }) => ({
-      name,
-      version: own,
-      sha256: weights.sha256,
+    models: manifests.map((manifest) => ({
+      name: manifest.name,
+      version: manifest.version,
+      sha256: manifest.weights.sha256,
+      correction_sha256: correctionOf(manifest)?.sha256 ?? null,
     })),
     notes: [...notesOf(scored, labels, failed), ...unavailable(manifests)],
     figures: measure(scored, manifests),

@@ -34,7 +34,8 @@ const platform: Platform = {
   },
 };
 
-export type ModelFolder = ModelBytes & { readonly path: string; readonly manifestBytes: Uint8Array };
+/** Its files have manifest.json as well. */
+export type ModelFolder = ModelBytes & { readonly path: string };
 
 /** Loads every model of `modelsDir` for the calling thread. @throws ModelError */
 export async function createAnalyzer(options: {
@@ -86,6 +87,13 @@ export async function readModelFolders(modelsDir: string): Promise<ModelFolder[]
 async function readFolder(path: string): Promise<ModelFolder> {
   const manifestBytes = await readText(path, 'manifest.json');
   const json = parseJson(path, 'manifest.json', manifestBytes);
-  const model = await readModel(basename(path), json, (file) => readWeights(path, file), platform);
-  return { ...model, path, manifestBytes };
+  const model = await readModel(basename(path), json, (file) => readFile(path, file), platform);
+  return { ...model, path, files: new Map([['manifest.json', manifestBytes], ...model.files]) };
+}
+
+async function readFile(path: string, file: string): Promise<Buffer> {
+  if (!file.endsWith('.json')) return readWeights(path, file);
+  const bytes = await readText(path, file);
+  parseJson(path, file, bytes);
+  return bytes;
 }

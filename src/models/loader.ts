@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { type FeatureSpec, ModelError, type Platform, type Session } from '../analysis/platform.ts';
 import { definitions, signals } from '../analysis/signals/table.ts';
 import { settleVad } from '../analysis/speech.ts';
-import { type Kind, type Manifest, type ManifestOf, manifestSchema } from './manifest.ts';
+import { correctHead } from './correction.ts';
+import { correctionOf, type Kind, type Manifest, type ManifestOf, manifestSchema } from './manifest.ts';
 
 export type Model<K extends Kind> = { readonly manifest: ManifestOf<K>; readonly session: Session };
 
@@ -22,11 +23,10 @@ export type Models = {
   readonly platform: Platform;
 } & { readonly [K in Kind]: Model<K> };
 
-/** A model whose weights have the hashes of its manifest. */
 export type ModelBytes = {
   readonly manifest: Manifest;
-  readonly weights: Uint8Array;
-  readonly voiceWeights: Uint8Array | null;
+  /** Those that the manifest names, which have its hashes, by name. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
 };
 
 const kinds: readonly Kind[] = ['vad', 'trunk', ...signals];
@@ -52,22 +52,29 @@ export async function readModel(
   platform: Platform,
 ): Promise<ModelBytes> {
   const manifest = parseManifest(name, manifestJson);
-  const readChecked = async ({ file, sha256 }: Manifest['weights']) => {
+  const files = new Map<string, Uint8Array>();
+  const add = async (field: string, reference: Manifest['weights'] | null) => {
+    if (reference === null) return;
+    const { file, sha256 } = reference;
     const bytes = await read(file);
     const hash = platform.createSha256();
     hash.update(bytes);
-    expectEqual(name, 'weights.sha256', sha256, hash.digest());
-    return bytes;
+    expectEqual(name, `${field}.sha256`, sha256, hash.digest());
+    files.set(file, bytes);
   };
-  const weights = await readChecked(manifest.weights);
-  const voice = manifest.kind === 'trunk' ? manifest.params.severalSpeakers?.weights : undefined;
-  const voiceWeights = voice === undefined ? null : await readChecked(voice);
+  await add('weights', manifest.weights);
+  await add('weights', voiceOf(manifest));
+  await add('correction', correctionOf(manifest));
   expectEqual(name, 'name', name, manifest.name);
   expectEqual(name, 'featuresVersion', platform.featuresVersion, manifest.featuresVersion);
   expectEqual(name, 'inputs', graphs[manifest.kind].inputs, manifest.inputs);
   expectEqual(name, 'outputs', graphs[manifest.kind].outputs, manifest.outputs);
   if (manifest.features !== null) checkFeatures(name, manifest.features, platform);
-  return { manifest, weights, voiceWeights };
+  return { manifest, files };
+}
+
+function voiceOf(manifest: Manifest): Manifest['weights'] | null {
+  return (manifest.kind === 'trunk' && manifest.params.severalSpeakers?.weights) || null;
 }
 
 /** @param set every model of a set: see `checkSet` @throws ModelError */
@@ -156,27 +163,43 @@ async function open<K extends Kind>(
   platform: Platform,
   threads = 1,
 ): Promise<Model<K>> {
-  const { manifest, weights } = bytesOf(set, kind);
-  return { manifest, session: await openGraph(manifest.name, weights, manifest, platform, threads) };
+  const model = bytesOf(set, kind);
+  const { manifest } = model;
+  const session = await openGraph(model, manifest.weights.file, manifest, platform, threads);
+  return { manifest, session: openCorrection(model, session) };
+}
+
+function openCorrection({ manifest, files }: ModelBytes, session: Session): Session {
+  const correction = correctionOf(manifest);
+  if (correction === null) return session;
+  const { file } = correction;
+  const scores = 'intervals' in manifest.params ? Object.keys(manifest.params.intervals) : [];
+  try {
+    const json = JSON.parse(new TextDecoder().decode(files.get(file)));
+    return correctHead(session, json, { labels: manifest.labels, scores });
+  } catch (error) {
+    throw new ModelError(`Model ${manifest.name}: ${file}: ${(error as Error).message}`);
+  }
 }
 
 function bytesOf<K extends Kind>(set: readonly ModelBytes[], kind: K) {
   return set.find(({ manifest }) => manifest.kind === kind) as ModelBytes & { manifest: ManifestOf<K> };
 }
 
-function openVoice({ manifest, voiceWeights }: ModelBytes, platform: Platform): Promise<Session> | null {
+function openVoice(model: ModelBytes, platform: Platform): Promise<Session> | null {
+  const voice = voiceOf(model.manifest);
   const graph = { inputs: ['tokens', 'weights'], outputs: ['voice'] };
-  return voiceWeights && openGraph(manifest.name, voiceWeights, graph, platform);
+  return voice && openGraph(model, voice.file, graph, platform);
 }
 
 async function openGraph(
-  model: string,
-  weights: Uint8Array,
+  { manifest: { name: model }, files }: ModelBytes,
+  file: string,
   { inputs, outputs }: Pick<Session, 'inputs' | 'outputs'>,
   { openSession }: Platform,
   threads = 1,
 ): Promise<Session> {
-  const session = await openSession(weights, threads).catch((error: unknown) => {
+  const session = await openSession(files.get(file) as Uint8Array, threads).catch((error: unknown) => {
     throw new ModelError(`Model ${model}: Expected a self-contained ONNX file, got: ${String(error)}`);
   });
   expectEqual(model, 'inputs of the graph', inputs, session.inputs);

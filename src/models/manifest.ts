@@ -112,6 +112,8 @@ const headManifests = signals.map((signal) =>
     trunk: trunkReference,
     labels: definitions[signal].labels,
     params: definitions[signal].params,
+    /** Changes the outputs of the weights (correction.ts); absent from models that are not adapted. */
+    correction: z.strictObject({ file: z.literal('correction.json'), sha256 }).optional(),
     /** Why reports have no scores of this signal; absent when they have. */
     unavailable: z.string().min(1).optional(),
   }),
@@ -127,6 +129,11 @@ type TrunkManifest = z.infer<typeof trunkManifest>;
 /** Why reports have no scores of the signal; null when they have. */
 export function unavailableOf(manifest: Manifest): string | null {
   return ('unavailable' in manifest && manifest.unavailable) || null;
+}
+
+/** The file that changes the outputs of the weights; null for models that are not adapted. */
+export function correctionOf(manifest: Manifest) {
+  return ('correction' in manifest && manifest.correction) || null;
 }
 
 /** The VAD model is published as `activity`. */

@@ -57,8 +57,13 @@ export async function openSession(weights: Uint8Array, threads = 1): Promise<Ses
   return {
     inputs: session.inputNames,
     outputs: session.outputNames,
+    widths: Object.fromEntries([...session.inputMetadata, ...session.outputMetadata].map(widthOf)),
     run: async (inputs) => fromTensors(await session.run(toTensors(inputs))),
   };
+}
+
+function widthOf(value: OnnxRuntime.InferenceSession.ValueMetadata): [string, number | string] {
+  return [value.name, (value.isTensor && value.shape.at(-1)) || ''];
 }
 
 function toTensors(inputs: Readonly<Record<string, Values>>): Record<string, OnnxRuntime.Tensor> {

@@ -66,6 +66,11 @@ const cardSchema = z
       .string()
       .regex(/^[0-9a-f]{64}$/)
       .describe('SHA-256 of its weights.'),
+    correction_sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .nullable()
+      .describe('SHA-256 of the correction of their outputs; null for models that are not adapted.'),
     labels: z.array(z.string()).nullable().describe('Labels of its classes; null for a regression.'),
     licence: z.string().describe('Licence of the weights.'),
   })

@@ -14,7 +14,7 @@ const softwareSchema = z
     models: z
       .array(z.strictObject({ name: z.string(), version, sha256: hash }))
       .describe(
-        'Every model; `sha256` is that of its manifest in canonical form, which has the hash of its weights.',
+        'Every model; `sha256` is that of its manifest in canonical form, which has the hashes of its files.',
       ),
     libraries: z
       .record(z.string(), version)

@@ -1,5 +1,5 @@
 /** The content of /trust: models, data, figures, failures, keys and retention of this service, from the cards. */
-import { type Manifest, publishedName, unavailableOf } from '../models/manifest.ts';
+import { correctionOf, type Manifest, publishedName, unavailableOf } from '../models/manifest.ts';
 import type { PublicKey } from '../receipts/keys.ts';
 import type { Config } from '../runtime/config.ts';
 import { countText, type Html, html, prose } from '../runtime/html.ts';
@@ -67,11 +67,17 @@ function models(manifests: readonly Manifest[]): Html {
     publishedName(manifest.name),
     manifest.version,
     prose(describe(manifest)),
-    html`<code>${manifest.weights.sha256.slice(0, 16)}</code>`,
+    hashes(manifest),
     manifest.licence,
   ]);
   return html`<p>Undertone ${version}. <a href="/v1/models">The cards as JSON</a>.</p>
     ${table('Models', ['Model', 'Version', 'What', 'SHA-256 of the weights', 'Licence'], rows)}`;
+}
+
+function hashes(manifest: Manifest): Html {
+  const correction = correctionOf(manifest);
+  const suffix = correction && html`, correction <code>${correction.sha256.slice(0, 16)}</code>`;
+  return html`<code>${manifest.weights.sha256.slice(0, 16)}</code>${suffix}`;
 }
 
 function describe(manifest: Manifest): string {

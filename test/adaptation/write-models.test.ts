@@ -1,4 +1,5 @@
 /** Folders of adapted models from folders of strangers. */
+import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -14,6 +15,14 @@ import test, { type ExecutionContext } from 'ava';
 import type { Adaptation } from '../../src/adaptation/adapt.ts';
 import { writeModels } from '../../src/adaptation/write-models.ts';
 import { ModelError } from '../../src/analysis/platform.ts';
+import { openScoresFile } from '../../src/cli/scores-file.ts';
+import { evidenceCards } from '../../src/http/routes/models.ts';
+import { loadModels, readGolden } from '../../src/models/folders.ts';
+import { goldenDifferences } from '../../src/models/golden.ts';
+import type { Models } from '../../src/models/loader.ts';
+import { describeSoftware } from '../../src/receipts/software.ts';
+import { parseConfig } from '../../src/runtime/config.ts';
+import { trustPage } from '../../src/trust/page.ts';
 import { makeFolder } from '../support/folder.ts';
 import { copyModels } from '../support/models.ts';
 
@@ -48,6 +57,9 @@ async function adapted(t: ExecutionContext, change: (models: string, victim: str
   return { error, out };
 }
 
+const recording = 'examples/sample.wav';
+const trust = { recordings: [], keys: [], config: parseConfig({}) };
+
 const parts = ['CARD.md', 'manifest.json', 'golden.json', 'weights.onnx'];
 for (const part of parts) {
   test(`a link in the place of ${part} is refused, and its target stays as it was`, async (t) => {
@@ -77,13 +89,66 @@ test('the files of models alone are written', async (t) => {
   });
   t.is(error, null);
   const names = ['CARD.md', 'golden.json', 'manifest.json', 'weights.onnx'];
-  t.deepEqual(readdirSync(join(out, 'emotion')).sort(), names);
+  t.deepEqual(readdirSync(join(out, 'emotion')).sort(), ['CARD.md', 'correction.json', ...names.slice(1)]);
   t.deepEqual(readdirSync(join(out, 'trunk')).sort(), [...names.slice(0, 3), 'voice.onnx', 'weights.onnx']);
   t.deepEqual(
     readFileSync(join(out, 'cognitive', 'manifest.json')),
     readFileSync('models/standard/cognitive/manifest.json'),
   );
   t.regex(readFileSync(join(out, 'emotion', 'CARD.md'), 'utf8'), /^# emotion .*, adapted\n/);
+});
+
+test('the correction is a file beside weights that stay as they are, and the golden has its scores', async (t) => {
+  const { out } = await adapted(t, () => {});
+  const read = (folder: string, file: string) => readFileSync(join(folder, 'emotion', file));
+  t.deepEqual(read(out, 'weights.onnx'), read('models/standard', 'weights.onnx'));
+  t.deepEqual(JSON.parse(read(out, 'correction.json').toString()), {
+    labels: null,
+    scores: { valence: { scale: 0.9, bias: [0.01], weights: null } },
+  });
+  const { weights, correction } = JSON.parse(read(out, 'manifest.json').toString());
+  t.deepEqual(weights, JSON.parse(read('models/standard', 'manifest.json').toString()).weights);
+  const hash = createHash('sha256').update(read(out, 'correction.json')).digest('hex');
+  t.deepEqual(correction, { file: 'correction.json', sha256: hash });
+  const valenceOf = (folder: string) =>
+    JSON.parse(read(folder, 'golden.json').toString()).outputs.valence.values[0] as number;
+  t.true(Math.abs(valenceOf(out) - (0.9 * valenceOf('models/standard') + 0.01)) < 1e-5);
+  t.deepEqual(
+    await goldenDifferences(await loadModels(out), await readGolden(out, 'emotion'), 'emotion'),
+    [],
+  );
+  t.not(
+    (
+      await goldenDifferences(
+        await loadModels('models/standard'),
+        await readGolden(out, 'emotion'),
+        'emotion',
+      )
+    ).length,
+    0,
+  );
+});
+
+test('other corrections are other models in receipts, in cards and for kept scores', async (t) => {
+  const { out } = await adapted(t, () => {});
+  const [own, other] = [await loadModels(out), await loadModels('models/standard')];
+  const receiptOf = (models: Models) =>
+    describeSoftware(models).models.find(({ name }) => name === 'emotion');
+  t.is(receiptOf(own)?.version, receiptOf(other)?.version);
+  t.not(receiptOf(own)?.sha256, receiptOf(other)?.sha256);
+  const cardOf = ({ manifests }: Models) =>
+    JSON.parse(evidenceCards(manifests)).models.find((card: { name: string }) => card.name === 'emotion');
+  t.is(cardOf(own).weights_sha256, cardOf(other).weights_sha256);
+  t.is(cardOf(own).correction_sha256, own.emotion.manifest.correction?.sha256);
+  t.is(cardOf(other).correction_sha256, null);
+  t.true(
+    trustPage({ ...trust, manifests: own.manifests }).includes(cardOf(own).correction_sha256.slice(0, 16)),
+  );
+  const file = join(makeFolder(), 'scores.jsonl');
+  const scores = await openScoresFile(file, other.manifests, false);
+  await scores.add(recording, { report: {} } as never);
+  t.true(await (await openScoresFile(file, other.manifests, false)).isCurrent(recording));
+  t.false(await (await openScoresFile(file, own.manifests, false)).isCurrent(recording));
 });
 
 test('a card with a terminal escape is not copied', async (t) => {

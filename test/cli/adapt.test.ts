@@ -79,6 +79,10 @@ test('new labels are learned, and the folder works everywhere', async (t) => {
   const recall = figures.find((one: { figure: string }) => one.figure === 'UAR, all labels open');
   t.true(recall.value > 0.8, JSON.stringify(recall));
 
+  const again = await runCli(['adapt', corpus.train, '--models', out, '--out', join(corpus.folder, 'again')]);
+  t.is(again.code, 2);
+  t.regex(again.stderr, /^Expected models that are not adapted for `--models`, got .*ours, which are\n$/);
+
   const doctor = await runCli(['doctor'], { env: { UNDERTONE_MODELS_DIR: out } });
   t.regex(doctor.stdout, /models/);
   t.notRegex(doctor.stdout, /emotion probabilities/);

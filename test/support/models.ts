@@ -48,6 +48,17 @@ export async function editWeights(
   await writeFile(path, weights);
 }
 
+/** A copy in which a head has a correction.json. */
+export async function withCorrection(t: ExecutionContext, name: string, correction: string): Promise<string> {
+  const models = await copyModels(t);
+  await writeFile(join(models, name, 'correction.json'), correction);
+  await editManifest(models, name, (manifest) => {
+    const sha256 = createHash('sha256').update(correction).digest('hex');
+    Object.assign(manifest, { correction: { file: 'correction.json', sha256 } });
+  });
+  return models;
+}
+
 /** Writes the hash of the weights as they are now into their manifest. */
 export async function renewHash(models: string, name: string): Promise<void> {
   const weights = await readFile(join(models, name, 'weights.onnx'));

@@ -6,7 +6,6 @@ import { availableParallelism } from 'node:os';
 import { argv, env, exit, stderr, stdin, stdout } from 'node:process';
 import { type Adaptation, adapt, isImprovement } from '../../src/adaptation/adapt.ts';
 import type { Example } from '../../src/adaptation/example.ts';
-import { predictLabels } from '../../src/adaptation/labels.ts';
 import { readLabels, scoreLabels } from '../../src/cli/score-labels.ts';
 import {
   type Answer,
@@ -17,6 +16,7 @@ import {
   type Score,
   uar,
 } from '../../src/evaluation/statistics.ts';
+import { correctLabels, type Probabilities } from '../../src/models/correction.ts';
 import { readManifests } from '../../src/models/folders.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 
@@ -90,8 +90,6 @@ function measure(examples: readonly Example[], known: readonly string[]) {
   };
 }
 
-type Probabilities = Readonly<Record<string, number>>;
-
 function scoreOthers<Value>(
   others: readonly Example[],
   { labels }: Adaptation,
@@ -100,7 +98,7 @@ function scoreOthers<Value>(
 ): [before: number, after: number] {
   const rows = others.flatMap(({ recording, scores, embedding }) => {
     const before = scores.emotion?.probabilities as Probabilities;
-    const after = labels?.adaptation ? predictLabels(labels.adaptation, before, embedding) : before;
+    const after = labels?.adaptation ? correctLabels(labels.adaptation, before, embedding) : before;
     return [[before, after].map((probabilities) => valueOf(recording.label as string, probabilities))];
   });
   const scoreOf = (part: 0 | 1) =>

@@ -1,6 +1,6 @@
 /** GET /v1/models: the machine-readable evidence card of each model. */
 import type { Router } from '@koa/router';
-import { type Manifest, publishedName, unavailableOf } from '../../models/manifest.ts';
+import { correctionOf, type Manifest, publishedName, unavailableOf } from '../../models/manifest.ts';
 import { sendJson } from '../respond.ts';
 import type { State } from '../state.ts';
 
@@ -26,6 +26,7 @@ function evidenceCard(manifest: Manifest): object {
     description,
     features_version: manifest.featuresVersion,
     weights_sha256: weights.sha256,
+    correction_sha256: correctionOf(manifest)?.sha256 ?? null,
     trunk,
     labels,
     data: training.data,

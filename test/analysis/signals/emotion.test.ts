@@ -99,7 +99,12 @@ async function inferred(outputs: Readonly<Record<string, readonly number[]>>): P
     name,
     { data: Float32Array.from(data), shape: [1, data.length] },
   ]);
-  const session: Session = { inputs: [], outputs: [], run: async () => Object.fromEntries(values) };
+  const session: Session = {
+    inputs: [],
+    outputs: [],
+    widths: {},
+    run: async () => Object.fromEntries(values),
+  };
   const empty = { data: new Float32Array(), shape: [] };
   return (await emotion.score?.({ embeddings: empty, weights: empty }, { session, manifest })) as Row;
 }
