@@ -11,7 +11,7 @@ import { signals as allSignals, type Signal } from './analysis/signals/table.ts'
 import { defaultOptions, type SpeakerSegment } from './analysis/speakers.ts';
 import type { SpeakersReport as HttpSpeakersReport } from './analysis/speakers-report.ts';
 import { decode as decodeAll } from './audio/addon.ts';
-import { createAnalyzer } from './models/folders.ts';
+import { createAnalyzer } from './models/analyzer.ts';
 import { toValidationItem, type ValidationItem } from './openapi/errors.ts';
 import { parseConfig } from './runtime/config.ts';
 import { type ErrorCode, ServiceError } from './runtime/errors.ts';

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultOptions } from '../../src/analysis/speakers.ts';
 import { extract } from '../../src/audio/addon.ts';
-import { createAnalyzer } from '../../src/models/folders.ts';
+import { createAnalyzer } from '../../src/models/analyzer.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
 import { openSession } from '../../src/models/session.ts';
 import { parseConfig } from '../../src/runtime/config.ts';

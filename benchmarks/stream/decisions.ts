@@ -2,7 +2,7 @@
 
 import type { LiveResult, LiveState } from '../../src/analysis/live.ts';
 import type { Stage } from '../../src/analysis/stage-timer.ts';
-import { createAnalyzer } from '../../src/models/folders.ts';
+import { createAnalyzer } from '../../src/models/analyzer.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { createRecording } from '../../src/stream/recording.ts';
 import { createSchedule } from '../../src/stream/schedule.ts';

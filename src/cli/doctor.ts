@@ -102,7 +102,7 @@ async function checkModels({ modelsDir }: Config): Promise<Result> {
 /** Analyses the recordings of known failures, and compares their scores with those of the models' failures.json. */
 async function checkRecordings({ modelsDir, limits }: Config): Promise<Result> {
   const { analyzeFailure, readFailures, readFailureScores } = await import('../trust/failures.ts');
-  const { createAnalyzer } = await import('../models/folders.ts');
+  const { createAnalyzer } = await import('../models/analyzer.ts');
   const { largestDifference, tolerance } = await import('../receipts/verify.ts');
   const answers = await readFailureScores(modelsDir);
   if (answers === null) return ok('these models have no failures.json');

@@ -125,7 +125,7 @@ async function analyzeAgain(
   terminal: CliContext,
 ): Promise<UnsignedReceipt> {
   const settings = await readSettings(options, terminal);
-  const { createAnalyzer } = await import('../models/folders.ts');
+  const { createAnalyzer } = await import('../models/analyzer.ts');
   const { composeReport } = await import('../analysis/compose-report.ts');
   const { composeReceipt } = await import('../receipts/compose-receipt.ts');
   const { describeSoftware } = await import('../receipts/software.ts');

@@ -4,7 +4,7 @@ import type { Analyses, AnalyzeRequest, Analyzer } from '../analysis/analyze.ts'
 import { composeReport } from '../analysis/compose-report.ts';
 import { round } from '../analysis/rounding.ts';
 import { signals } from '../analysis/signals/table.ts';
-import { createAnalyzer } from '../models/folders.ts';
+import { createAnalyzer } from '../models/analyzer.ts';
 import { reportHeapPressure, reportReady, type ThreadSettings, toErrorReply } from '../workers/protocol.ts';
 import type { EncodedReport, JobProgressMessage, JobReply, JobTask } from './job-task.ts';
 import { createYieldingMutex, type YieldingMutex } from './yielding-mutex.ts';

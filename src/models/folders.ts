@@ -1,8 +1,7 @@
 /** Loads folders of models, with the addon and ONNX Runtime of Node.js. */
 import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
-import type { Analyzer } from '../analysis/analyze.ts';
-import { type DecodeLimits, ModelError, type Platform } from '../analysis/platform.ts';
+import { ModelError, type Platform } from '../analysis/platform.ts';
 import * as addon from '../audio/addon.ts';
 import { type Golden, goldenSchema } from './golden.ts';
 import {
@@ -36,16 +35,6 @@ const platform: Platform = {
 
 /** Its files have manifest.json as well. */
 export type ModelFolder = ModelBytes & { readonly path: string };
-
-/** Loads every model of `modelsDir` for the calling thread. @throws ModelError */
-export async function createAnalyzer(options: {
-  readonly modelsDir: string;
-  readonly limits: DecodeLimits;
-}): Promise<Analyzer> {
-  // The main thread reads manifests and analyses nothing.
-  const { analyzerOf } = await import('../analysis/analyze.ts');
-  return analyzerOf(await loadModels(options.modelsDir), options.limits);
-}
 
 /** Validated manifests of all folders in `modelsDir`, without sessions: cheap enough for the main thread. */
 export async function readManifests(modelsDir: string): Promise<Manifest[]> {

@@ -4,7 +4,7 @@ import { speechFile } from '../../benchmarks/speech.ts';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { type SignalReport, signalReport } from '../../src/analysis/report.ts';
 import { defaultOptions } from '../../src/analysis/speakers.ts';
-import { createAnalyzer } from '../../src/models/folders.ts';
+import { createAnalyzer } from '../../src/models/analyzer.ts';
 import { ServiceError } from '../../src/runtime/errors.ts';
 import { limits, speech } from '../support/analysis.ts';
 

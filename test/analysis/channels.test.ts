@@ -11,7 +11,8 @@ import { type Chunking, defaultChunking } from '../../src/analysis/chunked.ts';
 import { composeReport } from '../../src/analysis/compose-report.ts';
 import { defaultOptions } from '../../src/analysis/speakers.ts';
 import { decode } from '../../src/index.ts';
-import { createAnalyzer, loadModels } from '../../src/models/folders.ts';
+import { createAnalyzer } from '../../src/models/analyzer.ts';
+import { loadModels } from '../../src/models/folders.ts';
 import { limits } from '../support/analysis.ts';
 
 const rate = 16_000;

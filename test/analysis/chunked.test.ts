@@ -7,7 +7,8 @@ import { type AnalyzeRequest, analyzerOf } from '../../src/analysis/analyze.ts';
 import type { Analysis } from '../../src/analysis/chunk-result.ts';
 import { combinedReport } from '../../src/analysis/report.ts';
 import { defaultOptions } from '../../src/analysis/speakers.ts';
-import { createAnalyzer, loadModels } from '../../src/models/folders.ts';
+import { createAnalyzer } from '../../src/models/analyzer.ts';
+import { loadModels } from '../../src/models/folders.ts';
 import { limits, samplesOf } from '../support/analysis.ts';
 
 const request: Omit<AnalyzeRequest, 'audio'> = {

@@ -5,7 +5,7 @@ import type { LiveMessage, LiveState, LiveStep } from '../../src/analysis/live.t
 import { combinedReport } from '../../src/analysis/report.ts';
 import { defaultOptions } from '../../src/analysis/speakers.ts';
 import { wavHeader } from '../../src/audio/wav.ts';
-import { createAnalyzer } from '../../src/models/folders.ts';
+import { createAnalyzer } from '../../src/models/analyzer.ts';
 import { limits } from '../support/analysis.ts';
 import { dataOf } from '../support/stream-audio.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { combinedReportSchema, reportSchemas, signalReport } from '../../src/analysis/report.ts';
 import { defaultOptions } from '../../src/analysis/speakers.ts';
-import { createAnalyzer } from '../../src/models/folders.ts';
+import { createAnalyzer } from '../../src/models/analyzer.ts';
 import { limits, reporter } from '../support/analysis.ts';
 import { runCli } from '../support/cli.ts';
 

@@ -1,7 +1,8 @@
 /** Faults injected into a copy of the shipped models: the loader or the golden check detects each. */
 import test from 'ava';
 import { ModelError, type Values } from '../../src/analysis/platform.ts';
-import { createAnalyzer, loadModels, readGolden } from '../../src/models/folders.ts';
+import { createAnalyzer } from '../../src/models/analyzer.ts';
+import { loadModels, readGolden } from '../../src/models/folders.ts';
 import { goldenDifferences, kinds } from '../../src/models/golden.ts';
 import type { Models } from '../../src/models/loader.ts';
 import { limits } from '../support/analysis.ts';

@@ -5,7 +5,7 @@ import { wavFile } from '../../benchmarks/wav.ts';
 import type { AnalyzeRequest } from '../../src/analysis/analyze.ts';
 import { composeReport } from '../../src/analysis/compose-report.ts';
 import { defaultOptions } from '../../src/analysis/speakers.ts';
-import { createAnalyzer } from '../../src/models/folders.ts';
+import { createAnalyzer } from '../../src/models/analyzer.ts';
 import { encodeWithReceipt } from '../../src/receipts/encode-with-receipt.ts';
 import { loadOrCreateKeys } from '../../src/receipts/keys.ts';
 import { readAnswer } from '../../src/receipts/read-answer.ts';

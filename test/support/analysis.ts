@@ -6,7 +6,7 @@ import { joinArrays } from '../../src/analysis/arrays.ts';
 import { type CombinedReport, combinedReport } from '../../src/analysis/report.ts';
 import { defaultOptions } from '../../src/analysis/speakers.ts';
 import { decode } from '../../src/audio/addon.ts';
-import { createAnalyzer } from '../../src/models/folders.ts';
+import { createAnalyzer } from '../../src/models/analyzer.ts';
 
 export const limits = {
   seconds: 900,

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { runScript } from '../../scripts/run-script.ts';
-import { createAnalyzer } from '../../src/models/folders.ts';
+import { createAnalyzer } from '../../src/models/analyzer.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { modelSets } from '../../src/runtime/paths.ts';
 import { analyzeFailure, readFailures } from '../../src/trust/failures.ts';

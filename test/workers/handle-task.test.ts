@@ -4,7 +4,7 @@ import { boundary, multipart, type PartSpec, toneFile } from '../../benchmarks/u
 import type { Analyses, Analyzer } from '../../src/analysis/analyze.ts';
 import { combinedReportSchema, reportSchemas } from '../../src/analysis/report.ts';
 import type { Signal } from '../../src/analysis/signals/table.ts';
-import { createAnalyzer } from '../../src/models/folders.ts';
+import { createAnalyzer } from '../../src/models/analyzer.ts';
 import { handleTask } from '../../src/workers/handle-task.ts';
 import { limits } from '../support/analysis.ts';
 

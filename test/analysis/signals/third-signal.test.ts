@@ -18,7 +18,8 @@ import { openApiDocument } from './src/openapi/document.ts';
 import { parseConfig } from './src/runtime/config.ts';
 
 const report = await analyze(readFileSync('examples/sample.wav'), { modelsDir: 'models/standard' });
-const router = createRouter({ config: parseConfig({}), manifests: [], pages: { documents: [], assets: new Map() }, account: null });
+const config = parseConfig({});
+const router = createRouter({ config, manifests: [], pages: { documents: [], assets: new Map() }, receiptKeys: {}, jobs: null, account: { accounts: {}, config } });
 console.log(JSON.stringify({
   report,
   routes: router.stack.map(({ path }) => path),
