@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Analysis } from './chunk-result.ts';
 import { describeConversation } from './conversation.ts';
-import { type CombinedReport, combinedReport, combinedReportSchema, receiptField } from './report.ts';
+import { type CombinedReport, combinedReport, combinedReportSchema, topFields } from './report.ts';
 import { audioSchema, envelope, recordingStatus, scoreSchema, secondsSchema } from './report-schema.ts';
 import { round, roundParts } from './rounding.ts';
 
@@ -43,7 +43,7 @@ export const channelsReportSchema = z
     conversation: conversationSchema,
     audio: recordingSchema,
     request_id: envelope.request_id,
-    ...receiptField,
+    ...topFields,
   })
   .describe('The report of a request with `channels` = `split`.');
 

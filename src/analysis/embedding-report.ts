@@ -1,7 +1,7 @@
 /** Analysis -> embeddings of the trunk: the report of /v1/embed and of `undertone embed`. */
 import { z } from 'zod';
 import type { Analysis } from './chunk-result.ts';
-import { audioOf, type WithoutId } from './report.ts';
+import { audioOf, topFields, type WithoutId } from './report.ts';
 import { audioSchema, entryShape, envelope, reportShape } from './report-schema.ts';
 import { round, roundTo } from './rounding.ts';
 
@@ -23,6 +23,7 @@ const shape = {
     .describe('Embeddings of the utterances.'),
   audio: audioSchema,
   request_id: envelope.request_id,
+  ignored: topFields.ignored,
 };
 
 /** One variant per `status`. */

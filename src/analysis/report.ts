@@ -1,7 +1,7 @@
 /** Analysis -> report: the fields of each signal, and those of every report. */
 import { z } from 'zod';
 import { unavailableOf, versionOf } from '../models/manifest.ts';
-import { receiptSchema } from '../receipts/receipt.ts';
+import { ignoredSchema, receiptSchema } from '../receipts/receipt.ts';
 import type { Analysis } from './chunk-result.ts';
 import { type BodySchema, envelope, recordingStatus } from './report-schema.ts';
 import { round, roundTo } from './rounding.ts';
@@ -11,7 +11,7 @@ type Envelope = { [Field in keyof typeof envelope]: z.infer<(typeof envelope)[Fi
 type Status = z.infer<typeof recordingStatus>;
 
 /** Only at the top of a response. */
-export const receiptField = { receipt: receiptSchema.optional() };
+export const topFields = { ignored: ignoredSchema.optional(), receipt: receiptSchema.optional() };
 
 /** Of each variant of a union. */
 export type WithoutId<Body> = Body extends unknown ? Omit<Body, 'request_id'> : never;
@@ -23,7 +23,7 @@ export type CombinedReport = { status: Status } & { [S in Signal]: BodyOf<S> } &
 export const reportSchemas = Object.fromEntries(
   signals.map((signal) => {
     const [ok, ...others] = definitions[signal].body.options.map((variant) =>
-      variant.extend({ ...envelope, ...receiptField }).describe(variant.description ?? ''),
+      variant.extend({ ...envelope, ...topFields }).describe(variant.description ?? ''),
     ) as unknown as [z.ZodObject, ...z.ZodObject[]];
     return [signal, z.discriminatedUnion('status', [ok, ...others])];
   }),
@@ -33,7 +33,7 @@ const combinedShape = {
   status: recordingStatus,
   ...Object.fromEntries(signals.map((signal) => [signal, definitions[signal].body])),
   ...envelope,
-  ...receiptField,
+  ...topFields,
 };
 
 /** Response of /v1/analyze. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Analyses } from './analyze.ts';
 import { recordingOf, recordingSchema } from './channels-report.ts';
-import { combinedReport, receiptField, speakerReportSchema } from './report.ts';
+import { combinedReport, speakerReportSchema, topFields } from './report.ts';
 import { envelope, recordingStatus } from './report-schema.ts';
 
 export const speakersReportSchema = z
@@ -11,7 +11,7 @@ export const speakersReportSchema = z
     speakers: z.array(speakerReportSchema).min(1).describe('In order of their first segments.'),
     audio: recordingSchema,
     request_id: envelope.request_id,
-    ...receiptField,
+    ...topFields,
   })
   .describe('The report of a request with `segments`.');
 

@@ -83,7 +83,7 @@ async function verify(
     say(`different: ${mismatch}`);
     return terminal.fail();
   }
-  const again = await analyzeAgain(toRequest(receipt, evidence), options, terminal);
+  const again = await analyzeAgain(toRequest(receipt, evidence), receipt, options, terminal);
   const comparison = compareReceipts(receipt, again);
   say(describe(comparison, reports.length > 0));
   if (comparison.outcome === 'identical') return;
@@ -121,6 +121,7 @@ function toRequest({ options }: Receipt, { recording, ...parts }: Evidence): Ana
 
 async function analyzeAgain(
   request: AnalyzeRequest,
+  { options: { ignored } }: Receipt,
   options: Options,
   terminal: CliContext,
 ): Promise<UnsignedReceipt> {
@@ -134,7 +135,7 @@ async function analyzeAgain(
   const limits = { ...settings.limits, seconds: maxSeconds, deadlineSeconds: 0 };
   const analyzer = await createAnalyzer({ ...settings, limits });
   const analyses = await analyzer.analyze(request);
-  const report = composeReport(request, analyses, '');
+  const report = { ...composeReport(request, analyses, ''), ...(ignored && { ignored }) };
   return composeReceipt(request, { analyses, report }, describeSoftware(analyzer.models), {
     keyId: '',
     purpose: null,

@@ -17,6 +17,7 @@ export type JobRequest = AnalyzeOptions & {
   readonly callback: string | null;
   /** Null: no receipt. */
   readonly receipt?: Payload['receipt'];
+  readonly ignored?: Payload['ignored'];
   /** Null counts the audio for no token. */
   readonly usage?: UsageKey | null;
 };
@@ -59,7 +60,7 @@ async function insert(
 async function enqueue(
   { store, queues, cipher, uploadStore, withRedis }: JobsContext,
   { id, created_at }: JobRow,
-  { owner, source, channel, channels, segments, callback, receipt = null, usage = null }: JobRequest,
+  { owner, source, channel, channels, segments, callback, receipt = null, ignored, usage = null }: JobRequest,
 ): Promise<void> {
   try {
     const installation = await store.installationId();
@@ -70,6 +71,7 @@ async function enqueue(
       segments,
       callback,
       receipt,
+      ignored,
       usage,
       owner: owner.key,
       installation,

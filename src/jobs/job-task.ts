@@ -1,6 +1,7 @@
 /** Messages between a worker and its analysis threads. */
 import type { AnalyzeOptions } from '../analysis/speakers.ts';
 import type { Signing } from '../receipts/compose-receipt.ts';
+import type { Ignored } from '../receipts/receipt.ts';
 import type { Unsigned } from '../receipts/sign.ts';
 import type { ErrorReply } from '../workers/protocol.ts';
 import type { JobProgress } from './job-json.ts';
@@ -14,6 +15,8 @@ export type JobTask = AnalyzeOptions & {
   readonly queue: QueueName;
   readonly audio: Uint8Array;
   readonly baselines: readonly Uint8Array[];
+  /** Of the report. */
+  readonly ignored?: Ignored | undefined;
   /** Null: no receipt. */
   readonly signing: Signing | null;
   /** Shared flag: a value other than 0 stops the analysis. */

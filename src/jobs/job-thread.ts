@@ -26,7 +26,7 @@ async function start(settings: ThreadSettings): Promise<(task: JobTask) => Promi
 /** Never rejects: errors are replies. */
 async function work(
   analyzer: Analyzer,
-  { id, queue, signing, ...options }: JobTask,
+  { id, queue, signing, ignored, ...options }: JobTask,
   mutex: YieldingMutex,
 ): Promise<JobReply> {
   const request = { ...options, signals, hashSamples: signing !== null };
@@ -42,7 +42,7 @@ async function work(
         : await analyzer.analyzeUnlessLong(request);
     if (analyses === null) return { kind: 'long' };
     const { seconds: audioSeconds } = analyses[0].audio;
-    const report = composeReport(request, analyses, id);
+    const report = { ...composeReport(request, analyses, id), ...(ignored && { ignored }) };
     const encoded = await encode(analyzer, request, { analyses, report }, signing);
     return { kind: 'report', audioSeconds, ...encoded };
   } catch (error) {

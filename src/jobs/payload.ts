@@ -1,6 +1,7 @@
 /** Payload of a job in Redis: versioned, and encrypted because URLs may contain keys. */
 import { z } from 'zod';
 import { channelModes } from '../analysis/speakers.ts';
+import { ignoredSchema } from '../receipts/receipt.ts';
 import type { Cipher } from './encryption.ts';
 
 /** Increased with every change that workers of the release before cannot read. */
@@ -26,6 +27,8 @@ const schema = z.object({
   callback: z.string().nullable(),
   /** Null: no receipt. `purpose`: that of the token. */
   receipt: z.object({ purpose: z.string().nullable() }).nullable(),
+  /** Of the report. */
+  ignored: ignoredSchema.optional(),
   /** Whose usage the audio counts as; null for no token. */
   usage: z.object({ token: z.string(), owner: z.string().nullable() }).nullable(),
   /** `JobOwner.key`. */

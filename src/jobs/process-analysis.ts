@@ -129,8 +129,8 @@ async function analyze(context: WorkerContext, analysis: Analysis): Promise<Repo
   signal.addEventListener('abort', stop);
   try {
     if (signal.aborted) stop();
-    const { channel, channels, segments } = payload;
-    const options = { channel, channels, segments };
+    const { channel, channels, segments, ignored } = payload;
+    const options = { channel, channels, segments, ignored };
     const key = context.receiptKeys.current();
     const signing = payload.receipt && { ...payload.receipt, keyId: key.id };
     const task = { id: job.id as string, queue, ...recording, ...options, signing, cancel };

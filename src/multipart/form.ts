@@ -1,8 +1,9 @@
 /** The form of an upload, for analyses and jobs: its parts and their limits. */
-
 import { maxBaselines } from '../analysis/signals/speaker.ts';
 import { type AnalyzeOptions, channelModes, defaultOptions } from '../analysis/speakers.ts';
+import type { Ignored } from '../receipts/receipt.ts';
 import { invalidPart, type ProblemReason, type ServiceError } from '../runtime/errors.ts';
+import { suggest } from '../runtime/suggest.ts';
 import type { PartHeaders } from './headers.ts';
 import { mediaType, missingPart } from './missing-audio.ts';
 import { createMultipartReader, type PartHandler } from './reader.ts';
@@ -25,6 +26,8 @@ export type Sizes = { readonly audio: number; readonly baselines: readonly numbe
 
 export type Form = AnalyzeOptions & {
   readonly sizes: Sizes;
+  /** Parts with unknown names. */
+  readonly ignored: readonly Ignored[number][];
   /** Not for jobs. */
   readonly receipt: boolean;
   /** Only for jobs. */
@@ -52,7 +55,7 @@ export const flags = ['true', 'false'] as const;
 const acceptedType = /^(audio|video)\/|^(application|binary)\/octet-stream$|^application\/(ogg|mp4)$/;
 
 /**
- * Uses the first part of each name, up to five of `baseline`, and ignores unknown ones.
+ * Uses the first part of each name, up to five of `baseline`, and lists unknown ones.
  * @param onBytes receives the bytes of the recordings in order, as views of the blocks
  */
 export function createFormReader(
@@ -125,6 +128,7 @@ export function createFormReader(
         segments: segments === undefined ? defaultOptions.segments : parseSegments(segments),
         receipt: toOneOf('receipt', flags, receipt) === 'true',
         callback,
+        ignored: ignoredParts(names),
       };
     },
   };
@@ -138,9 +142,42 @@ export function readForm(body: Uint8Array, boundary: string) {
     found[name] = bytes;
   });
   reader.write(body);
-  const { sizes: _, callback: __, ...options } = reader.end();
+  const { sizes: _, callback, ignored, ...options } = reader.end();
   const baselines = baselineNames.flatMap((name) => found[name] ?? []);
-  return { audio: found.audio as Uint8Array, baselines, ...options };
+  const unused = callback === null ? [] : [{ name: 'callback', msg: 'Only POST /v1/jobs has this part' }];
+  return {
+    audio: found.audio as Uint8Array,
+    baselines,
+    ...options,
+    ignored: [...unused, ...ignored].slice(0, maxIgnored),
+  };
+}
+
+const maxIgnored = 10;
+const partNames = ['audio', 'baseline', ...Object.keys(texts)];
+
+function ignoredParts(names: readonly string[]): Ignored {
+  return toIgnored(new Set(names.filter((name) => !partNames.includes(name))), 'part', '');
+}
+
+/** @param names of the query parameters of a path that has none */
+export function ignoredParameters(names: readonly string[]): Ignored {
+  return toIgnored(names, 'query parameter', 'the part ');
+}
+
+function toIgnored(names: Iterable<string>, kind: string, prefix: string): Ignored {
+  return [...names].slice(0, maxIgnored).map((sent) => {
+    const name = sent.slice(0, 64).replaceAll(/[^\w.[\]-]/g, '?');
+    const meant = suggest(name, partNames);
+    const hint = meant === null ? '' : `: did you mean ${prefix}\`${meant}\`?`;
+    return { name, msg: `Unknown ${kind}${hint}` };
+  });
+}
+
+/** The field `ignored` of a report, if there is one. */
+export function ignoredField(...lists: readonly (readonly Ignored[number][])[]): { ignored?: Ignored } {
+  const ignored = lists.flat().slice(0, maxIgnored);
+  return ignored.length === 0 ? {} : { ignored };
 }
 
 function tooManyBaselines(): ServiceError {

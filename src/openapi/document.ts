@@ -7,7 +7,7 @@ import { componentSchemas, schemaRef } from './schemas.ts';
 
 const introduction = `Undertone analyses *how* a person speaks. Upload a recording, get JSON: emotion and cognitive signals.
 
-Every response has an \`X-Request-Id\`. HEAD is supported like GET. Queries are ignored where a path documents none. Fields may be added within v1.
+Every response has an \`X-Request-Id\`. HEAD is supported like GET. Queries are ignored where a path documents none, and listed in the report of an analysis. Fields may be added within v1.
 Retry only ${retriedStatuses.join(', ')} and lost connections, after 1, 2, 4 s and so on, or after \`Retry-After\` where that is longer.
 
 Errors of all paths:

@@ -1,7 +1,7 @@
 /** Report -> its receipt without signature, on the thread of the analysis. */
 import type { Analyses, AnalyzeRequest } from '../analysis/analyze.ts';
 import { canonicalBytes, hashReport, sha256 } from './canonical.ts';
-import type { Software, UnsignedReceipt } from './receipt.ts';
+import type { Ignored, Software, UnsignedReceipt } from './receipt.ts';
 
 /** The key, and the purpose of the token. */
 export type Signing = { readonly keyId: string; readonly purpose: string | null };
@@ -14,6 +14,7 @@ export function composeReceipt(
   { keyId, purpose }: Signing,
 ): UnsignedReceipt {
   const { audio, baselines, segments, signals, channel, channels } = request;
+  const { ignored } = report as { ignored?: Ignored };
   const samples = analyses.map(({ samplesSha256 }) => samplesSha256 as string);
   return {
     version: 1,
@@ -25,7 +26,7 @@ export function composeReceipt(
     segments_sha256: segments === null ? null : sha256(canonicalBytes(segments)),
     samples_sha256: segments === null ? samples : samples.slice(0, 1),
     report_sha256: hashReport(report),
-    options: { signals: [...signals], channel, channels },
+    options: { signals: [...signals], channel, channels, ...(ignored && { ignored }) },
     scores: scoresOf(report, signals),
     software,
   };

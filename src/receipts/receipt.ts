@@ -5,6 +5,26 @@ import { maxBaselines } from '../analysis/signals/speaker.ts';
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const version = z.string().min(1);
 
+export const ignoredSchema = z
+  .array(
+    z
+      .strictObject({
+        name: z
+          .string()
+          .regex(/^[\w.[\]?-]{0,64}$/)
+          .describe('Its name: the first 64 characters, others than A-Z a-z 0-9 _ . - [ ] as ?.'),
+        msg: z.string().describe('What it is, and the name that was probably meant.'),
+      })
+      .describe('A form part or a query parameter.'),
+  )
+  .min(1)
+  .max(10)
+  .describe(
+    'Form parts and query parameters that this path does not have, at most ten. Absent when there are none.',
+  );
+
+export type Ignored = z.infer<typeof ignoredSchema>;
+
 const softwareSchema = z
   .strictObject({
     undertone: version.describe('Version of Undertone.'),
@@ -58,6 +78,7 @@ export const receiptSchema = z
         signals: z.array(z.string()).min(1).describe('Requested signals.'),
         channel: z.int().nullable().describe('0-based channel; null averages all.'),
         channels: z.string().nullable().describe('`split`, or null.'),
+        ignored: ignoredSchema.optional(),
       })
       .describe('Parts of the form, null where absent.'),
     scores: z

@@ -7,7 +7,7 @@ import { signals as allSignals, type Signal } from '../analysis/signals/table.ts
 import { type AnalyzeOptions, defaultOptions } from '../analysis/speakers.ts';
 import { type Stage, stoppedMessage } from '../analysis/stage-timer.ts';
 import { wavHeader } from '../audio/wav.ts';
-import { readForm } from '../multipart/form.ts';
+import { ignoredField, readForm } from '../multipart/form.ts';
 import { encodeWithReceipt } from '../receipts/encode-with-receipt.ts';
 import { invalidPart, ServiceError } from '../runtime/errors.ts';
 import { deserializeState, serializeState } from './live-state.ts';
@@ -77,6 +77,7 @@ async function report(
     signals,
     embeddings = false,
     requestId,
+    ignored: parameters = [],
     maxSeconds,
     receipt,
     cancel,
@@ -85,7 +86,7 @@ async function report(
 ) {
   const started = performance.now();
   const bytes = body.length === 1 ? (body[0] as Uint8Array) : Buffer.concat(body);
-  const { receipt: requested, ...form } = readForm(bytes, boundary);
+  const { receipt: requested, ignored, ...form } = readForm(bytes, boundary);
   const parsed = performance.now();
   requireAllSignals(form, signals);
   if (embeddings && requested) throw noReceipt();
@@ -94,9 +95,12 @@ async function report(
   const request = { ...form, ...limits, signals, embeddings, hashSamples: wanted };
   const analyses = await analyzer.analyze(request);
   const analyzed = performance.now();
-  const composed = embeddings
-    ? { ...embeddingReport(analyses[0]), request_id: requestId }
-    : composeReport(request, analyses, requestId);
+  const composed = {
+    ...(embeddings
+      ? { ...embeddingReport(analyses[0]), request_id: requestId }
+      : composeReport(request, analyses, requestId)),
+    ...ignoredField(ignored, parameters),
+  };
   const encoded = wanted
     ? encodeWithReceipt(analyzer, request, { analyses, report: composed }, receipt)
     : { json: encoder.encode(JSON.stringify(composed)) };

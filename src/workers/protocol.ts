@@ -7,6 +7,7 @@ import type { Signal } from '../analysis/signals/table.ts';
 import type { Stage } from '../analysis/stage-timer.ts';
 import type { SampleFormat } from '../audio/wav.ts';
 import type { Signing } from '../receipts/compose-receipt.ts';
+import type { Ignored } from '../receipts/receipt.ts';
 import { type SerializedError, ServiceError, serializeError } from '../runtime/errors.ts';
 import type { SerializedState } from './live-state.ts';
 import type { PauseFlag } from './pause-flag.ts';
@@ -32,6 +33,8 @@ export type FormTask = {
   /** The report has embeddings in place of signals. */
   readonly embeddings?: boolean;
   readonly requestId: string;
+  /** Query parameters, which the path does not have. */
+  readonly ignored?: Ignored;
   /** Longest recording, s, in place of the limit of the service. */
   readonly maxSeconds?: number;
   readonly receipt: Signing & { readonly always: boolean };

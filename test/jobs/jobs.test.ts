@@ -42,7 +42,7 @@ test.serial(
     const channel = { name: 'channel', bytes: '0' };
     const second = { ...baseline, bytes: wavFile(samplesOf('speech.wav').subarray(0, 16_000 * 4)) };
     const parts = [audio, baseline, channel, second];
-    const reply = await place.upload([...parts, { name: 'other', bytes: 'ignored' }]);
+    const reply = await place.upload([...parts, { name: 'chanels', bytes: 'ignored' }]);
     t.is(reply.status, 202, reply.body);
     const begun = jobOf(reply);
     t.is(reply.headers.location, `/v1/jobs/${begun.id}`);
@@ -69,7 +69,8 @@ test.serial(
     const headers = { Authorization: `Bearer ${place.server.token}`, 'Content-Type': contentType };
     const body = multipart(parts);
     const direct = await call(place.server.port, { method: 'POST', path: '/v1/analyze', headers, body });
-    t.deepEqual(job.result, { ...JSON.parse(direct.body), request_id: begun.id });
+    const ignored = [{ name: 'chanels', msg: 'Unknown part: did you mean `channels`?' }];
+    t.deepEqual(job.result, { ...JSON.parse(direct.body), request_id: begun.id, ignored });
     const keptMs = Date.parse(job.expires_at) - Date.parse(job.finished_at ?? '');
     t.true(Math.abs(keptMs - 86_400_000) < 60_000, `${keptMs}`);
     t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);

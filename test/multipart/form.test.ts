@@ -21,7 +21,7 @@ function problemOf(parts: readonly PartSpec[]) {
   return failure.problems[0];
 }
 
-test('the first part of each name counts and unknown ones are ignored', (t) => {
+test('the first part of each name counts and unknown ones are listed', (t) => {
   const form = read([
     part('x'),
     part('audio', '1'),
@@ -37,7 +37,31 @@ test('the first part of each name counts and unknown ones are ignored', (t) => {
     channels: null,
     receipt: false,
     segments: null,
+    ignored: [
+      { name: 'x', msg: 'Unknown part' },
+      { name: 'timeline', msg: 'Unknown part' },
+    ],
   });
+});
+
+test('a misspelt part comes with the one that was probably meant, in harmless characters', (t) => {
+  const ignoredOf = (...names: readonly string[]) =>
+    read([part('audio'), ...names.map((name) => part(name))]).ignored;
+  t.deepEqual(ignoredOf('chanel', 'chanel', 'Baseline'), [
+    { name: 'chanel', msg: 'Unknown part: did you mean `channel`?' },
+    { name: 'Baseline', msg: 'Unknown part: did you mean `baseline`?' },
+  ]);
+  t.deepEqual(
+    ignoredOf('<b>é\u001b', 'audio[]', 'n'.repeat(100)).map(({ name }) => name),
+    ['?b???', 'audio[]', 'n'.repeat(64)],
+  );
+  t.is(ignoredOf(...Array.from({ length: 40 }, (_, index) => `name-${index}`)).length, 10);
+  t.deepEqual(
+    ignoredOf('segmnets', 'file').map(({ msg }) => msg),
+    ['Unknown part: did you mean `segments`?', 'Unknown part'],
+  );
+  t.deepEqual(ignoredOf('callback'), [{ name: 'callback', msg: 'Only POST /v1/jobs has this part' }]);
+  t.deepEqual(ignoredOf('channel'.slice(0, 0)), [{ name: '', msg: 'Unknown part' }]);
 });
 
 test('up to five baselines count, in their order', (t) => {
@@ -149,6 +173,7 @@ test('a form in blocks has the result of the whole form', (t) => {
     receipt: false,
     segments: null,
     callback: 'https://example.org/',
+    ignored: [{ name: 'x', msg: 'Unknown part' }],
   });
   t.deepEqual(got, { audio: 'a recording', baseline: 'at rest' });
 });

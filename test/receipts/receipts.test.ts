@@ -159,6 +159,20 @@ test('a report has a receipt on request alone, and is the same with it', async (
   t.is(receipt.samples_sha256.length, 1);
 });
 
+test('what a report ignored is part of it, and of its receipt', async (t) => {
+  const parts = { audio: sample, receipt: 'true', chanel: '0' };
+  const text = await analyze(parts, { path: '/v1/analyze?segmnts=x' });
+  const report = JSON.parse(text);
+  const ignored = [
+    { name: 'chanel', msg: 'Unknown part: did you mean `channel`?' },
+    { name: 'segmnts', msg: 'Unknown query parameter: did you mean the part `segments`?' },
+  ];
+  t.deepEqual([report.ignored, report.receipt.options.ignored], [ignored, ignored]);
+  t.deepEqual(await verify(parts, text), identical);
+  const other = await verify(parts, text.replaceAll('chanel', 'chanol'));
+  t.is(other.code, 1, other.stdout);
+});
+
 test('any changed byte of the recording is refused', async (t) => {
   const { receipt, report } =
     readAnswer(Buffer.from(await analyze({ audio: sample, receipt: 'true' }))) ?? {};

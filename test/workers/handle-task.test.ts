@@ -1,7 +1,10 @@
 /** Which report a task is answered with. */
 import test, { type ExecutionContext } from 'ava';
 import { boundary, multipart, type PartSpec, toneFile } from '../../benchmarks/upload-body.ts';
+import { wavFile } from '../../benchmarks/wav.ts';
 import type { Analyses, Analyzer } from '../../src/analysis/analyze.ts';
+import { channelsReportSchema } from '../../src/analysis/channels-report.ts';
+import { embeddingReportSchema } from '../../src/analysis/embedding-report.ts';
 import { combinedReportSchema, reportSchemas } from '../../src/analysis/report.ts';
 import type { Signal } from '../../src/analysis/signals/table.ts';
 import { createAnalyzer } from '../../src/models/analyzer.ts';
@@ -40,6 +43,35 @@ test('each signal is answered with its own report, and no other name with any', 
     t.deepEqual(schema.parse(report), report as never, signals.join());
   }
   t.is((await replyTo(analyzer, ['posture'])).kind, 'internalError');
+});
+
+test('unknown parts and query parameters are listed in every report, at most ten', async (t) => {
+  const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
+  const many = Array.from({ length: 9 }, (_, index) => ({ name: `x-${index}`, bytes: '' }));
+  const chanel = { name: 'chanel', bytes: '0' };
+  const audio = { name: 'audio', bytes: wavFile(new Float32Array(32_000), 16_000, 2) };
+  const split = { name: 'channels', bytes: 'split' };
+  const parameter = { name: 'rate', msg: 'Unknown query parameter' };
+  const named = { name: 'chanel', msg: 'Unknown part: did you mean `channel`?' };
+  for (const [task, parts, schema] of [
+    [{ signals: ['emotion'] }, [chanel], reportSchemas.emotion],
+    [{ signals: ['emotion', 'cognitive'] }, [chanel], combinedReportSchema],
+    [{ signals: ['emotion', 'cognitive'] }, [chanel, split], channelsReportSchema],
+    [{ signals: [], embeddings: true }, [chanel], embeddingReportSchema],
+  ] as const) {
+    const body = [new Uint8Array(multipart([audio, ...parts]))];
+    const cancel = new Int32Array(new SharedArrayBuffer(4));
+    const receipt = { keyId: 'key', purpose: null, always: false };
+    const shared = { boundary, requestId: 'id-1', receipt, cancel, ignored: [parameter] };
+    const report = reportOf(t, await handleTask(analyzer, { ...task, ...shared, body })) as object;
+    t.notThrows(() => schema.parse(report));
+    t.like(report, { ignored: [named, parameter] });
+  }
+  const { ignored } = reportOf(t, await replyTo(analyzer, ['emotion'], [chanel, ...many, ...many])) as {
+    ignored: object[];
+  };
+  t.is(ignored.length, 10);
+  t.false('ignored' in (reportOf(t, await replyTo(analyzer, ['emotion'])) as object));
 });
 
 test('parts of several speakers are refused on other paths', async (t) => {

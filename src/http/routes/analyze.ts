@@ -4,6 +4,7 @@ import type { Context, Middleware, Next } from 'koa';
 import { signals as allSignals, type Signal } from '../../analysis/signals/table.ts';
 import type { Stage } from '../../analysis/stage-timer.ts';
 import { scopeOf } from '../../auth/tokens.ts';
+import { ignoredParameters } from '../../multipart/form.ts';
 import { boundaryOf } from '../../multipart/headers.ts';
 import { missingForm } from '../../multipart/missing-audio.ts';
 import type { ReceiptKeys } from '../../receipts/keys.ts';
@@ -91,7 +92,8 @@ function analyze(wanted: Wanted, options: AnalysisOptions): Middleware<State> {
     const key = receiptKeys.current();
     const { purpose = null } = state.principal ?? {};
     const receipt = { keyId: key.id, purpose, always: config.receipts === 'always' };
-    const task = { ...wanted, boundary, requestId: state.requestId, receipt };
+    const ignored = ignoredParameters(Object.keys(context.query));
+    const task = { ...wanted, boundary, ignored, requestId: state.requestId, receipt };
     const result =
       upload === null ? null : await run(context, task, upload, { account, deadlineAt }, options.pool);
     if (result === null) return markAborted(context);

@@ -6,7 +6,7 @@ import { type Principal, scopes } from '../../auth/tokens.ts';
 import { type UsageKey, usageKey } from '../../auth/usage.ts';
 import type { JobOwner, JobRequest, Jobs, StoredJob } from '../../jobs/jobs.ts';
 import type { UploadedForm } from '../../jobs/uploads.ts';
-import { refuseBeside } from '../../multipart/form.ts';
+import { ignoredField, ignoredParameters, refuseBeside } from '../../multipart/form.ts';
 import { boundaryOf } from '../../multipart/headers.ts';
 import { missingForm } from '../../multipart/missing-audio.ts';
 import { jobsBody } from '../../openapi/job-requests.ts';
@@ -132,10 +132,11 @@ async function createJobFromUpload(request: JobRequestContext): Promise<void> {
     const id = jobs.createId();
     const form = await upload(request, { ...limits, id, boundary, keep: !known });
     if (form === null) return markAborted(context);
-    const { sizes, receipt, ...rest } = form;
+    const { sizes, receipt, ignored, ...rest } = form;
     const source = { kind: 'upload', sizes } as const;
     const job = await jobs.create(id, {
       ...rest,
+      ...ignoredField(ignored, ignoredParameters(Object.keys(context.query))),
       receipt: receiptOf(receipt, request),
       owner,
       usage,
@@ -180,7 +181,8 @@ async function createJobsFromUrls(request: JobRequestContext): Promise<void> {
   const { context, jobs, options, key, owner, usage } = request;
   const { config } = options;
   const { urls, ...fields } = await options.readJson(context, jobsBody, jobsRules);
-  const rest = { ...fields, segments: null };
+  const ignored = ignoredField(ignoredParameters(Object.keys(context.query)));
+  const rest = { ...fields, segments: null, ...ignored };
   if (config.jobs.urlPrefixes.length === 0) {
     const msg = 'Expected an upload: UNDERTONE_JOB_URL_PREFIXES is not set, so this service fetches no URLs';
     throw new ServiceError('not_configured', msg);
