@@ -598,6 +598,13 @@ export interface components {
             segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            /** @description Form parts and query parameters that this path does not have, at most ten. Absent when there are none. */
+            ignored?: {
+                /** @description Its name: the first 64 characters, others than A-Z a-z 0-9 _ . - [ ] as ?. */
+                name: string;
+                /** @description What it is, and the name that was probably meant. */
+                msg: string;
+            }[];
             receipt?: components["schemas"]["Receipt"];
         };
         /** @description Less than 0.5 s of speech was detected. */
@@ -616,6 +623,13 @@ export interface components {
             segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            /** @description Form parts and query parameters that this path does not have, at most ten. Absent when there are none. */
+            ignored?: {
+                /** @description Its name: the first 64 characters, others than A-Z a-z 0-9 _ . - [ ] as ?. */
+                name: string;
+                /** @description What it is, and the name that was probably meant. */
+                msg: string;
+            }[];
             receipt?: components["schemas"]["Receipt"];
         };
         /** @description The models have no such signal. */
@@ -636,6 +650,13 @@ export interface components {
             segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            /** @description Form parts and query parameters that this path does not have, at most ten. Absent when there are none. */
+            ignored?: {
+                /** @description Its name: the first 64 characters, others than A-Z a-z 0-9 _ . - [ ] as ?. */
+                name: string;
+                /** @description What it is, and the name that was probably meant. */
+                msg: string;
+            }[];
             receipt?: components["schemas"]["Receipt"];
         };
         /** @description The report of a signal, its audio and request_id hoisted. `status` selects the variant. */
@@ -711,6 +732,13 @@ export interface components {
             segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            /** @description Form parts and query parameters that this path does not have, at most ten. Absent when there are none. */
+            ignored?: {
+                /** @description Its name: the first 64 characters, others than A-Z a-z 0-9 _ . - [ ] as ?. */
+                name: string;
+                /** @description What it is, and the name that was probably meant. */
+                msg: string;
+            }[];
             receipt?: components["schemas"]["Receipt"];
         };
         /** @description Less than 0.5 s of speech was detected. */
@@ -742,6 +770,13 @@ export interface components {
             segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            /** @description Form parts and query parameters that this path does not have, at most ten. Absent when there are none. */
+            ignored?: {
+                /** @description Its name: the first 64 characters, others than A-Z a-z 0-9 _ . - [ ] as ?. */
+                name: string;
+                /** @description What it is, and the name that was probably meant. */
+                msg: string;
+            }[];
             receipt?: components["schemas"]["Receipt"];
         };
         /** @description The models have no such signal. */
@@ -775,6 +810,13 @@ export interface components {
             segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            /** @description Form parts and query parameters that this path does not have, at most ten. Absent when there are none. */
+            ignored?: {
+                /** @description Its name: the first 64 characters, others than A-Z a-z 0-9 _ . - [ ] as ?. */
+                name: string;
+                /** @description What it is, and the name that was probably meant. */
+                msg: string;
+            }[];
             receipt?: components["schemas"]["Receipt"];
         };
         /** @description The report of a signal, its audio and request_id hoisted. `status` selects the variant. */
@@ -871,6 +913,13 @@ export interface components {
             segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            /** @description Form parts and query parameters that this path does not have, at most ten. Absent when there are none. */
+            ignored?: {
+                /** @description Its name: the first 64 characters, others than A-Z a-z 0-9 _ . - [ ] as ?. */
+                name: string;
+                /** @description What it is, and the name that was probably meant. */
+                msg: string;
+            }[];
             receipt?: components["schemas"]["Receipt"];
         };
         /** @description The report of a request with `channels` = `split`. */
@@ -889,6 +938,13 @@ export interface components {
             audio: components["schemas"]["Recording"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            /** @description Form parts and query parameters that this path does not have, at most ten. Absent when there are none. */
+            ignored?: {
+                /** @description Its name: the first 64 characters, others than A-Z a-z 0-9 _ . - [ ] as ?. */
+                name: string;
+                /** @description What it is, and the name that was probably meant. */
+                msg: string;
+            }[];
             receipt?: components["schemas"]["Receipt"];
         };
         /** @description Who speaks when, from the `speech` segments of both channels. */
@@ -923,6 +979,13 @@ export interface components {
             audio: components["schemas"]["Recording"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            /** @description Form parts and query parameters that this path does not have, at most ten. Absent when there are none. */
+            ignored?: {
+                /** @description Its name: the first 64 characters, others than A-Z a-z 0-9 _ . - [ ] as ?. */
+                name: string;
+                /** @description What it is, and the name that was probably meant. */
+                msg: string;
+            }[];
             receipt?: components["schemas"]["Receipt"];
         };
         /** @description The report of one speaker. */
@@ -940,6 +1003,13 @@ export interface components {
             segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            /** @description Form parts and query parameters that this path does not have, at most ten. Absent when there are none. */
+            ignored?: {
+                /** @description Its name: the first 64 characters, others than A-Z a-z 0-9 _ . - [ ] as ?. */
+                name: string;
+                /** @description What it is, and the name that was probably meant. */
+                msg: string;
+            }[];
             receipt?: components["schemas"]["Receipt"];
         };
         EmbeddingReport: components["schemas"]["EmbeddingReportOk"] | components["schemas"]["EmbeddingReportInsufficientSpeech"];
@@ -974,6 +1044,13 @@ export interface components {
             audio: components["schemas"]["Audio"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            /** @description Form parts and query parameters that this path does not have, at most ten. Absent when there are none. */
+            ignored?: {
+                /** @description Its name: the first 64 characters, others than A-Z a-z 0-9 _ . - [ ] as ?. */
+                name: string;
+                /** @description What it is, and the name that was probably meant. */
+                msg: string;
+            }[];
         };
         /** @description Less than 0.5 s of speech was detected. */
         EmbeddingReportInsufficientSpeech: {
@@ -1006,6 +1083,13 @@ export interface components {
             audio: components["schemas"]["Audio"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            /** @description Form parts and query parameters that this path does not have, at most ten. Absent when there are none. */
+            ignored?: {
+                /** @description Its name: the first 64 characters, others than A-Z a-z 0-9 _ . - [ ] as ?. */
+                name: string;
+                /** @description What it is, and the name that was probably meant. */
+                msg: string;
+            }[];
         };
         /** @description Format of the recording. Quality and speech of a channel are in its report. */
         Recording: {
@@ -1122,6 +1206,8 @@ export interface components {
             features_version: number;
             /** @description SHA-256 of its weights. */
             weights_sha256: string;
+            /** @description SHA-256 of the correction of their outputs; null for models that are not adapted. */
+            correction_sha256: string | null;
             /** @description Labels of its classes; null for a regression. */
             labels: string[] | null;
             /** @description Licence of the weights. */
@@ -1160,6 +1246,13 @@ export interface components {
                 channel: number | null;
                 /** @description `split`, or null. */
                 channels: string | null;
+                /** @description Form parts and query parameters that this path does not have, at most ten. Absent when there are none. */
+                ignored?: {
+                    /** @description Its name: the first 64 characters, others than A-Z a-z 0-9 _ . - [ ] as ?. */
+                    name: string;
+                    /** @description What it is, and the name that was probably meant. */
+                    msg: string;
+                }[];
             };
             /** @description `signals` of each signal, per report: one, or one per channel or speaker. */
             scores: {
@@ -1177,7 +1270,7 @@ export interface components {
                 addon_sha256: string;
                 /** @description As `model.features_version` of the report. */
                 features_version: number;
-                /** @description Every model; `sha256` is that of its manifest in canonical form, which has the hash of its weights. */
+                /** @description Every model; `sha256` is that of its manifest in canonical form, which has the hashes of its files. */
                 models: {
                     name: string;
                     version: string;
@@ -1987,7 +2080,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name is used, up to five of `baseline`; others are ignored. File names are ignored. */
+        /** @description The first part of each name is used, up to five of `baseline`; others are ignored, and listed as `ignored` in the report. File names are ignored. */
         requestBody: {
             content: {
                 "multipart/form-data": {
@@ -2162,7 +2255,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name is used, up to five of `baseline`; others are ignored. File names are ignored. */
+        /** @description The first part of each name is used, up to five of `baseline`; others are ignored, and listed as `ignored` in the report. File names are ignored. */
         requestBody: {
             content: {
                 "multipart/form-data": {
@@ -2337,7 +2430,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name is used, up to five of `baseline`; others are ignored. File names are ignored. */
+        /** @description The first part of each name is used, up to five of `baseline`; others are ignored, and listed as `ignored` in the report. File names are ignored. */
         requestBody: {
             content: {
                 "multipart/form-data": {
@@ -2512,7 +2605,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name is used, up to five of `baseline`; others are ignored. File names are ignored. */
+        /** @description The first part of each name is used, up to five of `baseline`; others are ignored, and listed as `ignored` in the report. File names are ignored. */
         requestBody: {
             content: {
                 "multipart/form-data": {
@@ -2824,7 +2917,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name is used, up to five of `baseline`; others are ignored. File names are ignored. Or JSON, if the operator allows URLs of recordings. */
+        /** @description The first part of each name is used, up to five of `baseline`; others are ignored, and listed as `ignored` in the report. File names are ignored. Or JSON, if the operator allows URLs of recordings. */
         requestBody: {
             content: {
                 "multipart/form-data": {

@@ -7,6 +7,16 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from typing_extensions import NotRequired
 
+
+class IgnoredItem(TypedDict):
+    """
+    A form part or a query parameter.
+    """
+
+    name: str
+    msg: str
+
+
 TalkShareItem: TypeAlias = float
 
 
@@ -149,6 +159,7 @@ class ModelCard(TypedDict):
     description: str
     features_version: int
     weights_sha256: str
+    correction_sha256: str | None
     labels: list[str] | None
     licence: str
 
@@ -167,6 +178,7 @@ class Options(TypedDict):
     signals: list[str]
     channel: int | None
     channels: str | None
+    ignored: NotRequired[list[IgnoredItem]]
 
 
 class Model3(TypedDict):
@@ -686,6 +698,7 @@ class EmotionReportInsufficientSpeech(TypedDict):
     audio: Audio
     segments: Segments
     request_id: str
+    ignored: NotRequired[list[IgnoredItem]]
     receipt: NotRequired[Receipt]
 
 
@@ -703,6 +716,7 @@ class EmotionReportNotAvailable(TypedDict):
     audio: Audio
     segments: Segments
     request_id: str
+    ignored: NotRequired[list[IgnoredItem]]
     receipt: NotRequired[Receipt]
 
 
@@ -756,6 +770,7 @@ class CognitiveReportInsufficientSpeech(TypedDict):
     audio: Audio
     segments: Segments
     request_id: str
+    ignored: NotRequired[list[IgnoredItem]]
     receipt: NotRequired[Receipt]
 
 
@@ -776,6 +791,7 @@ class CognitiveReportNotAvailable(TypedDict):
     audio: Audio
     segments: Segments
     request_id: str
+    ignored: NotRequired[list[IgnoredItem]]
     receipt: NotRequired[Receipt]
 
 
@@ -822,6 +838,7 @@ class EmbeddingReportOk(TypedDict):
     timeline: list[TimelineItem]
     audio: Audio
     request_id: str
+    ignored: NotRequired[list[IgnoredItem]]
 
 
 class EmbeddingReportInsufficientSpeech(TypedDict):
@@ -836,6 +853,7 @@ class EmbeddingReportInsufficientSpeech(TypedDict):
     timeline: list[TimelineItem]
     audio: Audio
     request_id: str
+    ignored: NotRequired[list[IgnoredItem]]
 
 
 class ValidationFailure(TypedDict):
@@ -933,6 +951,7 @@ class EmotionReportOk(TypedDict):
     audio: Audio
     segments: Segments
     request_id: str
+    ignored: NotRequired[list[IgnoredItem]]
     receipt: NotRequired[Receipt]
 
 
@@ -964,6 +983,7 @@ class CognitiveReportOk(TypedDict):
     audio: Audio
     segments: Segments
     request_id: str
+    ignored: NotRequired[list[IgnoredItem]]
     receipt: NotRequired[Receipt]
 
 
@@ -1004,6 +1024,7 @@ class Report(TypedDict):
     audio: Audio
     segments: Segments
     request_id: str
+    ignored: NotRequired[list[IgnoredItem]]
     receipt: NotRequired[Receipt]
 
 
@@ -1017,6 +1038,7 @@ class ChannelsReport(TypedDict):
     conversation: Conversation
     audio: Recording
     request_id: str
+    ignored: NotRequired[list[IgnoredItem]]
     receipt: NotRequired[Receipt]
 
 
@@ -1032,6 +1054,7 @@ class SpeakerReport(TypedDict):
     audio: Audio
     segments: Segments
     request_id: str
+    ignored: NotRequired[list[IgnoredItem]]
     receipt: NotRequired[Receipt]
 
 
@@ -1044,6 +1067,7 @@ class SpeakersReport(TypedDict):
     speakers: list[SpeakerReport]
     audio: Recording
     request_id: str
+    ignored: NotRequired[list[IgnoredItem]]
     receipt: NotRequired[Receipt]
 
 
