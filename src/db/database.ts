@@ -50,6 +50,8 @@ export type JobTable = {
   readonly idempotency_key: string | null;
   /** From `digestRequest`; null without a key. */
   readonly digest: string | null;
+  /** From `encryptMetadata`; null without metadata. */
+  readonly metadata: Generated<string | null>;
   readonly created_at: number;
   readonly expires_at: number;
   readonly finished_at: Generated<number | null>;

@@ -132,6 +132,7 @@ async function createJobs(database: Kysely<unknown>): Promise<void> {
     .addColumn('outcome', 'text')
     .addColumn('body', 'text')
     .addColumn('digest', 'text')
+    .addColumn('metadata', 'text')
     .addUniqueConstraint('jobs_idempotency_key', ['holder', 'idempotency_key'])
     .execute();
   await createIndices(database, [

@@ -1,11 +1,12 @@
 /** Creates a job in the database and in the queue. */
 import type { AnalyzeOptions } from '../analysis/speakers.ts';
 import type { UsageKey } from '../auth/usage.ts';
+import type { Metadata } from '../multipart/form.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { type StoredJob, toStoredJob } from './job-json.ts';
 import type { JobOwner, JobRow } from './job-store.ts';
 import type { JobsContext } from './jobs-context.ts';
-import { encryptPayload, type Payload } from './payload.ts';
+import { encryptMetadata, encryptPayload, type Payload } from './payload.ts';
 import { readJob } from './read-job.ts';
 
 export type JobRequest = AnalyzeOptions & {
@@ -15,6 +16,7 @@ export type JobRequest = AnalyzeOptions & {
   readonly digest: string;
   readonly source: Payload['source'];
   readonly callback: string | null;
+  readonly metadata?: Metadata;
   /** Null: no receipt. */
   readonly receipt?: Payload['receipt'];
   readonly ignored?: Payload['ignored'];
@@ -34,7 +36,7 @@ export async function createJob(context: JobsContext, id: string, request: JobRe
       return await readJob(context, inserted.row);
     }
     await enqueue(context, inserted.row, request);
-    return toStoredJob(inserted.row, { status: 'waiting', progress: null });
+    return toStoredJob(context.cipher, inserted.row, { status: 'waiting', progress: null });
   } catch (error) {
     await context.uploadStore.delete(id).catch(() => {});
     throw error;
@@ -42,11 +44,13 @@ export async function createJob(context: JobsContext, id: string, request: JobRe
 }
 
 async function insert(
-  { store, expiresAt }: JobsContext,
+  { store, cipher, expiresAt }: JobsContext,
   id: string,
-  { owner, idempotencyKey, digest }: JobRequest,
+  { owner, idempotencyKey, digest, metadata = {} }: JobRequest,
 ): Promise<{ readonly row: JobRow; readonly existing: boolean }> {
-  const outcome = await store.insert({ id, owner, idempotencyKey, digest, expiresAt: expiresAt() });
+  const encrypted = encryptMetadata(metadata, id, cipher);
+  const job = { id, owner, idempotencyKey, digest, metadata: encrypted, expiresAt: expiresAt() };
+  const outcome = await store.insert(job);
   if (outcome === 'owner_missing') {
     throw new ServiceError('unauthenticated', 'The account of this token is gone');
   }
@@ -60,7 +64,18 @@ async function insert(
 async function enqueue(
   { store, queues, cipher, uploadStore, withRedis }: JobsContext,
   { id, created_at }: JobRow,
-  { owner, source, channel, channels, segments, callback, receipt = null, ignored, usage = null }: JobRequest,
+  {
+    owner,
+    source,
+    channel,
+    channels,
+    segments,
+    callback,
+    metadata = {},
+    receipt = null,
+    ignored,
+    usage = null,
+  }: JobRequest,
 ): Promise<void> {
   try {
     const installation = await store.installationId();
@@ -70,6 +85,7 @@ async function enqueue(
       channels,
       segments,
       callback,
+      metadata,
       receipt,
       ignored,
       usage,

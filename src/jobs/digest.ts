@@ -4,7 +4,7 @@
  */
 import { createHmac, type Hmac } from 'node:crypto';
 import type { AnalyzeOptions } from '../analysis/speakers.ts';
-import type { RecordingName } from '../multipart/form.ts';
+import type { Metadata, RecordingName } from '../multipart/form.ts';
 
 /** The source is an upload, by the digests of its parts, or a URL. */
 export type DigestInput = AnalyzeOptions & {
@@ -13,6 +13,7 @@ export type DigestInput = AnalyzeOptions & {
     | { readonly url: string };
   readonly callback: string | null;
   readonly receipt?: boolean;
+  readonly metadata?: Metadata;
 };
 
 export function createPartDigest(key: Uint8Array, part: RecordingName): Hmac {
@@ -22,9 +23,9 @@ export function createPartDigest(key: Uint8Array, part: RecordingName): Hmac {
 /** @returns HMAC-SHA256 of a request in hexadecimal */
 export function digestRequest(
   key: Uint8Array,
-  { source, channel, channels, segments, callback, receipt = false }: DigestInput,
+  { source, channel, channels, segments, callback, receipt = false, metadata = {} }: DigestInput,
 ): string {
   const parts = 'url' in source ? ['url', source.url] : ['upload', source.audio, ...source.baselines];
-  const text = JSON.stringify([parts, channel, channels, segments, callback, receipt]);
+  const text = JSON.stringify([parts, channel, channels, segments, callback, receipt, metadata]);
   return createHmac('sha256', key).update(`request\n${text}`).digest('hex');
 }

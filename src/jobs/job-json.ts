@@ -1,9 +1,12 @@
 /** JSON of a job, as in responses and callbacks. */
 import type { z } from 'zod';
+import type { Metadata } from '../multipart/form.ts';
 import { errorJson } from '../openapi/errors.ts';
 import type { jobSchemas } from '../openapi/job-schemas.ts';
 import { type SerializedError, ServiceError } from '../runtime/errors.ts';
+import type { Cipher } from './encryption.ts';
 import type { JobRow, ListedRow } from './job-store.ts';
+import { decryptMetadata } from './payload.ts';
 
 export type JobProgress = Readonly<z.infer<(typeof jobSchemas)['JobProgress']>>;
 export type JobSummary = Readonly<z.infer<(typeof jobSchemas)['JobSummary']>>;
@@ -16,7 +19,7 @@ export type StoredJob = JobSummary & {
 
 export type QueueState = { readonly status: 'waiting' | 'running'; readonly progress: JobProgress | null };
 
-export function toJobSummary(row: ListedRow, state: QueueState | null): JobSummary {
+export function toJobSummary(cipher: Cipher, row: ListedRow, state: QueueState | null): JobSummary {
   return {
     id: row.id,
     status: row.outcome ?? state?.status ?? 'waiting',
@@ -24,12 +27,13 @@ export function toJobSummary(row: ListedRow, state: QueueState | null): JobSumma
     finished_at: row.finished_at === null ? null : toTime(row.finished_at),
     expires_at: toTime(row.expires_at),
     progress: row.outcome === null ? (state?.progress ?? null) : null,
+    metadata: decryptMetadata(row.metadata, row.id, cipher),
   };
 }
 
-export function toStoredJob(row: JobRow, state: QueueState | null): StoredJob {
+export function toStoredJob(cipher: Cipher, row: JobRow, state: QueueState | null): StoredJob {
   return {
-    ...toJobSummary(row, state),
+    ...toJobSummary(cipher, row, state),
     resultJson: row.outcome === 'done' ? row.body : null,
     errorJson: row.outcome === 'failed' ? row.body : null,
   };
@@ -53,7 +57,12 @@ export function encodeEvent(job: StoredJob): string {
 }
 
 /** A job that was removed before its end. Times are ms since 1970. */
-export function cancelledJob(id: string, createdAt: number, cancelledAt: number): StoredJob {
+export function cancelledJob(
+  id: string,
+  createdAt: number,
+  cancelledAt: number,
+  metadata: Metadata,
+): StoredJob {
   return {
     id,
     status: 'cancelled',
@@ -61,6 +70,7 @@ export function cancelledJob(id: string, createdAt: number, cancelledAt: number)
     finished_at: toTime(cancelledAt),
     expires_at: toTime(cancelledAt),
     progress: null,
+    metadata,
     resultJson: null,
     errorJson: null,
   };

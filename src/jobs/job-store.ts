@@ -20,6 +20,7 @@ const listed = [
   'owner',
   'idempotency_key',
   'digest',
+  'metadata',
   'created_at',
   'expires_at',
   'finished_at',
@@ -39,6 +40,8 @@ type NewJob = {
   readonly idempotencyKey: string | null;
   /** From `digestRequest`; stored only with an idempotency key. */
   readonly digest: string;
+  /** From `encryptMetadata`. */
+  readonly metadata: string | null;
   readonly expiresAt: number;
 };
 
@@ -70,13 +73,14 @@ export function createJobStore(database: Database, now: () => number = Date.now)
   let instance: string | null = null;
   const live = () => database.selectFrom('jobs').selectAll().where('expires_at', '>', now());
   return {
-    async insert({ id, owner, idempotencyKey, digest, expiresAt }) {
+    async insert({ id, owner, idempotencyKey, digest, metadata, expiresAt }) {
       const row = {
         id,
         holder: owner.key,
         owner: owner.accountId,
         idempotency_key: idempotencyKey,
         digest: idempotencyKey === null ? null : digest,
+        metadata,
         created_at: now(),
         expires_at: expiresAt,
       };

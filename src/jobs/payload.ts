@@ -1,6 +1,7 @@
 /** Payload of a job in Redis: versioned, and encrypted because URLs may contain keys. */
 import { z } from 'zod';
 import { channelModes } from '../analysis/speakers.ts';
+import type { Metadata } from '../multipart/form.ts';
 import { ignoredSchema } from '../receipts/receipt.ts';
 import type { Cipher } from './encryption.ts';
 
@@ -25,6 +26,7 @@ const schema = z.object({
     .readonly()
     .nullable(),
   callback: z.string().nullable(),
+  metadata: z.record(z.string(), z.string()),
   /** Null: no receipt. `purpose`: that of the token. */
   receipt: z.object({ purpose: z.string().nullable() }).nullable(),
   /** Of the report. */
@@ -52,6 +54,22 @@ export class PayloadError extends Error {}
 export function encryptPayload(payload: Payload, id: string, cipher: Cipher): EncryptedPayload {
   const json = JSON.stringify({ version, ...payload });
   return { sealed: cipher.encrypt(Buffer.from(json), aadOf(id)).toString('base64') };
+}
+
+/** For the database, which keeps it with the result. @returns null when it is empty */
+export function encryptMetadata(metadata: Metadata, id: string, cipher: Cipher): string | null {
+  if (Object.keys(metadata).length === 0) return null;
+  return cipher.encrypt(Buffer.from(JSON.stringify(metadata)), `${id}/metadata`).toString('base64');
+}
+
+/** Returns an empty object for metadata of another secret. */
+export function decryptMetadata(encrypted: string | null, id: string, cipher: Cipher): Metadata {
+  if (encrypted === null) return {};
+  try {
+    return JSON.parse(cipher.decrypt(Buffer.from(encrypted, 'base64'), `${id}/metadata`).toString());
+  } catch {
+    return {};
+  }
 }
 
 /** @throws NewerPayloadError, PayloadError */

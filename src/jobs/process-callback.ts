@@ -41,12 +41,12 @@ export async function processCallback(
 
 /** Null when the job was removed after its end. */
 async function findEnded(
-  { store }: WorkerContext,
+  { cipher, store }: WorkerContext,
   job: QueueJob,
-  { cancelledAt }: Payload,
+  { cancelledAt, metadata }: Payload,
 ): Promise<StoredJob | null> {
   const id = job.id as string;
-  if (cancelledAt !== null) return cancelledJob(id, job.timestamp, cancelledAt);
+  if (cancelledAt !== null) return cancelledJob(id, job.timestamp, cancelledAt, metadata);
   const row = await store.read(id);
-  return row === null || row.outcome === null ? null : toStoredJob(row, null);
+  return row === null || row.outcome === null ? null : toStoredJob(cipher, row, null);
 }

@@ -15,11 +15,11 @@ import { queueStateOf } from './queue-state.ts';
 const reconcileAfterMs = 10_000;
 
 export async function readJob(context: JobsContext, row: JobRow): Promise<StoredJob> {
-  return toStoredJob(...(await withQueueState(context, row)));
+  return toStoredJob(context.cipher, ...(await withQueueState(context, row)));
 }
 
 export async function readSummary(context: JobsContext, row: ListedRow): Promise<JobSummary> {
-  return toJobSummary(...(await withQueueState(context, row)));
+  return toJobSummary(context.cipher, ...(await withQueueState(context, row)));
 }
 
 async function withQueueState<Row extends ListedRow>(

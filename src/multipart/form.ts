@@ -32,7 +32,15 @@ export type Form = AnalyzeOptions & {
   readonly receipt: boolean;
   /** Only for jobs. */
   readonly callback: string | null;
+  /** Only for jobs. */
+  readonly metadata: Metadata;
 };
+
+/** Data of the client, returned with its job. */
+export type Metadata = Readonly<Record<string, string>>;
+
+export const maxMetadataBytes = 2048;
+export const expectedMetadata = `an object of text values, at most ${maxMetadataBytes} bytes as JSON`;
 
 type FormReader = {
   /** @throws ServiceError, after which the reader is unusable */
@@ -47,6 +55,7 @@ const texts = {
   segments: 2 ** 18,
   receipt: 16,
   callback: 4096,
+  metadata: maxMetadataBytes,
 } as const;
 type TextName = keyof typeof texts;
 
@@ -118,7 +127,7 @@ export function createFormReader(
       reader.end();
       const { audio } = sizes;
       if (audio === undefined) throw missingPart(names);
-      const { channel, channels, segments, receipt, callback = null } = values;
+      const { channel, channels, segments, receipt, callback = null, metadata = '{}' } = values;
       if (channels !== undefined) refuseBeside('channels', { channel, baseline: sizes.baseline });
       if (segments !== undefined) refuseBeside('segments', { channels, baseline: sizes.baseline });
       return {
@@ -128,6 +137,7 @@ export function createFormReader(
         segments: segments === undefined ? defaultOptions.segments : parseSegments(segments),
         receipt: toOneOf('receipt', flags, receipt) === 'true',
         callback,
+        metadata: toMetadata(metadata),
         ignored: ignoredParts(names),
       };
     },
@@ -142,9 +152,11 @@ export function readForm(body: Uint8Array, boundary: string) {
     found[name] = bytes;
   });
   reader.write(body);
-  const { sizes: _, callback, ignored, ...options } = reader.end();
+  const { sizes: _, callback, metadata, ignored, ...options } = reader.end();
   const baselines = baselineNames.flatMap((name) => found[name] ?? []);
-  const unused = callback === null ? [] : [{ name: 'callback', msg: 'Only POST /v1/jobs has this part' }];
+  const unused = Object.entries({ callback, metadata })
+    .filter(([, value]) => Object.keys(value ?? {}).length > 0)
+    .map(([name]) => ({ name, msg: 'Only POST /v1/jobs has this part' }));
   return {
     audio: found.audio as Uint8Array,
     baselines,
@@ -207,6 +219,20 @@ function toChannel(text: string): number {
   return Number(text);
 }
 
+export function isMetadata(value: unknown): value is Metadata {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const isText = Object.values(value).every((one) => typeof one === 'string');
+  return isText && Buffer.byteLength(JSON.stringify(value)) <= maxMetadataBytes;
+}
+
+function toMetadata(text: string): Metadata {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isMetadata(value)) return value;
+  } catch {}
+  throw wrongText('metadata');
+}
+
 /** Undefined without the part. @throws ServiceError for a text that is no choice */
 function toOneOf<Choice extends string>(
   name: TextName,
@@ -236,6 +262,7 @@ const expectedTexts: Readonly<Record<TextName, readonly [reason: ProblemReason, 
   segments: ['segments', `Expected at most ${texts.segments} bytes for \`segments\`, got more`],
   receipt: ['receipt', `Expected ${flags.join(' or ')} for \`receipt\`, got something else`],
   callback: ['callback', `Expected at most ${texts.callback} bytes for \`callback\`, got more`],
+  metadata: ['metadata', `Expected ${expectedMetadata}, for \`metadata\`, got something else`],
 };
 
 function wrongText(name: TextName): ServiceError {

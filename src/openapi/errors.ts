@@ -54,6 +54,7 @@ const reasonTable: Readonly<Record<ProblemReason, string>> = {
   scopes: 'not a list of scopes',
   unknown: 'JSON with an unknown field, which `msg` names',
   callback: 'a `callback` URL that is not allowed',
+  metadata: '`metadata` is not an object of text values, or is too long',
   urls: 'not a list of URLs, or a URL that is not allowed',
   idempotency_key: 'an `Idempotency-Key` that was used for another request',
   'url.unreachable': 'the URL returned no recording',

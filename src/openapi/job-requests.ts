@@ -1,6 +1,7 @@
 /** The JSON body of POST /v1/jobs: recordings to fetch by URL. */
 import { z } from 'zod';
 import { channelModes, defaultOptions } from '../analysis/speakers.ts';
+import { expectedMetadata, isMetadata, type Metadata } from '../multipart/form.ts';
 
 const maxUrls = 1000;
 
@@ -37,4 +38,11 @@ export const jobsBody = z.strictObject({
     .nullable()
     .default(null)
     .describe('URL that receives each finished job: https, on a public host; null for none.'),
+  metadata: z
+    .unknown()
+    .refine(isMetadata, { error: `${expectedMetadata},` })
+    .transform((value) => value as Metadata)
+    .meta({ type: 'object', additionalProperties: { type: 'string' } })
+    .default({})
+    .describe(`Data of the client, returned with each job: ${expectedMetadata}.`),
 });

@@ -37,6 +37,9 @@ const summary = z
     finished_at: time.nullable().describe('Time of its end, UTC; null before.'),
     expires_at: time.describe('Time at which the job and its result are deleted, UTC.'),
     progress: progress.nullable().describe('Null unless a recording of more than 15 minutes is running.'),
+    metadata: z
+      .record(z.string(), z.string())
+      .describe('What the client gave with the recording; empty if nothing.'),
   })
   .describe('A job without its result.');
 

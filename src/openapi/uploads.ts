@@ -2,7 +2,7 @@
 
 import { maxBaselines } from '../analysis/signals/speaker.ts';
 import { channelModes } from '../analysis/speakers.ts';
-import { flags } from '../multipart/form.ts';
+import { expectedMetadata, flags, maxMetadataBytes } from '../multipart/form.ts';
 
 const recordings =
   'audio/*, video/*, application/octet-stream, binary/octet-stream, application/ogg, application/mp4';
@@ -79,11 +79,16 @@ export function jobUpload(list: { readonly $ref: string }) {
     format: 'uri',
     description: 'URL that receives the finished job: https, on a public host.',
   };
+  const metadata = {
+    type: 'string',
+    maxLength: maxMetadataBytes,
+    description: `Data of the client, returned with the job: ${expectedMetadata}.`,
+  };
   return {
     required: true,
     description: `${parts} Or JSON, if the operator allows URLs of recordings.`,
     content: {
-      ...form('By default at most 512 MiB, 12 hours, 8 channels, 4 to 384 kHz.', { callback }),
+      ...form('By default at most 512 MiB, 12 hours, 8 channels, 4 to 384 kHz.', { callback, metadata }),
       'application/json': { schema: list },
     },
   };

@@ -44,6 +44,7 @@ export type ProblemReason =
   | 'scopes'
   | 'unknown'
   | 'callback'
+  | 'metadata'
   | 'urls'
   | 'idempotency_key'
   | 'url.unreachable'

@@ -18,7 +18,7 @@ export function retentionRows({ jobs, redisUrl }: Pick<Config, 'jobs' | 'redisUr
       'memory of Redis, encrypted',
       `until the analysis, max ${hours(jobs.audioSeconds)}`,
     ],
-    ['Result of a job', 'database', `${hours(jobs.resultSeconds)}, or until it is deleted`],
+    ['Result and metadata of a job', 'database', `${hours(jobs.resultSeconds)}, or until it is deleted`],
   ];
   return [
     ['Recording of a request or live session', 'memory of the process', 'until the response'],

@@ -48,9 +48,9 @@ class JobsTest(unittest.TestCase):
     def test_a_job_is_submitted_waited_for_listed_and_deleted_and_its_callback_verified(self):
         with undertone.Client(URL, TOKEN) as client:
             hook = f"http://127.0.0.1:{PORT}/hook"
-            job = client.jobs.submit(SAMPLE, callback=hook, idempotency_key="one")
+            job = client.jobs.submit(SAMPLE, callback=hook, metadata={"order": "é"}, idempotency_key="one")
             self.assertEqual(
-                client.jobs.submit(BYTES, callback=hook, idempotency_key="one")["id"], job["id"]
+                client.jobs.submit(BYTES, callback=hook, metadata={"order": "é"}, idempotency_key="one")["id"], job["id"]
             )
             states = []
             report = client.jobs.wait(job["id"], on_progress=lambda job: states.append(job["status"]))
@@ -59,7 +59,8 @@ class JobsTest(unittest.TestCase):
             self.assertIn(job["id"], [one["id"] for one in client.jobs.list()])
             arrived.acquire()
             (body, headers), secret = received[0], job["callback_secret"]
-            done = client.jobs.get(job["id"])
+            done = client.jobs.get(job["id"], wait=1)
+            self.assertEqual(done["metadata"], {"order": "é"})
             event = {"type": "job.done", "timestamp": done["finished_at"]}
             self.assertEqual(undertone.verify_webhook(body, headers, secret), {**done, **event})
             for wrong in [
@@ -79,7 +80,8 @@ class JobsTest(unittest.TestCase):
         async def run():
             async with undertone.AsyncClient(URL, TOKEN) as client:
                 urls = [f"http://127.0.0.1:{PORT}/{name}.wav" for name in "ab"]
-                jobs = (await client.jobs.submit_urls(urls, receipt=True))["jobs"]
+                jobs = (await client.jobs.submit_urls(urls, receipt=True, metadata={"order": "7"}))["jobs"]
+                self.assertEqual(jobs[1]["metadata"], {"order": "7"})
                 reports = [await client.jobs.wait(job["id"], max_delay=0.5) for job in jobs]
                 self.assertEqual([report["request_id"] for report in reports], [job["id"] for job in jobs])
                 self.assertTrue(all("receipt" in report for report in reports))

@@ -49,6 +49,7 @@ test.serial('a job is submitted, waited for, listed and deleted; its callback is
   const first = await client.jobs.submit(path, {
     callback: `${address}/hook`,
     receipt: true,
+    metadata: { order: 'é' },
   });
   const second = await client.jobs.submit(bytes, { idempotencyKey: 'one' });
   t.is((await client.jobs.submit(bytes, { idempotencyKey: 'one' })).id, second.id);
@@ -70,7 +71,8 @@ test.serial('a job is submitted, waited for, listed and deleted; its callback is
   await until(() => received.length > 0);
   const [{ headers, body }] = received as [Received];
   const secret = first.callback_secret ?? '';
-  const done = await client.jobs.get(first.id);
+  const done = await client.jobs.get(first.id, { waitSeconds: 1 });
+  t.deepEqual(done.metadata, { order: 'é' });
   const event = { type: 'job.done', timestamp: done.finished_at };
   t.deepEqual(verifyWebhook(body, headers, secret), { ...done, ...event } as JobEvent);
   t.like(verifyWebhook(Buffer.from(body), new Headers(headers as Record<string, string>), secret), {
@@ -97,7 +99,9 @@ test.serial('a list of URLs is one job each; an invalid recording fails with its
   const { address, client, startWorker } = await startStack(t);
   const { jobs } = await client.jobs.submitUrls([`${address}/a.wav`, `${address}/b.wav`], {
     receipt: true,
+    metadata: { order: '7' },
   });
+  t.deepEqual(jobs[1]?.metadata, { order: '7' });
   const broken = await client.jobs.submit(new Blob(['no sound']));
   await startWorker();
   const reports = await Promise.all(jobs.map(({ id }) => client.jobs.wait(id)));

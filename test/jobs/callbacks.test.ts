@@ -6,6 +6,7 @@ import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { createCipher } from '../../src/jobs/encryption.ts';
 import { sendRequest } from '../../src/jobs/http-client.ts';
+import { decryptMetadata, encryptMetadata } from '../../src/jobs/payload.ts';
 import { AddressError, checkedLookup, isPublic } from '../../src/jobs/public-address.ts';
 import {
   checkAudioUrl,
@@ -155,6 +156,9 @@ test('ciphertext decrypts only with the same secret and at the same place', (t) 
   changed[100] = (changed[100] ?? 0) ^ 1;
   t.throws(() => cipher.decrypt(changed, 'job/audio/0'));
   t.not(createCipher('t'.repeat(32)).fingerprint, cipher.fingerprint);
+  const metadata = encryptMetadata({ order: '7' }, 'job', cipher);
+  t.deepEqual(decryptMetadata(metadata, 'job', cipher), { order: '7' });
+  t.deepEqual(decryptMetadata(metadata, 'job', createCipher('t'.repeat(32))), {});
 });
 
 type Delivery = {

@@ -34,6 +34,7 @@ async function openWeb(t: ExecutionContext) {
     source: { kind: 'object', url: `${url}a.wav` },
     ...defaultOptions,
     callback: `${url}hook`,
+    metadata: { order: '7' },
   } as const;
   return { calls, env, request, asked: () => asked };
 }
@@ -62,6 +63,7 @@ test.serial('a job that is removed while it waits is called back as cancelled, o
       finished_at,
       expires_at: finished_at,
       progress: null,
+      metadata: { order: '7' },
       result: null,
       error: null,
     },

@@ -69,7 +69,7 @@ async function addCallback(
 ) {
   const store = createJobStore(database);
   const expiresAt = Date.now() + 1_000_000;
-  await store.insert({ id, owner, idempotencyKey: null, digest: '', expiresAt });
+  await store.insert({ id, owner, idempotencyKey: null, digest: '', metadata: null, expiresAt });
   await store.finish(id, 'done', '{}', expiresAt);
   const payload = {
     source: { kind: 'object', url: 'https://bucket.example/a.wav' },
@@ -79,6 +79,7 @@ async function addCallback(
     installation: await store.installationId(),
     receipt: null,
     usage: null,
+    metadata: {},
     cancelledAt: null,
   } as const;
   const entry = {

@@ -49,6 +49,7 @@ test.serial(
         ...parts.filter((part) => part !== baseline),
         { name: 'segments', bytes: '[{"start":0,"end":1,"speaker":"A"}]' },
       ],
+      metadata: [...parts, { name: 'metadata', bytes: '{"order":"7"}' }],
       'a receipt': [...parts, { name: 'receipt', bytes: 'true' }],
       'no callback': [audio, baseline, channel],
     };
@@ -90,7 +91,12 @@ test.serial('the key of a list applies to each of its URLs', async (t) => {
   t.deepEqual(idsOf(again.body), idsOf(first.body));
   const longer = await place.list({ ...wanted, urls: [...wanted.urls, `${url}3`] }, key);
   t.deepEqual(idsOf(longer.body).slice(0, 2), idsOf(first.body));
-  for (const change of [{ urls: [`${url}1`, `${url}other`] }, { channel: 1 }, { callback: null }]) {
+  for (const change of [
+    { urls: [`${url}1`, `${url}other`] },
+    { channel: 1 },
+    { callback: null },
+    { metadata: { a: 'b' } },
+  ]) {
     const refused = await place.list({ ...wanted, ...change }, key);
     t.is(refused.status, 422, JSON.stringify(change));
     t.is(JSON.parse(refused.body).detail[0].type, 'value_error.idempotency_key');

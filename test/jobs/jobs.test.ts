@@ -1,4 +1,7 @@
 /** Jobs from the upload to the result: the built service, a real Redis, real workers. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { contentType, multipart } from '../../benchmarks/upload-body.ts';
 import { wavFile } from '../../benchmarks/wav.ts';
@@ -6,7 +9,8 @@ import { syntheticSignal } from '../../src/models/golden.ts';
 import { samplesOf } from '../support/analysis.ts';
 import { makeFolder } from '../support/folder.ts';
 import { call } from '../support/http.ts';
-import { jobOf, startJobStack } from '../support/jobs.ts';
+import { type JobReply, jobOf, startJobStack } from '../support/jobs.ts';
+import { listen } from '../support/listening.ts';
 import { sharedReceiptKeys } from '../support/receipt-keys.ts';
 import { useRedis } from '../support/redis.ts';
 import { makeToken, spawnServer, startServer } from '../support/server.ts';
@@ -117,6 +121,52 @@ test.serial('a job of two channels, or of several speakers, gets the report of /
   }
 });
 
+test.serial('metadata comes back with the job and in its callback, and is stored encrypted', async (t) => {
+  const calls: JobReply[] = [];
+  const port = await listen(t, async (request, response) => {
+    if (request.method === 'GET') return response.end(recording);
+    calls.push(JSON.parse(await text(request)));
+    response.end();
+  });
+  const url = `http://127.0.0.1:${port}/`;
+  const place = await startJobStack(t, {
+    UNDERTONE_JOB_URL_PREFIXES: url,
+    UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
+  });
+  const metadata = { order: 'confidential-7', note: 'é\u0000"' };
+  const callback = `${url}hook`;
+  const uploaded = jobOf(
+    await place.upload([
+      { name: 'metadata', bytes: JSON.stringify(metadata) },
+      audio,
+      { name: 'callback', bytes: callback },
+    ]),
+  );
+  const longest = { a: 'é'.repeat(1020) };
+  const { jobs } = JSON.parse((await place.list({ urls: [url, url], metadata: longest })).body);
+  t.deepEqual(uploaded.metadata, metadata);
+  t.deepEqual(jobs[1].metadata, longest);
+  t.deepEqual(jobOf(await place.upload([audio])).metadata, {});
+  const list = JSON.parse((await place.get('/v1/jobs')).body).jobs;
+  t.deepEqual(list[3], withoutResult(jobOf(await place.show(uploaded.id))));
+  const kept = await place.redis.dump();
+  const folder = place.server.dataDir;
+  const stored = readdirSync(folder).map((name) => readFileSync(join(folder, name)));
+  t.true(stored.some((bytes) => bytes.includes(uploaded.id)));
+  for (const bytes of [kept, ...stored]) t.false(bytes.includes('confidential-7'));
+  const worker = await place.startWorker();
+  const done = await place.ended(uploaded.id);
+  t.deepEqual(done.metadata, metadata);
+  t.deepEqual((await place.ended(jobs[0].id)).metadata, longest);
+  await until(() => calls.length === 1);
+  t.deepEqual(calls[0]?.metadata, metadata);
+  for (const log of [worker.stderr(), worker.stdout(), place.server.stderr(), place.server.stdout()]) {
+    t.false(log.includes('confidential-7'));
+  }
+});
+
+const withoutResult = ({ result: _, error: __, ...summary }: JobReply) => summary;
+
 test.serial('a job belongs to the token that made it', async (t) => {
   const place = await startJobStack(t);
   const both = 'analyze:emotion,analyze:cognitive';
@@ -158,6 +208,16 @@ test.serial('an invalid job is refused and leaves nothing in Redis', async (t) =
   for (const callback of ['http://example.org/', 'https://127.0.0.1/', 'https://localhost/', 'nowhere']) {
     await refused(422, 'value_error.callback', [small, { name: 'callback', bytes: callback }]);
   }
+  for (const metadata of [
+    '',
+    'order-7',
+    '["a"]',
+    'null',
+    '{"a":1}',
+    JSON.stringify({ a: 'x'.repeat(2041) }),
+  ]) {
+    await refused(422, 'value_error.metadata', [small, { name: 'metadata', bytes: metadata }]);
+  }
   await refused(422, 'value_error.receipt', [small, { name: 'receipt', bytes: 'yes' }]);
   const headers = { Authorization: `Bearer ${place.server.token}`, 'Content-Type': contentType };
   const cut = multipart([small]).subarray(0, 20_000);
@@ -167,6 +227,10 @@ test.serial('an invalid job is refused and leaves nothing in Redis', async (t) =
   const urls = ['https://example.org/a.wav'];
   const negative = await place.list({ urls, channel: -1 });
   t.deepEqual([negative.status, typeOf(negative.body)], [422, 'value_error.audio.channel']);
+  for (const metadata of [null, ['a'], { a: null }, { a: 'é'.repeat(1021) }]) {
+    const reply = await place.list({ urls, metadata });
+    t.deepEqual([reply.status, typeOf(reply.body)], [422, 'value_error.metadata']);
+  }
   const narrow = makeToken(place.server, 'analyze:emotion');
   t.is((await place.upload([small], { Authorization: `Bearer ${narrow}` })).status, 403);
   t.is((await place.list({ urls })).status, 501);

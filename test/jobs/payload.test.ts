@@ -25,6 +25,7 @@ const payload: Payload = {
   callback: null,
   receipt: null,
   usage: null,
+  metadata: {},
   owner: owner.key,
   installation: '00000000-0000-4000-8000-000000000001',
   cancelledAt: null,

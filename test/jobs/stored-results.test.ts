@@ -86,7 +86,7 @@ test.serial('a callback with a stored report neither parses nor serialises it', 
     .select('id')
     .executeTakeFirstOrThrow();
   const source = { kind: 'object', url: callback } as const;
-  const none = { receipt: null, usage: null, cancelledAt: null };
+  const none = { receipt: null, usage: null, metadata: {}, cancelledAt: null };
   const fields = { ...defaultOptions, ...none, source, callback, owner: owner.key, installation };
   const payload = encryptPayload(fields, 'job_done', cipher);
   await work();

@@ -60,7 +60,11 @@ test('a misspelt part comes with the one that was probably meant, in harmless ch
     ignoredOf('segmnets', 'file').map(({ msg }) => msg),
     ['Unknown part: did you mean `segments`?', 'Unknown part'],
   );
-  t.deepEqual(ignoredOf('callback'), [{ name: 'callback', msg: 'Only POST /v1/jobs has this part' }]);
+  const ofJobs = [part('audio'), part('metadata', '{"a":"b"}'), part('callback')];
+  t.deepEqual(
+    read(ofJobs).ignored,
+    ['callback', 'metadata'].map((name) => ({ name, msg: 'Only POST /v1/jobs has this part' })),
+  );
   t.deepEqual(ignoredOf('channel'.slice(0, 0)), [{ name: '', msg: 'Unknown part' }]);
 });
 
@@ -174,6 +178,7 @@ test('a form in blocks has the result of the whole form', (t) => {
     segments: null,
     callback: 'https://example.org/',
     ignored: [{ name: 'x', msg: 'Unknown part' }],
+    metadata: {},
   });
   t.deepEqual(got, { audio: 'a recording', baseline: 'at rest' });
 });

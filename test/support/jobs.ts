@@ -19,6 +19,7 @@ export type JobReply = {
   readonly finished_at: string | null;
   readonly expires_at: string;
   readonly progress: { readonly analysed_s: number; readonly duration_s: number | null } | null;
+  readonly metadata: Readonly<Record<string, string>>;
   readonly result: Json | null;
   readonly error: { readonly code?: string; readonly detail: unknown } | null;
   readonly callback_secret?: string;

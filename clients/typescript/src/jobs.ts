@@ -10,6 +10,8 @@ import { sleep } from './retry.ts';
 type NewJobOptions = {
   /** URL that receives the finished job. */
   readonly callback?: string;
+  /** Your own data, returned with the job and in the callback; at most 2048 bytes as JSON. */
+  readonly metadata?: Readonly<Record<string, string>>;
   /** A repeat with the same key returns the existing job; a new key for each call when left out. */
   readonly idempotencyKey?: string;
 };
@@ -58,9 +60,10 @@ export function createJobs(client: ClientOptions): Jobs {
       { timeoutMs: (client.timeoutMs ?? defaultTimeoutMs) + 1000 * waitSeconds, ...options },
     );
   return {
-    async submit(audio, { callback, idempotencyKey, ...options } = {}) {
+    async submit(audio, { callback, metadata, idempotencyKey, ...options } = {}) {
       const body = await makeForm(audio, options);
       if (callback !== undefined) body.append('callback', callback);
+      if (metadata !== undefined) body.append('metadata', JSON.stringify(metadata));
       const content = { method: 'POST', body, headers: keyHeader(idempotencyKey) };
       return call<NewJob>('v1/jobs', content, { timeoutMs: client.timeoutMs ?? uploadTimeoutMs, ...options });
     },

@@ -1177,10 +1177,10 @@ export interface components {
             /** @description The expected and the received value, for people. */
             msg: string;
             /**
-             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body; `msg` names what came instead. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many: more than five parts `baseline`. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, not a channel number, or `channels` without exactly two channels. value_error.channels: `channels` is not `split`, is beside `channel` or `baseline`, or is sent to another path. value_error.segments: `segments` is invalid, is beside `channels` or `baseline`, or is sent to another path. value_error.receipt: `receipt` is neither `true` nor `false`. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field, which `msg` names. value_error.callback: a `callback` URL that is not allowed. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
+             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body; `msg` names what came instead. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many: more than five parts `baseline`. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, not a channel number, or `channels` without exactly two channels. value_error.channels: `channels` is not `split`, is beside `channel` or `baseline`, or is sent to another path. value_error.segments: `segments` is invalid, is beside `channels` or `baseline`, or is sent to another path. value_error.receipt: `receipt` is neither `true` nor `false`. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field, which `msg` names. value_error.callback: a `callback` URL that is not allowed. value_error.metadata: `metadata` is not an object of text values, or is too long. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
              * @enum {string}
              */
-            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.channels" | "value_error.segments" | "value_error.receipt" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
+            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.channels" | "value_error.segments" | "value_error.receipt" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.metadata" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
         };
         /** @description An empty object. */
         Empty: Record<string, unknown>;
@@ -1556,6 +1556,10 @@ export interface components {
             expires_at: string;
             /** @description Null unless a recording of more than 15 minutes is running. */
             progress: components["schemas"]["JobProgress"] | null;
+            /** @description What the client gave with the recording; empty if nothing. */
+            metadata: {
+                [key: string]: string;
+            };
             /** @description The report of POST /v1/analyze; null unless done. */
             result: (components["schemas"]["Report"] | components["schemas"]["ChannelsReport"] | components["schemas"]["SpeakersReport"]) | null;
             /** @description The error; null unless failed. */
@@ -1586,6 +1590,10 @@ export interface components {
             expires_at: string;
             /** @description Null unless a recording of more than 15 minutes is running. */
             progress: components["schemas"]["JobProgress"] | null;
+            /** @description What the client gave with the recording; empty if nothing. */
+            metadata: {
+                [key: string]: string;
+            };
         };
         /** @description The body of a callback: a job that has ended, with `type` and `timestamp`. */
         JobEvent: {
@@ -1610,6 +1618,10 @@ export interface components {
             expires_at: string;
             /** @description Null unless a recording of more than 15 minutes is running. */
             progress: components["schemas"]["JobProgress"] | null;
+            /** @description What the client gave with the recording; empty if nothing. */
+            metadata: {
+                [key: string]: string;
+            };
             /** @description The report of POST /v1/analyze; null unless done. */
             result: (components["schemas"]["Report"] | components["schemas"]["ChannelsReport"] | components["schemas"]["SpeakersReport"]) | null;
             /** @description The error; null unless failed. */
@@ -1664,6 +1676,10 @@ export interface components {
             expires_at: string;
             /** @description Null unless a recording of more than 15 minutes is running. */
             progress: components["schemas"]["JobProgress"] | null;
+            /** @description What the client gave with the recording; empty if nothing. */
+            metadata: {
+                [key: string]: string;
+            };
             /** @description The report of POST /v1/analyze; null unless done. */
             result: (components["schemas"]["Report"] | components["schemas"]["ChannelsReport"] | components["schemas"]["SpeakersReport"]) | null;
             /** @description The error; null unless failed. */
@@ -1704,6 +1720,10 @@ export interface components {
              * @default null
              */
             callback?: string | null;
+            /** @description Data of the client, returned with each job: an object of text values, at most 2048 bytes as JSON. */
+            metadata?: {
+                [key: string]: string;
+            };
         };
         /** @description A token for one live session. */
         StreamTokenRequest: {
@@ -2948,6 +2968,8 @@ export interface operations {
                      * @description URL that receives the finished job: https, on a public host.
                      */
                     callback?: string;
+                    /** @description Data of the client, returned with the job: an object of text values, at most 2048 bytes as JSON. */
+                    metadata?: string;
                 };
                 "application/json": components["schemas"]["JobList"];
             };

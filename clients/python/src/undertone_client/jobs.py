@@ -35,6 +35,8 @@ class UrlOptions(TypedDict, total=False):
     receipt: bool
     #: URL that receives the finished job.
     callback: str
+    #: Your own data, returned with the job and in the callback; at most 2048 bytes as JSON.
+    metadata: Mapping[str, str]
     #: A repeat with the same key returns the existing job; a new key for each call by default.
     idempotency_key: str
 
@@ -172,9 +174,10 @@ def _upload(
 ) -> dict[str, Any]:
     fields = dict(options)
     key = fields.pop("idempotency_key", None)
-    segments = fields.get("segments")
-    if segments is not None and not isinstance(segments, str):
-        fields["segments"] = json.dumps(segments)
+    for name in ("segments", "metadata"):
+        value = fields.get(name)
+        if value is not None and not isinstance(value, str):
+            fields[name] = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if fields.pop("receipt", False):
         fields["receipt"] = "true"
     return {**form(audio, baselines, fields), "headers": _key_header(key), "timeout": UPLOAD_TIMEOUT}
@@ -183,6 +186,8 @@ def _upload(
 def _list(urls: Sequence[str], options: Mapping[str, object]) -> dict[str, Any]:
     fields = dict(options)
     key = fields.pop("idempotency_key", None)
+    if "metadata" in fields:
+        fields["metadata"] = dict(cast("Mapping[str, str]", fields["metadata"]))
     return {"json": {"urls": list(urls), **fields}, "headers": _key_header(key)}
 
 

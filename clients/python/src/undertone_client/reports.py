@@ -139,7 +139,7 @@ class ValidationItem(TypedDict):
 
     loc: list[str]
     msg: str
-    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.channels', 'value_error.segments', 'value_error.receipt', 'value_error.scopes', 'value_error.unknown', 'value_error.callback', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
+    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.channels', 'value_error.segments', 'value_error.receipt', 'value_error.scopes', 'value_error.unknown', 'value_error.callback', 'value_error.metadata', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
 
 
 class Empty(TypedDict):
@@ -469,6 +469,7 @@ class JobList(TypedDict):
     channels: NotRequired[Literal['split'] | None]
     receipt: NotRequired[bool]
     callback: NotRequired[str | None]
+    metadata: NotRequired[dict[str, str]]
 
 
 class StreamTokenRequest(TypedDict):
@@ -884,6 +885,7 @@ class JobSummary(TypedDict):
     finished_at: str | None
     expires_at: str
     progress: JobProgress | None
+    metadata: dict[str, str]
 
 
 class JobPage(TypedDict):
@@ -1082,6 +1084,7 @@ class Job(TypedDict):
     finished_at: str | None
     expires_at: str
     progress: JobProgress | None
+    metadata: dict[str, str]
     result: Report | ChannelsReport | SpeakersReport | None
     error: dict[str, Any] | None
 
@@ -1097,6 +1100,7 @@ class JobEvent(TypedDict):
     finished_at: str | None
     expires_at: str
     progress: JobProgress | None
+    metadata: dict[str, str]
     result: Report | ChannelsReport | SpeakersReport | None
     error: dict[str, Any] | None
     type: Literal['job.done', 'job.failed', 'job.cancelled']
@@ -1114,6 +1118,7 @@ class JobBegun(TypedDict):
     finished_at: str | None
     expires_at: str
     progress: JobProgress | None
+    metadata: dict[str, str]
     result: Report | ChannelsReport | SpeakersReport | None
     error: dict[str, Any] | None
     callback_secret: NotRequired[str]
