@@ -3,7 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { type CliContext, escapeText, UsageError } from './cli/context.ts';
 import { ConfigError } from './runtime/config.ts';
-import { describeServiceError, ServiceError } from './runtime/errors.ts';
+import { describeServiceError, ServiceError, toServiceError } from './runtime/errors.ts';
 import { version } from './runtime/paths.ts';
 
 const exitCodes = { failed: 1, misused: 2 } as const;
@@ -70,7 +70,8 @@ async function buildProgram(wanted = ''): Promise<Command> {
 /** Formats usage and configuration errors as one line, and unexpected errors with their stack. */
 function explain(error: unknown): string {
   if (isMisuse(error)) return error.message;
-  if (error instanceof ServiceError) return describeServiceError(error);
+  const known = toServiceError(error);
+  if (known instanceof ServiceError) return describeServiceError(known);
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

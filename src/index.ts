@@ -14,7 +14,7 @@ import { decode as decodeAll } from './audio/addon.ts';
 import { createAnalyzer } from './models/analyzer.ts';
 import { toValidationItem, type ValidationItem } from './openapi/errors.ts';
 import { parseConfig } from './runtime/config.ts';
-import { type ErrorCode, ServiceError } from './runtime/errors.ts';
+import { type ErrorCode, ServiceError, toServiceError } from './runtime/errors.ts';
 import { shippedModels } from './runtime/paths.ts';
 
 export type { PooledEmbeddings } from './analysis/chunk-result.ts';
@@ -169,7 +169,8 @@ async function reportParts(
 }
 
 function rethrow(error: unknown): never {
-  throw error instanceof ServiceError ? new Failure(error) : error;
+  const known = toServiceError(error);
+  throw known instanceof ServiceError ? new Failure(known) : error;
 }
 
 async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Report> {

@@ -1,7 +1,6 @@
 /** The pipeline: bytes -> chunks of samples -> speech -> utterances -> embeddings -> signals. */
 import { replay, syntheticSignal } from '../models/golden.ts';
 import type { Models } from '../models/loader.ts';
-import { invalidPart } from '../runtime/errors.ts';
 import { type Analysis, aggregate, analyzeChunk, type ChunkResult, spanOf, sum } from './chunk-result.ts';
 import {
   type ChunkDetector,
@@ -13,7 +12,14 @@ import {
   type UploadPart,
 } from './chunked.ts';
 import { analyzeLive, type LiveResult, type LiveStep } from './live.ts';
-import type { DecodeLimits, Hash, IncrementalDecoder, Platform, Source } from './platform.ts';
+import {
+  type DecodeLimits,
+  EngineError,
+  type Hash,
+  type IncrementalDecoder,
+  type Platform,
+  type Source,
+} from './platform.ts';
 import type { Segment } from './segments.ts';
 import { describeChunk, type SpeakerChunk, type SpeakerRecording } from './signals/speaker.ts';
 import { definitions, type Signal } from './signals/table.ts';
@@ -47,11 +53,11 @@ export type Analyses = readonly [Analysis, ...Analysis[]];
 type OnChunk = (analyzedSeconds: number, durationSeconds: number | null) => void | Promise<void>;
 
 export type Analyzer = {
-  /** Calls must not overlap. @throws ServiceError for a recording that cannot be analysed */
+  /** Calls must not overlap. @throws EngineError for a recording that cannot be analysed */
   analyze(request: AnalyzeRequest, onChunk?: OnChunk): Promise<Analyses>;
-  /** Returns null for a recording of over `longSeconds`, once that is known. @throws ServiceError */
+  /** Returns null for a recording of over `longSeconds`, once that is known. @throws EngineError */
   analyzeUnlessLong(request: AnalyzeRequest): Promise<Analyses | null>;
-  /** Analyses what came of a stream. @throws ServiceError */
+  /** Analyses what came of a stream. @throws EngineError */
   live(step: LiveStep & { readonly cancel: Int32Array | null }): Promise<LiveResult>;
   /** Runs every model once: the first run of a session is slower. */
   warm(): Promise<void>;
@@ -99,11 +105,11 @@ async function analyze(
   let baselines: readonly SpeakerRecording[] = [];
   let baselineSeconds = 0;
 
-  /** @throws ServiceError when audio and baselines together are longer than the limit */
+  /** @throws EngineError when audio and baselines together are longer than the limit */
   function checkTogether(audioSeconds: number): void {
     if (baselineSeconds === 0 || audioSeconds + baselineSeconds <= limits.seconds) return;
     const expected = `at most ${limits.seconds} s for \`audio\` and \`baseline\` together`;
-    throw invalidPart('baseline', 'audio.too_long', `Expected ${expected}, got more`);
+    throw new EngineError('too_long', 'baseline', `Expected ${expected}, got more`);
   }
 
   /** The samples of a chunk are garbage once it returns. Returns whether chunks follow, or null above `maxSeconds`. */
@@ -196,7 +202,7 @@ function open(
   return openDecoders(part, bytes, options, chunking, models.platform, timer);
 }
 
-/** Empty when no requested signal uses them. @throws ServiceError at the part `baseline` */
+/** Empty when no requested signal uses them. @throws EngineError at the part `baseline` */
 async function describeBaselines(
   request: AnalyzeRequest,
   context: Context,
@@ -226,7 +232,7 @@ async function describeBaseline(
   if (speaker.speechSeconds < minTotalSpeechSeconds) {
     const got = `${speaker.speechSeconds.toFixed(2)} s`;
     const msg = `Expected at least ${minTotalSpeechSeconds} s of speech for \`baseline\`, got ${got}`;
-    throw invalidPart('baseline', 'audio.insufficient_speech', msg);
+    throw new EngineError('insufficient_speech', 'baseline', msg);
   }
   return speaker;
 }

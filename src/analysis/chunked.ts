@@ -1,8 +1,13 @@
 /** Upload -> decoded chunks -> speech per chunk. A recording up to `chunkSeconds` is one chunk. */
 import type { Models } from '../models/loader.ts';
-import { invalidPart, ServiceError } from '../runtime/errors.ts';
 import { joinArrays } from './arrays.ts';
-import { type DecodeOptions, type IncrementalDecoder, isAudioError, type Platform } from './platform.ts';
+import {
+  type DecodeOptions,
+  EngineError,
+  type IncrementalDecoder,
+  isAudioError,
+  type Platform,
+} from './platform.ts';
 import { type Segment, unbounded } from './segments.ts';
 import type { ChannelMode } from './speakers.ts';
 import {
@@ -38,7 +43,7 @@ function blocksOf({ chunkSeconds }: Chunking): number {
 export type UploadPart = 'audio' | 'baseline';
 
 /**
- * One decoder, or one per channel. Their functions throw ServiceErrors that name the part of the upload.
+ * One decoder, or one per channel. Their functions throw EngineErrors that name the part of the upload.
  * @param part the part of `bytes`
  */
 export function openDecoders(
@@ -52,7 +57,7 @@ export function openDecoders(
   const maxSamples = Math.round((chunking.chunkSeconds * options.sampleRate) / blocksOf(chunking));
   const { channel: _, ...shared } = options;
   const selector = channels === null ? 'channel' : 'channels';
-  const decoders = toServiceErrors(part, selector, () =>
+  const decoders = toEngineErrors(part, selector, () =>
     channels === null
       ? [platform.openIncrementalDecoder(bytes, options, maxSamples)]
       : platform.openChannelDecoders(bytes, shared, maxSamples),
@@ -60,7 +65,7 @@ export function openDecoders(
   return decoders.map((decoder) => ({
     ...decoder,
     next: () => {
-      const samples = toServiceErrors(part, selector, decoder.next);
+      const samples = toEngineErrors(part, selector, decoder.next);
       timer.mark('decode');
       return samples;
     },
@@ -68,7 +73,7 @@ export function openDecoders(
 }
 
 /** @param selector the part of the upload that chooses channels */
-function toServiceErrors<Result>(
+function toEngineErrors<Result>(
   part: UploadPart,
   selector: 'channel' | 'channels',
   work: () => Result,
@@ -80,14 +85,14 @@ function toServiceErrors<Result>(
     switch (error.code) {
       case 'deadline':
       case 'cancelled':
-        throw new ServiceError('deadline', stoppedMessage);
+        throw new EngineError('stopped', null, stoppedMessage);
       case 'bad_argument':
       case 'internal':
         throw error;
       case 'channel':
-        throw invalidPart(selector, 'audio.channel', error.reason);
+        throw new EngineError('channel', selector, error.reason);
       default: {
-        throw invalidPart(part, `audio.${error.code}`, error.reason);
+        throw new EngineError(error.code, part, error.reason);
       }
     }
   }

@@ -96,7 +96,7 @@ type Step = Omit<LiveStep, 'bytes' | 'state'> & {
   readonly seconds: number;
 };
 
-/** @throws ServiceError */
+/** @throws EngineError */
 export async function analyzeLive(
   { bytes, state, ...step }: LiveStep & { readonly cancel: Int32Array | null },
   models: Models,

@@ -176,6 +176,26 @@ export type Platform = {
   createSha256(): Hash;
 };
 
+export type EngineErrorCode =
+  | Exclude<AudioErrorCode, 'deadline' | 'cancelled' | 'bad_argument' | 'internal'>
+  | 'insufficient_speech'
+  /** Cancelled, or past its deadline. */
+  | 'stopped';
+
+/** A recording that cannot be analysed, or an analysis that was stopped. */
+export class EngineError extends Error {
+  readonly code: EngineErrorCode;
+  /** The input that is wrong; null when stopped. */
+  readonly at: 'audio' | 'baseline' | 'channel' | 'channels' | null;
+
+  constructor(code: EngineErrorCode, at: EngineError['at'], message: string) {
+    super(message);
+    this.name = 'EngineError';
+    this.code = code;
+    this.at = at;
+  }
+}
+
 /** A model that cannot be read, or that does not match what it comes with. */
 export class ModelError extends Error {}
 

@@ -1,5 +1,5 @@
 /** Times the stages of an analysis and stops a cancelled one between them. */
-import { ServiceError } from '../runtime/errors.ts';
+import { EngineError } from './platform.ts';
 
 export type Stage = { readonly name: string; readonly ms: number };
 
@@ -8,9 +8,9 @@ export const stoppedMessage = 'The analysis exceeded its deadline or was cancell
 export type StageTimer = {
   /** Milliseconds per stage, in the order in which the stages first ended. */
   stages(): Stage[];
-  /** Adds the time since the last mark to a stage. @throws ServiceError `deadline` after cancellation */
+  /** Adds the time since the last mark to a stage. @throws EngineError `stopped` after cancellation */
   mark(name: string): void;
-  /** Ends a unit of work. The time in which others run is the stage `pause`. @throws ServiceError `deadline` after cancellation */
+  /** Ends a unit of work. The time in which others run is the stage `pause`. @throws EngineError `stopped` after cancellation */
   yieldToOthers(): Promise<void>;
 };
 
@@ -25,7 +25,8 @@ export function startStageTimer(
   const stages = new Map<string, number>();
   let last = performance.now();
   const check = () => {
-    if (cancel !== null && Atomics.load(cancel, 0) !== 0) throw new ServiceError('deadline', stoppedMessage);
+    if (cancel !== null && Atomics.load(cancel, 0) !== 0)
+      throw new EngineError('stopped', null, stoppedMessage);
   };
   const mark = (name: string) => {
     const now = performance.now();

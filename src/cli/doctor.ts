@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type Config, ConfigError, parseConfig } from '../runtime/config.ts';
-import { describeServiceError, ServiceError } from '../runtime/errors.ts';
+import { describeServiceError, ServiceError, toServiceError } from '../runtime/errors.ts';
 import { version } from '../runtime/paths.ts';
 import type { CliContext } from './context.ts';
 
@@ -75,7 +75,8 @@ async function runChecks({ env, stdout, fail }: CliContext): Promise<void> {
 }
 
 function describe(error: unknown): string {
-  if (error instanceof ServiceError) return describeServiceError(error);
+  const known = toServiceError(error);
+  if (known instanceof ServiceError) return describeServiceError(known);
   return error instanceof Error ? error.message.replaceAll('\n', ' ') : String(error);
 }
 

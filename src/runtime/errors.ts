@@ -1,4 +1,5 @@
 /** Expected errors: a closed set of codes and the problems of the request, serializable across threads. */
+import { EngineError } from '../analysis/platform.ts';
 
 export type ErrorCode =
   | 'bad_request'
@@ -97,6 +98,14 @@ export function describeServiceError({ message, cause }: ServiceError): string {
 export function invalidPart(field: string, reason: ProblemReason, message: string): ServiceError {
   const code = reason === 'audio.too_large' ? 'too_large' : 'invalid';
   return new ServiceError(code, message, { problems: [{ where: 'body', field, reason, message }] });
+}
+
+/** An error of the engine as one of the service; returns others as they are. */
+export function toServiceError(error: unknown): unknown {
+  if (!(error instanceof EngineError)) return error;
+  const { code, at, message } = error;
+  if (code === 'stopped' || at === null) return new ServiceError('deadline', message);
+  return invalidPart(at, `audio.${code}`, message);
 }
 
 /** The body, or the recordings in it, exceed the limit. */

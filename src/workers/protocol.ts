@@ -8,7 +8,7 @@ import type { Stage } from '../analysis/stage-timer.ts';
 import type { SampleFormat } from '../audio/wav.ts';
 import type { Signing } from '../receipts/compose-receipt.ts';
 import type { Ignored } from '../receipts/receipt.ts';
-import { type SerializedError, ServiceError, serializeError } from '../runtime/errors.ts';
+import { type SerializedError, ServiceError, serializeError, toServiceError } from '../runtime/errors.ts';
 import type { SerializedState } from './live-state.ts';
 import type { PauseFlag } from './pause-flag.ts';
 
@@ -89,7 +89,8 @@ export type ErrorReply =
   | { readonly kind: 'internalError'; readonly cause: string };
 
 export function toErrorReply(error: unknown): ErrorReply {
-  if (error instanceof ServiceError) return { kind: 'failure', failure: serializeError(error) };
+  const known = toServiceError(error);
+  if (known instanceof ServiceError) return { kind: 'failure', failure: serializeError(known) };
   return { kind: 'internalError', cause: error instanceof Error ? stackOf(error) : String(error) };
 }
 

@@ -1,8 +1,8 @@
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { fixture } from '../../scripts/recordings.ts';
+import { EngineError } from '../../src/analysis/platform.ts';
 import { combinedReportSchema } from '../../src/analysis/report.ts';
-import { ServiceError } from '../../src/runtime/errors.ts';
 import { reporter } from '../support/analysis.ts';
 
 const reportOf = await reporter();
@@ -19,15 +19,15 @@ test('a baseline without speech is an error of the part `baseline`', async (t) =
   const error = await t.throwsAsync(
     reportOf(audio, { baselines: [wavFile(new Float32Array(48_000), 16_000)] }),
     {
-      instanceOf: ServiceError,
+      instanceOf: EngineError,
     },
   );
-  t.is(error?.problems[0]?.field, 'baseline');
+  t.is(error?.at, 'baseline');
 });
 
 test('the cancel flag stops the analysis', async (t) => {
   const error = await t.throwsAsync(reportOf(fixture('mono-16k.wav'), { cancel: Int32Array.of(1) }), {
-    instanceOf: ServiceError,
+    instanceOf: EngineError,
   });
-  t.is(error?.code, 'deadline');
+  t.is(error?.code, 'stopped');
 });

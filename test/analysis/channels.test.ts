@@ -130,9 +130,9 @@ test('a recording without exactly two channels is refused', async (t) => {
   ] as const) {
     const error = await t.throwsAsync(analyzer.analyze({ ...request, audio, channels: 'split' }));
     t.like(error, {
-      code: 'invalid',
+      code: 'channel',
       message: `Expected a recording with 2 channels, got ${count}`,
-      problems: [{ field: 'channels', reason: 'audio.channel' }],
+      at: 'channels',
     });
   }
 });
