@@ -23,7 +23,7 @@ const report = z.union([
   ...Object.values(reportSchemas),
 ]);
 
-/** No signature covers the fields beside `result`: those of a job that is done leave no room for text. */
+/** No signature covers the fields beside `result`: those of a job that is done leave no room for text but its client's metadata. */
 const job = jobSchemas.Job.extend({
   status: z.literal('done'),
   progress: z.null(),

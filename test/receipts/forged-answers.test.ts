@@ -71,6 +71,7 @@ const jobOf = (result: string) =>
     created_at: '2027-01-01T00:00:00.000Z',
     finished_at: '2027-01-01T00:00:00.000Z',
     expires_at: '2027-01-01T00:00:00.000Z',
+    metadata: {},
     progress: null,
     result: JSON.parse(result),
     error: null,
@@ -159,7 +160,7 @@ for (const kind of Object.keys(kinds)) {
   });
 }
 
-test('the fields of a job that no signature covers leave no room for text', async (t) => {
+test('the fields of a job that no signature covers leave no room for text but metadata', async (t) => {
   const { text, refusal } = await answerOf('a job');
   for (const [field, value] of [
     ['id', 'happy'],
