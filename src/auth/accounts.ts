@@ -1,5 +1,6 @@
 /** Operations of people on their accounts: combines users, sign-up, tokens and the login throttle. */
-import type { Database, DatabaseKind } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
+import type { DatabaseKind } from '../db/migrations.ts';
 import { isAdministrator } from './administrators.ts';
 import { createPlaygroundCodes, type PlaygroundCodes } from './playground-codes.ts';
 import type { RateLimiterFactory } from './rate-limiter.ts';

@@ -2,13 +2,8 @@
 import { betterAuth } from 'better-auth';
 import { APIError } from 'better-auth/api';
 import { sql } from 'kysely';
-import {
-  type Database,
-  type DatabaseKind,
-  databaseUnavailable,
-  isOfDriver,
-  runQuery,
-} from '../db/database.ts';
+import { type Database, databaseUnavailable, isOfDriver, runQuery } from '../db/database.ts';
+import type { DatabaseKind } from '../db/migrations.ts';
 import { maxSignUpMs } from './administrators.ts';
 import { passwordLength } from './credentials.ts';
 import { notLoggedIn, UserError } from './user-errors.ts';

@@ -1,7 +1,7 @@
 /** Opens the database, SQLite or PostgreSQL, behind the types of Kysely. */
 import { type Dialect, type Generated, Kysely, Migrator, sql } from 'kysely';
 import { ServiceError } from '../runtime/errors.ts';
-import { migrationsFor } from './migrations.ts';
+import { type DatabaseKind, migrationsFor } from './migrations.ts';
 
 export type { Selectable } from 'kysely';
 
@@ -91,8 +91,6 @@ export type Tables = {
   readonly installation: { readonly id: string };
 };
 export type Database = Kysely<Tables>;
-export type DatabaseKind = 'sqlite' | 'postgres';
-
 /** Opens the database and applies migrations. Safe for processes that start together. */
 export async function openDatabase(url: string): Promise<Database> {
   try {

@@ -1,7 +1,8 @@
 /** Migrations in the order of their names. Released migrations are never edited. */
 import { randomUUID } from 'node:crypto';
 import { type ColumnDefinitionBuilder, type Kysely, type Migration, sql } from 'kysely';
-import type { DatabaseKind } from './database.ts';
+
+export type DatabaseKind = 'sqlite' | 'postgres';
 
 export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
   return { '0001-schema': { up: (database) => createSchema(database, kind) } };

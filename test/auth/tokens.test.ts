@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { createTokenSecret, isToken } from '../../src/auth/token-format.ts';
 import { createTokens, type TokenInput, type Tokens } from '../../src/auth/tokens.ts';
-import { type Database, type DatabaseKind, openDatabase } from '../../src/db/database.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import type { DatabaseKind } from '../../src/db/migrations.ts';
 import { ServiceError } from '../../src/runtime/errors.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 

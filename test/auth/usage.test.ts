@@ -1,7 +1,8 @@
 import test from 'ava';
 import { createTokens } from '../../src/auth/tokens.ts';
 import { createUsageCounts, type UsageKey } from '../../src/auth/usage.ts';
-import { type Database, type DatabaseKind, openDatabase } from '../../src/db/database.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import type { DatabaseKind } from '../../src/db/migrations.ts';
 import { ServiceError } from '../../src/runtime/errors.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 

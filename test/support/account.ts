@@ -1,7 +1,8 @@
 /** The app with real accounts in a real database, and browsers that keep cookies. */
 import test, { type ExecutionContext } from 'ava';
 import type { Tokens } from '../../src/auth/tokens.ts';
-import type { Database, DatabaseKind } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/database.ts';
+import type { DatabaseKind } from '../../src/db/migrations.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { type App, analysis, openAccounts, startApp } from './app.ts';
 import { databaseKinds, makeDatabaseUrl } from './database.ts';
