@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Database, runQuery } from '../db/database.ts';
 import { randomBase62 } from './token-format.ts';
-import { type NewToken, scopes, type Tokens } from './tokens.ts';
+import { scopes } from './token-input.ts';
+import type { NewToken, Tokens } from './tokens.ts';
 import { sha256 } from './verifier.ts';
 
 /** Every function throws ServiceError `storage_unavailable`. */
