@@ -62,5 +62,10 @@ const presets = {
 export type SpecName = keyof typeof presets;
 export const specs: Readonly<Record<SpecName, FeatureSpec>> = presets;
 
-/** Names pitch in Hz (0 where unvoiced), level in dBFS and spectral tilt in dB per octave: one row per 10 ms. */
+/** The name of the tracks of `prosodyColumns`, one row per 10 ms. */
 export const prosody = 'prosody';
+export const prosodyColumns = [
+  { track: 'pitchHz', unit: 'Hz', description: 'Pitch; 0 where unvoiced.' },
+  { track: 'levelDb', unit: 'dBFS', description: 'Level.' },
+  { track: 'tiltDb', unit: 'dB/octave', description: 'Spectral tilt.' },
+] as const;

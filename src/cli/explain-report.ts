@@ -1,7 +1,7 @@
 /** A report in words: scores, contributions and warnings. */
 import type { Report } from '../index.ts';
-import { warningsOf } from './csv.ts';
 import { describeReport } from './text-report.ts';
+import { warningsOf } from './wide.ts';
 
 type Warning = NonNullable<Report['emotion']>['warnings'][number];
 

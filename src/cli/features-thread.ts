@@ -2,7 +2,7 @@
 import { workerData } from 'node:worker_threads';
 import { type DecodeLimits, type FeatureSpec, type Features, isAudioError } from '../analysis/platform.ts';
 import { decode, extract, trackProsody } from '../audio/addon.ts';
-import { prosody } from '../audio/feature-presets.ts';
+import { prosody, prosodyColumns } from '../audio/feature-presets.ts';
 import { encodeNpy } from '../audio/npy.ts';
 import { FileError, readRegularFile } from '../runtime/regular-file.ts';
 import { reportReady } from '../workers/protocol.ts';
@@ -46,11 +46,11 @@ export async function run({ path, bytes, output }: FeaturesTask): Promise<Extrac
 }
 
 async function extractProsody(samples: Float32Array): Promise<Features> {
-  const { pitchHz, levelDb, tiltDb } = await trackProsody(samples, prosodySampleRate);
-  const columns = [pitchHz, levelDb, tiltDb];
-  const data = new Float32Array(pitchHz.length * columns.length);
+  const tracks = await trackProsody(samples, prosodySampleRate);
+  const columns = prosodyColumns.map(({ track }) => tracks[track]);
+  const data = new Float32Array(tracks.pitchHz.length * columns.length);
   for (const [bin, column] of columns.entries()) {
     for (const [frame, value] of column.entries()) data[frame * columns.length + bin] = value;
   }
-  return { data, frames: pitchHz.length, bins: columns.length };
+  return { data, frames: tracks.pitchHz.length, bins: columns.length };
 }

@@ -1,20 +1,10 @@
 /** The forms in which `undertone analyze` prints results. */
 import type { AnalyzeResult, FileResult } from './analyze-thread.ts';
 import { expected } from './context.ts';
-import {
-  csvHeader,
-  csvLine,
-  type Part,
-  type Row,
-  tableHeader,
-  titleOf,
-  toCsv,
-  toJsonLine,
-  toTable,
-} from './csv.ts';
+import { csvHeader, csvLine, headerOf, tableHeader, titleOf, toCsv, toJsonLine, toTable } from './csv.ts';
 import { partsOf } from './parts.ts';
 import { describeConversation, describeReport } from './text-report.ts';
-import { encodeParquet, type RowUnit, rowUnits, wideColumns, wideRows } from './wide.ts';
+import { type Cell, columnsOf, encodeParquet, type Part, type RowUnit, rowsOf, rowUnits } from './wide.ts';
 
 type Kind = Part['kind'] | null;
 
@@ -85,24 +75,23 @@ function describe(path: string, result: FileResult, part: Part | null): string {
 }
 
 function wideOutput(parquet: boolean, by: RowUnit, kind: Kind, labels: readonly string[]): OutputFormat {
-  const columns = wideColumns(by, kind, labels);
-  const names = columns.map(({ name }) => name);
-  const rowsOf = (path: string, result: AnalyzeResult) =>
-    partsOf(result, kind).flatMap((one) => wideRows(by, path, one.result, one.part));
+  const columns = columnsOf(by, kind, labels);
+  const all = (path: string, result: AnalyzeResult) =>
+    partsOf(result, kind).flatMap((one) => rowsOf(by, path, one.result, one.part));
   if (!parquet) {
     return {
       isData: true,
-      header: names.join(','),
+      header: headerOf(columns),
       format: (path, result) =>
-        rowsOf(path, result)
-          .map((row) => csvLine(names, row))
+        all(path, result)
+          .map((row) => csvLine(columns, row))
           .join('\n') || undefined,
     };
   }
-  const rows: Row[] = [];
+  const rows: Cell[][] = [];
   return {
     format(path, result) {
-      rows.push(...rowsOf(path, result));
+      rows.push(...all(path, result).map((row) => columns.map((column) => column.value(row))));
       return undefined;
     },
     end: () => encodeParquet(columns, rows),

@@ -6,8 +6,8 @@ import { parseSegments } from '../multipart/speaker-segments.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { AnalyzeResult, AnalyzeTask, FileResult } from './analyze-thread.ts';
 import { type CliContext, expected, UsageError } from './context.ts';
-import type { Part } from './csv.ts';
 import { type Input, readText } from './inputs.ts';
+import type { Part } from './wide.ts';
 
 export type PartOptions = {
   readonly baseline: readonly string[];

@@ -2,7 +2,7 @@
 import { definitions } from '../analysis/signals/table.ts';
 import type { Report } from '../index.ts';
 import type { AnalyzeResult } from './analyze-thread.ts';
-import { reportsOf, warningsOf } from './csv.ts';
+import { reportsOf, warningsOf } from './wide.ts';
 
 const labelWidth = 16;
 

@@ -1,10 +1,11 @@
 /**
  * Writes src/openapi/examples.json, the examples of the document, and the answer in README.md, as the built service sends them;
- * and failures.json of every folder of models.
+ * failures.json of every folder of models; and docs/columns.md.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { columnsDocument, describeColumns } from '../../scripts/columns.ts';
 import { runScript } from '../../scripts/run-script.ts';
 import { createAnalyzer } from '../../src/models/analyzer.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
@@ -30,6 +31,7 @@ async function writeAnswers(modelsDir: string): Promise<void> {
 await runScript(async () => {
   parseArgs();
   requireBuild();
+  writeFileSync(columnsDocument, describeColumns());
   for (const name of modelSets) await writeAnswers(`models/${name}`);
 
   try {

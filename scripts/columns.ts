@@ -1,0 +1,85 @@
+/** docs/columns.md, from the columns of the command and the presets of features. */
+import { readFileSync } from 'node:fs';
+import type { FeatureSpec } from '../src/analysis/platform.ts';
+import { prosodyColumns, specs } from '../src/audio/feature-presets.ts';
+import { allColumns, type Column } from '../src/cli/wide.ts';
+
+export const columnsDocument = 'docs/columns.md';
+
+const { labels } = JSON.parse(readFileSync('models/standard/emotion/manifest.json', 'utf8')) as {
+  readonly labels: readonly string[];
+};
+
+const rowNames = { short: 'CSV', file: 'file', utterance: 'utterance', segment: 'segment' } as const;
+
+/** @returns the text of the document */
+export function describeColumns(): string {
+  return `# Columns
+
+This page lists the columns of the files that the command writes.
+
+## CSV and Parquet
+
+\`undertone analyze --output csv\` and \`--output parquet\`, and \`undertone bulk\` to a file named \`.csv\`, write the columns below, in this order. *Rows* says which rows have a column:
+
+- CSV: one per recording, without \`--wide\` and from \`undertone bulk\`
+- file: one per recording, with \`--wide\` or in Parquet
+- utterance, segment: with \`--by utterance\` and \`--by segment\`
+
+With \`--channels split\` or \`--segments\` the rows are those of each channel or speaker. A recording that failed has one row with \`path\`, \`error\` and,
+where the rows have it, \`status\`. One without utterances has no row per utterance. Other values are empty, in Parquet null, where a recording has none: a signal that was not requested or that the models
+lack, scores without enough speech, a [measure](measures.md) that is undefined. In Parquet, text is STRING, \`utterance\` INT32, all other columns DOUBLE.
+
+| column | unit, range or values | meaning | rows |
+|---|---|---|---|
+${columnRows().join('\n')}
+
+## Arrays
+
+\`undertone features\` writes .npy files of float32, one row per frame. \`--spec prosody\`, one row per 10 ms:
+
+| column | unit | meaning |
+|---|---|---|
+${prosodyColumns.map(({ unit, description }, at) => `| ${at} | ${unit} | ${description} |`).join('\n')}
+
+Other specs, one row per 10 ms:
+
+| spec | columns | meaning |
+|---|---|---|
+${Object.entries(specs)
+  .map(([name, spec]) => `| \`${name}\` | ${binsOf(spec)} | ${describeBins(spec)} |`)
+  .join('\n')}
+
+\`undertone analyze --embeddings FILE.npy\` writes a row per row of the output, NaN for a recording without scores, and a column per dimension of the
+[embedding](embeddings.md). \`undertone embed\` writes JSON lines.
+`;
+}
+
+/** Neighbours with the same meaning share a row. */
+function columnRows(): string[] {
+  const groups: (readonly [names: string[], cells: string])[] = [];
+  for (const column of allColumns(labels)) {
+    const [names, cells] = groups.at(-1) ?? [[], ''];
+    if (cells === cellsOf(column)) names.push(column.name);
+    else groups.push([[column.name], cellsOf(column)]);
+  }
+  return groups.map(([names, cells]) => `| ${names.map((name) => `\`${name}\``).join(', ')} ${cells}`);
+}
+
+function cellsOf({ unit, description, rows }: Column): string {
+  return `| ${unit} | ${description} | ${rows.map((kind) => rowNames[kind]).join(', ')} |`;
+}
+
+const binsOf = ({ nMfcc, nMels }: FeatureSpec) => nMfcc ?? nMels;
+
+function describeBins({ nMfcc, lifter, energy, ...spec }: FeatureSpec): string {
+  const { lowHz, highHz, logBase, topDb, offset, scale } = spec;
+  if (nMfcc !== null)
+    return `MFCC, lifter ${lifter}${energy === 'log' ? '; column 0 is the log energy of the frame' : ''}`;
+  return [
+    `logarithm (base ${logBase}) of the power in mel bands from ${lowHz} to ${highHz} Hz`,
+    ...(topDb === null ? [] : [`at least the maximum of the recording less ${topDb} dB`]),
+    ...(offset === 0 ? [] : [`plus ${offset}`]),
+    ...(scale === 1 ? [] : [`times ${scale}`]),
+  ].join(', ');
+}
