@@ -118,7 +118,7 @@ def evaluate(models: Path, write: bool) -> None:
         baseline = EgemapsBaseline(extract_functionals()).predict([clip for clip in predictions.clips if clip.corpus in RECIPE.labelled])
         runs["egemaps_baseline"] = {"recordings": run["recordings"], "figures": results.to_json(all_metrics(baseline))}
     columns = results.columns_of(runs)
-    comparison = comparison_table(columns, COMPARED)
+    comparison = f"{results.describe_sources(results.runs_of(runs))}\n\n{comparison_table(columns, COMPARED)}"
     text = evaluation_page.sections(models, metrics, responses, by_condition)
     print(comparison, text, sep="\n\n")
     if write:

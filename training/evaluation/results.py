@@ -33,16 +33,27 @@ def metrics_of(run: dict) -> list[Metric]:
     return [Metric(**entry) for entry in run["figures"]]
 
 
-def new_run(models: Path, clips: list[Clip], metrics: list[Metric]) -> dict:
-    """`clips`: of the test part. Runs over other recordings are not comparable."""
+def source_of(models: Path) -> dict:
+    """Commit of the code, and the models."""
     command = ["git", "rev-parse", "--short", "HEAD"]
     commit = subprocess.run(command, cwd=settings.REPOSITORY, capture_output=True, text=True, check=True).stdout.strip()
+    return {"commit": commit, "models": weights_in(models)}
+
+
+def new_run(models: Path, clips: list[Clip], metrics: list[Metric]) -> dict:
+    """`clips`: of the test part. Runs over other recordings are not comparable."""
     recordings = cache.digest(sorted(clip.path for clip in clips))
-    return {"commit": commit, "models": weights_in(models), "recordings": recordings, "figures": to_json(metrics)}
+    return source_of(models) | {"recordings": recordings, "figures": to_json(metrics)}
 
 
 def versions(run: dict) -> dict[str, str]:
     return {name: model["version"] for name, model in run["models"].items()}
+
+
+def describe_sources(runs: dict[str, dict]) -> str:
+    """A line of Markdown: title, commit and versions of the models of each run."""
+    of = lambda run: f"commit {run['commit']}, {', '.join(map(' '.join, versions(run).items()))}"
+    return f"{'; '.join(f'*{title}*: {of(run)}' for title, run in runs.items())}."
 
 
 def add_run(results: dict, alternative: str | None, run: dict) -> dict:
@@ -65,10 +76,15 @@ def comparable(runs: dict[str, dict], run: dict) -> dict[str, dict]:
     return {name: other for name, other in runs.items() if other.get("recordings") == run["recordings"]}
 
 
-def columns_of(results: dict) -> dict[str, list[Metric]]:
-    """Titles of columns -> metrics, for the comparison of systems."""
+def runs_of(results: dict) -> dict[str, dict]:
+    """Titles of columns -> runs of models, for the comparison of systems."""
     runs = {"shipped": results["shipped"]} if "shipped" in results else {}
     runs |= results.get("alternatives", {})
     if "previous" in results:
         runs[f"previous ({results['previous']['commit']})"] = results["previous"]
-    return {title: metrics_of(run) for title, run in (runs | {"eGeMAPS, linear": results["egemaps_baseline"]}).items()}
+    return runs
+
+
+def columns_of(results: dict) -> dict[str, list[Metric]]:
+    """Titles of columns -> metrics."""
+    return {title: metrics_of(run) for title, run in (runs_of(results) | {"eGeMAPS, linear": results["egemaps_baseline"]}).items()}

@@ -30,11 +30,10 @@ def grid(runs: dict[str, dict], leading: list[str], rows: dict[str, list[str]], 
 
 def section_of(name: str, runs: dict[str, dict]) -> list[str]:
     """Markdown of one set of models."""
-    commits = (f"*{when}*: commit {run['commit']}, {', '.join(map(' '.join, results.versions(run).items()))}" for when, run in runs.items())
     placed = {f"{corpus}, {place}": [corpus, place] for corpus in (*joined.CORPORA, INTENDED) for place in PLACES}
     return [
         f"#### `{name}`: clips and recordings",
-        f"{'; '.join(commits)}.",
+        results.describe_sources(runs),
         grid(runs, ["clips of", "between them"], placed, PLACED),
         "One angry clip among eight neutral ones of its speaker, over all eight labels:",
         grid(runs, ["between them"], {pauses_of(pause): [pauses_of(pause)] for pause in PAUSES}, MIXED),
