@@ -16,7 +16,7 @@ const rowNames = { short: 'CSV', file: 'file', utterance: 'utterance', segment: 
 export function describeColumns(): string {
   return `# Columns
 
-This page lists the columns of the files that the command writes.
+This page lists the columns of the files that the command writes. \`to_frame\` of the [Python client](../clients/python/README.md#data-frames) has the same names.
 
 ## CSV and Parquet
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import http.server
-import math
 import os
 import pathlib
 import threading
@@ -100,32 +99,6 @@ class JobsTest(unittest.TestCase):
                 self.assertEqual((await client.usage())["token"]["name"], "UNDERTONE_TOKEN")
 
         asyncio.run(run())
-
-    def test_reports_become_a_data_frame(self):
-        with undertone.Client(URL, TOKEN) as client:
-            report = client.analyze(SAMPLE)
-            quiet = client.emotion(BYTES[:44] + bytes(64000))
-            frame = undertone.to_frame([report, quiet], keys=["a.wav", "b.wav"])
-            self.assertEqual(list(frame.index), ["a.wav", "b.wav"])
-            row = frame.loc["a.wav"]
-            signals = report["emotion"]["signals"]
-            self.assertEqual(row["valence"], signals["valence"])
-            self.assertEqual([row["valence_low"], row["valence_high"]], signals["intervals"]["valence"])
-            self.assertEqual(row["emotion_angry"], signals["emotions"]["angry"])
-            self.assertEqual(row["emotion_confidence"], signals["confidence"])
-            self.assertEqual(row["cognitive_load"], report["cognitive"]["signals"]["cognitive_load"])
-            measures = report["cognitive"]["measures"]
-            self.assertEqual(row["measure_pause_ratio"], measures["pause_ratio"]["value"])
-            self.assertEqual(frame.loc["b.wav", "status"], "insufficient_speech")
-            self.assertTrue(math.isnan(frame.loc["b.wav", "valence"]))
-            utterances = undertone.to_frame(report, by="utterance")
-            timeline = report["emotion"]["timeline"]
-            self.assertEqual(list(utterances["start_s"]), [entry["start_s"] for entry in timeline])
-            self.assertEqual(list(utterances["valence"]), [entry["valence"] for entry in timeline])
-            self.assertTrue((utterances["valence_low"] <= utterances["valence"]).all())
-            self.assertNotIn("clarity", utterances)
-            speakers = client.analyze_speakers(SAMPLE, [{"start": 0, "end": 4, "speaker": "A"}])
-            self.assertEqual(list(undertone.to_frame(speakers)["speaker"]), ["A"])
 
     def test_each_refusal_has_a_class_of_its_own(self):
         with undertone.Client(URL, "no-such-token-anywhere") as client:

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../benchmarks/peers/stack.ts';
 import { clientVenv } from '../../scripts/client-venv.ts';
 import { buildPython, clients, generated } from '../../scripts/clients.ts';
+import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startJobStack } from '../support/jobs.ts';
 import { runPython } from '../support/python-client.ts';
@@ -53,7 +54,7 @@ test.serial('live sessions behave as documented', async (t) => {
   await runTests(t, 'stream_test.py', server);
 });
 
-test.serial('jobs, callbacks and data frames behave as documented', async (t) => {
+test.serial('jobs and callbacks behave as documented', async (t) => {
   const port = await freePort();
   const { server, startWorker } = await startJobStack(t, {
     UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
@@ -61,6 +62,29 @@ test.serial('jobs, callbacks and data frames behave as documented', async (t) =>
   });
   await startWorker();
   await runTests(t, 'jobs_test.py', server, { HOOK_PORT: String(port) });
+});
+
+test.serial('data frames have the columns of the command', async (t) => {
+  const server = await startServer(t, { UNDERTONE_WORKERS: '1' });
+  const tables = makeFolder();
+  const segments = join(tables, 'segments.json');
+  writeFileSync(
+    segments,
+    JSON.stringify([
+      { start: 0, end: 4, speaker: 'A' },
+      { start: 8, end: 20, speaker: 'B' },
+    ]),
+  );
+  for (const [name, ...options] of [
+    ['file', '--wide'],
+    ['utterance', '--by', 'utterance'],
+    ['speakers', '--wide', '--segments', segments],
+    ['speakers-utterance', '--by', 'utterance', '--segments', segments],
+  ] as const) {
+    const args = ['analyze', '--output', 'csv', ...options, 'examples/sample.wav'];
+    writeFileSync(join(tables, `${name}.csv`), (await runCli(args)).stdout);
+  }
+  await runTests(t, 'frames_test.py', server, { TABLES: tables });
 });
 
 test.serial('the types are correct, and those generated from the document are current', (t) => {

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     import pandas
 
-FIELDS = ("request_id", "speaker", "status", "duration_s", "speech_s", "snr_db", "warnings")
+PARTS = ("channel", "speaker")
+QUALITY = ("duration_s", "speech_s", "snr_db")
 
 
 def to_frame(
@@ -20,9 +21,10 @@ def to_frame(
     """
     One row per recording or per utterance (entry of the timeline of emotion), from reports of any method or job.
 
-    A report of several channels or speakers has a row for each. Columns are the signals, the bounds of their 80 % intervals
-    (``valence_low``, ``valence_high``), the probabilities (``emotion_angry``), the measures (``measure_pause_ratio``), ``speaker``
-    or ``channel``, and the state of the recording. A signal that a report lacks is NaN.
+    A report of several channels or speakers has a row for each, with ``channel`` or ``speaker``. Columns have the names and the
+    order of ``undertone analyze --output csv``, with ``--wide`` or ``--by utterance`` (``/docs/columns.md``): the signals, the bounds
+    of their 80 % intervals (``valence_low``, ``valence_high``), the probabilities (``p_angry``), the measures (``pause_ratio``), and
+    the state of the recording. ``request_id`` precedes them. A signal that a report lacks is NaN.
 
     :param keys: names of the rows, such as the paths of the recordings, one per report; they become the index
     """
@@ -61,36 +63,48 @@ def _signals(part: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
 
 def _recording(part: Mapping[str, Any]) -> list[dict[str, Any]]:
     audio = part.get("audio", {})
-    row = {name: part.get(name, audio.get(name)) for name in (*FIELDS, "channel")}
+    reports = _signals(part)
+    row = {
+        **_shared(part),
+        "status": _status([report["status"] for _, report in reports]),
+        **{name: audio[name] for name in QUALITY if audio.get(name) is not None},
+    }
     warnings: list[str] = []
-    for name, report in _signals(part):
+    for name, report in reports:
         warnings += [warning for warning in report.get("warnings", []) if warning not in warnings]
         row.update(_values(name, report["signals"]))
-        for measure, value in report.get("measures", {}).items():
-            row[f"measure_{measure}"] = value["value"]
+        row.update({measure: value["value"] for measure, value in report.get("measures", {}).items()})
     row["warnings"] = " ".join(warnings)
-    return [{name: value for name, value in row.items() if value is not None}]
+    return [row]
+
+
+def _status(statuses: list[str]) -> str:
+    """That of the signals that the models have."""
+    return next((status for status in statuses if status != "not_available"), statuses[0])
 
 
 def _utterances(part: Mapping[str, Any]) -> list[dict[str, Any]]:
-    shared = {name: part[name] for name in ("request_id", "speaker", "channel") if part.get(name) is not None}
     return [
-        {**shared, **_values(name, entry)}
+        {**_shared(part), "utterance": at, **_values(name, entry)}
         for name, report in _signals(part)
-        for entry in report.get("timeline", [])
+        for at, entry in enumerate(report.get("timeline", []))
     ]
+
+
+def _shared(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: part[name] for name in ("request_id", *PARTS) if part.get(name) is not None}
 
 
 def _values(name: str, signals: Mapping[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {}
+    intervals = signals.get("intervals", {})
     for key, value in signals.items():
-        if key == "intervals":
-            for signal, (low, high) in value.items():
-                values[f"{signal}_low"], values[f"{signal}_high"] = low, high
-        elif key == "emotions":
-            values.update({f"emotion_{label}": share for label, share in value.items()})
-        elif key == "confidence":
-            values[f"{name}_confidence"] = value
-        else:
-            values[key] = value
+        if key in ("intervals", "emotions", "confidence"):
+            continue
+        values[key] = value
+        if key in intervals:
+            values[f"{key}_low"], values[f"{key}_high"] = intervals[key]
+    if "confidence" in signals:
+        values[f"{name}_confidence"] = signals["confidence"]
+    values.update({f"p_{label}": share for label, share in signals.get("emotions", {}).items()})
     return values
