@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +15,14 @@ from training.encoder.trunk import WIDTH
 from training.features import log_mel
 from training.heads.attention_head import VARIANCE_FLOOR
 
-BLOCK = 4096  # utterances converted at once
+BLOCK = 1024  # utterances converted at once
 
 
 @dataclass(frozen=True)
 class EmbeddingStore:
     """One row per utterance: those of the recordings in the order of the index, then those of the copies."""
 
-    embeddings: np.ndarray  # float16 [all embeddings, 384]
+    parts: list[np.ndarray]  # float16 [embeddings, 384] each
     weights: np.ndarray  # float32 [all embeddings], speech probability
     offsets: np.ndarray  # [utterances + 1]
     moments: np.ndarray  # float32 [utterances, 768]: mean and standard deviation of the embeddings, weighted by speech
@@ -29,6 +30,11 @@ class EmbeddingStore:
     speech_frames: np.ndarray  # [utterances]
     copied: np.ndarray  # bool [utterances]: of an augmented copy
     frames_per_embedding: int
+
+    @cached_property
+    def embeddings(self) -> np.ndarray:
+        """float16 [all embeddings, 384]. Read when it is first used: the heads for emotion need the moments alone."""
+        return self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
 
     def __getitem__(self, utterance: int) -> tuple[np.ndarray, np.ndarray]:
         """[N,384], [N]"""
@@ -44,7 +50,7 @@ def by_recording(store: EmbeddingStore) -> EmbeddingStore:
     for row in np.flatnonzero(np.diff(starts, append=len(store.clips)) > 1):
         inside = slice(offsets[row], offsets[row + 1])
         moments[row] = moments_of(store.embeddings[inside].astype(np.float32), store.weights[inside])
-    return replace(store, offsets=offsets, moments=moments, clips=store.clips[starts], copied=store.copied[starts],
+    return replace(store, parts=[store.embeddings], offsets=offsets, moments=moments, clips=store.clips[starts], copied=store.copied[starts],
                    speech_frames=np.add.reduceat(store.speech_frames, starts))  # fmt: skip
 
 
@@ -60,13 +66,14 @@ def moments_of(embeddings: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def convert(folder: Path, columns: dict[str, np.ndarray], owners: np.ndarray) -> None:
     """float32 of encode.ts -> float16, with the moments of each utterance"""
     offsets = np.concatenate([[0], np.cumsum(columns["embeddings"])])
-    source = folder / "utterances.embeddings.f32"
-    embeddings = np.memmap(source, np.float32, "r").reshape(-1, WIDTH)
     weights = np.fromfile(folder / "utterances.weights.f32", np.float32)
-    moments = [moments_of(embeddings[a:b], weights[a:b]) for a, b in zip(offsets, offsets[1:])]
-    with open(folder / "embeddings.f16", "wb") as file:
-        for start in range(0, len(embeddings), BLOCK):
-            file.write(embeddings[start : start + BLOCK].astype(np.float16).tobytes())
+    moments = []
+    with open(folder / "utterances.embeddings.f32", "rb") as source, open(folder / "embeddings.f16", "wb") as file:
+        for start in range(0, len(offsets) - 1, BLOCK):
+            bounds = offsets[start : start + BLOCK + 1]
+            embeddings = np.fromfile(source, np.float32, int(bounds[-1] - bounds[0]) * WIDTH).reshape(-1, WIDTH)
+            moments += [moments_of(embeddings[a - bounds[0] : b - bounds[0]], weights[a:b]) for a, b in zip(bounds, bounds[1:])]
+            file.write(embeddings.astype(np.float16).tobytes())
     np.savez(folder / "utterances.npz", weights=weights, lengths=columns["embeddings"], moments=np.stack(moments), clips=owners,
              speech_frames=columns["speechFrames"])  # fmt: skip
     for path in folder.glob("utterances.*.f32"):
@@ -97,5 +104,5 @@ def load(weights: Path, frames_per_embedding: int, copies: AugmentedCopies | Non
     stored = [np.memmap(folder / "embeddings.f16", np.float16, "r").reshape(-1, WIDTH) for folder in folders]
     copied = np.repeat(np.arange(len(archives)) > 0, [len(archive["clips"]) for archive in archives])
     offsets = np.concatenate([[0], np.cumsum(joined["lengths"])])
-    return EmbeddingStore(stored[0] if len(stored) == 1 else np.concatenate(stored), joined["weights"], offsets, joined["moments"],
-                          joined["clips"], joined["speech_frames"], copied, frames_per_embedding)  # fmt: skip
+    return EmbeddingStore(stored, joined["weights"], offsets, joined["moments"], joined["clips"], joined["speech_frames"], copied,
+                          frames_per_embedding)  # fmt: skip

@@ -32,7 +32,7 @@ def test_utterances_of_a_recording_are_joined_and_its_copy_is_not():
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     moments = np.stack([moments_of(embeddings[a:b].astype(np.float32), weights[a:b]) for a, b in zip(offsets, offsets[1:])])
     clips, copied = np.array([0, 0, 2, 2, 2]), np.array([False, False, False, False, True])
-    joined = by_recording(EmbeddingStore(embeddings, weights, offsets, moments, clips, 10 * lengths, copied, 2))
+    joined = by_recording(EmbeddingStore([embeddings], weights, offsets, moments, clips, 10 * lengths, copied, 2))
     assert (joined.clips.tolist(), joined.copied.tolist()) == ([0, 2, 2], [False, False, True])
     assert (joined.offsets.tolist(), joined.speech_frames.tolist()) == ([0, 5, 10, 15], [50, 50, 50])
     for row in range(3):
