@@ -19,6 +19,7 @@ from training.corpora.index import read_clips
 from training.corpora.labels import EMOTIONS
 from training.corpora.recipe import OPEN, RECIPE
 from training.encoder import embeddings
+from training.evaluation import results
 from training.evaluation.pipeline import scoring
 from training.export.head_graph import write_emotion
 from training.export.manifest import update_manifest
@@ -73,33 +74,35 @@ def measure(name: str, models: Path) -> dict:
 
 
 def run() -> None:
-    found = json.loads(RESULT.read_text()) if RESULT.exists() else {}
+    open_models = settings.MODELS.with_name("open")
+    found = {"sources": {folder.name: results.source_of(folder) for folder in (settings.MODELS, open_models)}, "corpora": {}}
     for name in chosen():
         sets = {"heads": settings.MODELS if name in RECIPE.unseen else models_without(name)}
         if name not in OPEN.labelled:
-            sets["trunk and heads"] = scoring(settings.MODELS.with_name("open"))
+            sets["trunk and heads"] = scoring(open_models)
         for new, models in sets.items():
             if (models / "emotion").exists():
-                found.setdefault(name, {})[new] = measure(name, models)
+                own = found["corpora"].setdefault(name, {})
+                own[new] = measure(name, models)
                 RESULT.write_text(json.dumps(found, indent=1) + "\n")
-                print(name, new, found[name][new], flush=True)
+                print(name, new, own[new], flush=True)
     write_page(found)
 
 
 def write_page(found: dict) -> None:
     rows = []
     for new in ("heads", "trunk and heads"):
-        results = {name: sets[new] for name, sets in found.items() if new in sets}
-        if not results:
+        corpora = {name: sets[new] for name, sets in found["corpora"].items() if new in sets}
+        if not corpora:
             continue
-        mean = {key: np.mean([one[key] for one in results.values()], 0) for key in next(iter(results.values())) if key != "speakers"}
-        for name, one in [*results.items(), ("mean", mean)]:
+        mean = {key: np.mean([one[key] for one in corpora.values()], 0) for key in next(iter(corpora.values())) if key != "speakers"}
+        for name, one in [*corpora.items(), ("mean", mean)]:
             before, after, chance = one["calibration_50"]
             low, high = one["gain_200"]
             rows.append([name, new, one.get("speakers", ""), f"{one['before_200']:.2f}", f"{one['after_200']:.2f}", f"{low:+.2f} to {high:+.2f}",
                          f"{before:.3f}", f"{after:.3f}", f"{chance:.3f}", f"{one['shuffled']:.3f}"])  # fmt: skip
     titles = ["corpus", "it is new to", "speakers", "UAR before", "after, 200 recordings", "80 % of the draws", "calibration error before",
               "after, 50 recordings", "by chance", "accepted, shuffled labels"]  # fmt: skip
-    text = table(titles, rows)
+    text = f"{results.describe_sources(found['sources'])}\n\n{table(titles, rows)}"
     print(text)
     replace_between(PAGE, "adaptation", text)

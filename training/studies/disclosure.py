@@ -11,6 +11,7 @@ from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
 from training.encoder import embeddings
 from training.encoder.trunk import WIDTH
+from training.evaluation import results
 from training.evaluation.statistics import uar
 from training.heads.fit import mean_per_clip
 from training.reporting.tables import replace_between, table
@@ -64,7 +65,8 @@ def run() -> None:
     per_speaker = [(ages[known][speaker[known] == name].mean(), predicted[speaker[known] == name].mean()) for name in np.unique(speaker[known])]
     error = np.abs(np.subtract(*np.array(per_speaker).T)).mean()
     spread = np.abs(np.array(per_speaker)[:, 0] - np.median(np.array(per_speaker)[:, 0])).mean()
-    text = table(["read out", "tested on", "recordings", "mean recall by chance", "mean recall"], rows)
+    text = f"{results.describe_sources({settings.RECIPE: results.source_of(settings.MODELS)})}\n\n"
+    text += table(["read out", "tested on", "recordings", "mean recall by chance", "mean recall"], rows)
     text += f"\n\nAge (CREMA-D, 20 to 74 years): mean error {error:.1f} years of a speaker that is new, {spread:.1f} for the median age."
     print(text)
     replace_between(PAGE, "disclosure", text)

@@ -12,6 +12,7 @@ import numpy as np
 
 from training import settings
 from training.corpora.recipe import RECIPE
+from training.evaluation import results
 from training.reporting.tables import replace_between, table
 from training.studies.adaptation import chosen, models_without, write_labels
 
@@ -40,21 +41,22 @@ def evaluate(name: str, models: Path) -> dict[str, dict]:
 
 
 def run() -> None:
-    found = {}
+    found = results.source_of(settings.MODELS) | {"corpora": {}}
     for name in chosen():
-        found[name] = evaluate(name, settings.MODELS if name in RECIPE.unseen else models_without(name))
+        found["corpora"][name] = evaluate(name, settings.MODELS if name in RECIPE.unseen else models_without(name))
         RESULT.write_text(json.dumps(found, indent=1) + "\n")
     write_page(found)
 
 
-def write_page(found: dict[str, dict[str, dict]]) -> None:
-    rows = []
-    for name, figures in found.items():
+def write_page(found: dict) -> None:
+    rows, corpora = [], found["corpora"]
+    for name, figures in corpora.items():
         first = next(iter(figures.values()))
         cells = [f"{one['value']:.3f} ({one['interval'][0]:.2f} to {one['interval'][1]:.2f})" for one in map(figures.__getitem__, FIGURES)]
         rows.append([name, first["speakers"], first["recordings"], *cells])
-    means = [np.mean([figures[figure]["value"] for figures in found.values()]) for figure in FIGURES]
+    means = [np.mean([figures[figure]["value"] for figures in corpora.values()]) for figure in FIGURES]
     rows.append(["mean", "", "", *(f"{mean:.3f}" for mean in means)])
-    text = table(["corpus", "speakers", "recordings", *FIGURES.values()], rows)
+    titles = ["corpus", "speakers", "recordings", *FIGURES.values()]
+    text = f"{results.describe_sources({settings.RECIPE: found})}\n\n{table(titles, rows)}"
     print(text)
     replace_between(PAGE, "left-out", text)

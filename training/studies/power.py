@@ -5,6 +5,7 @@ import numpy as np
 from training import settings
 from training.corpora.recipe import RECIPE
 from training.evaluation.metrics import dominant_of
+from training.evaluation import results
 from training.evaluation.statistics import Score, accuracy, pcc
 from training.evaluation.test_recordings import analyze_clean
 from training.reporting.tables import replace_between, table
@@ -40,6 +41,6 @@ def run() -> None:
             detectable = (NORMAL_95 + NORMAL_80) * np.sqrt(2) * right
             rows.append([speakers, clips, f"±{NORMAL_95 * right:.2f}", f"{detectable:.2f}", f"±{NORMAL_95 * clarity:.2f}"])
     titles = ["speakers", "recordings of each", "share of right emotions", "difference of two groups that shows", "PCC of clarity"]
-    text = table(titles, rows)
+    text = f"{results.describe_sources({settings.RECIPE: results.source_of(settings.MODELS)})}\n\n{table(titles, rows)}"
     print(text)
     replace_between(PAGE, "power", text)
