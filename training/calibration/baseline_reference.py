@@ -41,7 +41,7 @@ def measure_recordings() -> list[dict]:
     """Speech seconds, measures and cepstrum of every speech recording, by the shipped pipeline (measure.ts). Takes some minutes."""
     names = settings.CACHE / "baseline-reference.list"
     names.write_text("\n".join(clip.path for clip in read_clips() if clip.definition.is_speech))
-    command = ["node", "--import", "tsx", "training/calibration/measure.ts", str(names), str(settings.DATA)]
+    command = ["node", "--import", "tsx", "training/calibration/measure.ts", str(settings.MODELS), str(names), str(settings.DATA)]
     run = subprocess.run(command, cwd=settings.REPOSITORY, check=True, stdout=subprocess.PIPE, text=True)
     return [json.loads(line) for line in run.stdout.splitlines()]
 

@@ -1,12 +1,11 @@
 /**
  * Measures recordings with the shipped pipeline up to the heads.
- * node --import tsx training/calibration/measure.ts LIST ROOT: LIST has one path below ROOT per line. Prints one JSON
+ * node --import tsx training/calibration/measure.ts MODELS LIST ROOT: LIST has one path below ROOT per line. Prints one JSON
  * line per recording: path, seconds of speech, measures by name, cepstrum. Omits those under 0.5 s of speech.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, stderr, stdout } from 'node:process';
-import { fileURLToPath } from 'node:url';
 import { describeSpeaker } from '../../src/analysis/analyze.ts';
 import { defaultChunking } from '../../src/analysis/chunked.ts';
 import { measureSpeaker } from '../../src/analysis/signals/speaker.ts';
@@ -15,9 +14,10 @@ import { loadModels } from '../../src/models/folders.ts';
 
 const limits = { seconds: 900, channels: 8, minSampleRate: 4000, maxSampleRate: 384_000, deadlineSeconds: 0 };
 
-async function main([list, root]: string[]): Promise<void> {
-  if (list === undefined || root === undefined) throw new Error('Expected LIST ROOT for `arguments`');
-  const models = await loadModels(fileURLToPath(new URL('../../models', import.meta.url)));
+async function main([folder, list, root]: string[]): Promise<void> {
+  if (folder === undefined || list === undefined || root === undefined)
+    throw new Error('Expected MODELS LIST ROOT for `arguments`');
+  const models = await loadModels(folder);
   const paths = readFileSync(list, 'utf8').split('\n').filter(Boolean);
   for (const [index, path] of paths.entries()) {
     const audio = readFileSync(join(root, path));
