@@ -34,7 +34,8 @@ def parse_arguments() -> argparse.Namespace:
     recordings.add_argument("--models", type=Path, help="one folder of models in place of models/standard and models/fast")
     recordings.add_argument("--out", type=Path, help="the figures as JSON, in place of results and documents")
     recordings.set_defaults(small=False)
-    commands.add_parser("baseline-reference", parents=[small, permissive], help="fits the reference of the part `baseline`")
+    baseline = commands.add_parser("baseline-reference", parents=[small, permissive], help="fits the reference of the part `baseline`")
+    baseline.add_argument("--rates", action="store_true", help="only measure the reference that is there, for docs/measures.md")
     commands.add_parser("adaptation", help="writes how much undertone adapt improves left-out corpora into docs/your-data.md").set_defaults(small=False)
     commands.add_parser("left-out", help="writes how good emotions are on corpora left out of the heads in turn into docs/models.md").set_defaults(small=False)
     commands.add_parser("disclosure", help="writes what can be read out of embeddings into docs/embeddings.md").set_defaults(small=False)
@@ -124,7 +125,7 @@ def main() -> None:
     else:
         from training.calibration import baseline_reference
 
-        baseline_reference.fit()
+        baseline_reference.run(options.rates)
 
 
 if __name__ == "__main__":

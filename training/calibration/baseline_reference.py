@@ -3,7 +3,7 @@
 Clips of a speaker are joined until there are 5 s of speech. Discriminants come from pairs of one and of two speakers of
 the same corpus in the part train. The calibration part has the spreads, from pairs of one speaker's plain recordings,
 and the threshold of `baseline_other_speaker`. Writes results/baseline_reference.json, which is part of the cognitive
-model's params, and prints the error rates of the test part.
+model's params. The error rates on the test part are a table in docs/measures.md.
 """
 
 import itertools
@@ -16,8 +16,10 @@ import numpy as np
 from training import settings
 from training.corpora.corpus import Part
 from training.corpora.index import read_clips
-from training.reporting.tables import table
+from training.evaluation import results
+from training.reporting.tables import replace_between, table
 
+PAGE = settings.REPOSITORY / "docs" / "measures.md"
 RESULT = settings.RESULTS / ("baseline_reference.json" if settings.RECIPE == "standard" else f"baseline_reference_{settings.RECIPE}.json")
 MIN_SECONDS = 5  # of speech in a joined recording
 MAX_RECORDINGS = 6  # per speaker
@@ -141,11 +143,23 @@ def error_rates(directions: np.ndarray, threshold: float, same: list[Pair], diff
     return table(["corpus", "pairs of one speaker", "warned", "pairs of two speakers", "warned"], rows)
 
 
-def fit() -> None:
-    measured = measure_recordings()
-    pairs = {part: make_pairs(recordings_of(measured, part, plain=False)) for part in (Part.TRAIN, Part.CALIBRATION, Part.TEST)}
-    directions = np.round(find_directions(*pairs[Part.TRAIN]), 4)
-    threshold = round(fit_threshold(directions, pairs[Part.CALIBRATION][0]), 3)
-    print(error_rates(directions, threshold, *pairs[Part.TEST]))
+def fit(measured: list[dict]) -> None:
+    train, calibration = (make_pairs(recordings_of(measured, part, plain=False)) for part in (Part.TRAIN, Part.CALIBRATION))
+    directions = np.round(find_directions(*train), 4)
+    threshold = round(fit_threshold(directions, calibration[0]), 3)
     params = {"minSpeechSeconds": MIN_SECONDS, "directions": directions.tolist(), "threshold": threshold}
     RESULT.write_text(json.dumps({"reference": fit_spreads(measured), "otherSpeaker": params}, indent=2) + "\n")
+
+
+def run(rates: bool) -> None:
+    """`rates`: only those of the reference that is there."""
+    measured = measure_recordings()
+    if not rates:
+        fit(measured)
+    params = json.loads(RESULT.read_text())["otherSpeaker"]
+    pairs = make_pairs(recordings_of(measured, Part.TEST, plain=False))
+    text = error_rates(np.array(params["directions"]), params["threshold"], *pairs)
+    print(text)
+    if settings.MODELS == settings.SHIPPED_MODELS:
+        source = results.describe_sources({settings.RECIPE: results.source_of(settings.MODELS)})
+        replace_between(PAGE, "other-speaker", f"{source}\n\n{text}")
