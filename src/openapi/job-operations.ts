@@ -32,7 +32,7 @@ const wait = {
   in: 'query',
   required: false,
   description: 'Seconds to wait for the end of the job, at most 60; more count as 60.',
-  schema: { type: 'integer', minimum: 0, default: 0 },
+  schema: { type: 'integer', minimum: 0, maximum: 999_999_999, default: 0 },
 } as const;
 
 const key = {
