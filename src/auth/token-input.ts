@@ -38,6 +38,21 @@ export const maxPurpose = 200;
 const purposePattern = /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]+(?<!\s)$/u;
 const namePattern = /^[\p{L}\p{N}](?:[\p{L}\p{N} ._@-]{0,62}[\p{L}\p{N}])?$/u;
 
+/** Symbols of ASCII from U+007B, of U+0080 to U+00A9 and of general punctuation, for a class of characters. */
+const symbols = String.raw`\x7B-\xA9\u2000-\u206F`;
+const edge = String.raw`[^\x00-\x2F\x3A-\x40\x5B-\x60${symbols}]`;
+const inner = String.raw`[^\x00-\x1F\x21-\x2C\x2F\x3A-\x3F\x5B-\x5E\x60${symbols}]`;
+/**
+ * The rule of names as JSON Schema, without `\p{L}`, which regular expressions of Python lack: it accepts every name, and
+ * symbols beyond `symbols`.
+ */
+export const nameSchema = {
+  minLength: 1,
+  maxLength: 64,
+  pattern: `^${edge}(?:${inner}*${edge})?$`,
+  not: { pattern: `^${idPrefix}` },
+};
+
 /** @param now ms since 1970 @throws TokenError */
 export function checkTokenInput(
   { name, scopes: requested, expiresAt, purpose }: TokenInput,

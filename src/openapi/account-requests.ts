@@ -5,7 +5,7 @@ import {
   givenPassword,
   newPassword as newPasswordSchema,
 } from '../auth/credentials.ts';
-import { maxPurpose, scopes } from '../auth/token-input.ts';
+import { maxPurpose, nameSchema, scopes } from '../auth/token-input.ts';
 
 const maxDays = 3650;
 
@@ -43,6 +43,7 @@ export const tokenBody = z
   .object({
     name: z
       .string({ error: 'a name' })
+      .meta(nameSchema)
       .describe(
         'Unique among the live tokens of the account: 1 to 64 letters, digits, spaces or ._@-, letters or digits at both ends; must not start with tok_.',
       ),
@@ -60,6 +61,7 @@ export const tokenBody = z
       .describe('Days until expiry, 1 to 3650; null for never.'),
     purpose: z
       .string(purposeText)
+      .meta({ minLength: 1, maxLength: maxPurpose })
       .nullable()
       .default(null)
       .describe(

@@ -65,6 +65,12 @@ const secret = z
   .optional()
   .describe('The key that signs calls to `callback`, equal for all jobs of an owner; only with a callback.');
 
+/** One channel and each channel exclude each other. */
+const bothChannels = {
+  required: ['channel', 'channels'],
+  properties: { channel: { type: 'integer' }, channels: { type: 'string' } },
+};
+
 export const jobSchemas = {
   Job: job,
   JobSummary: summary,
@@ -83,5 +89,5 @@ export const jobSchemas = {
       callback_secret: secret,
     })
     .describe('New jobs.'),
-  JobList: z.object(jobsBody.shape).describe('Recordings to fetch.'),
+  JobList: z.object(jobsBody.shape).meta({ not: bothChannels }).describe('Recordings to fetch.'),
 } as const;

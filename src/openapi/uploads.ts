@@ -17,12 +17,19 @@ const receipt = {
     '`true`: the report has a signed `receipt`, with which it can be checked later (docs/receipts.md).',
 };
 
+/** Parts that exclude each other, in a form that does not keep Schemathesis from generating forms, as `not` does. */
+const exclusive = {
+  channels: { properties: { channel: false, baseline: false } },
+  segments: { properties: { channels: false, baseline: false } },
+};
+
 function form(limits: string, others: Readonly<Record<string, object>> = {}) {
   return {
     'multipart/form-data': {
       schema: {
         type: 'object',
         required: ['audio'],
+        dependentSchemas: exclusive,
         properties: {
           audio: {
             type: 'string',
