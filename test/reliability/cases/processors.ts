@@ -5,8 +5,14 @@ import { join } from 'node:path';
 import { cacheFolder, root } from '../../../benchmarks/case.ts';
 import { installPackages } from '../../../benchmarks/packages.ts';
 import { fixturesFolder } from '../../../scripts/recordings.ts';
-import { tolerance } from '../../../src/receipts/verify.ts';
-import { distance } from '../../install/recordings.ts';
+import { multipliesExactly } from '../../../src/models/session.ts';
+import {
+  analyzeOptions,
+  compareReports,
+  parseReports,
+  type Report,
+  roundingLimits,
+} from '../../install/recordings.ts';
 import { atMost, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
 import { tools } from '../corpus/generate.ts';
 import { buildService } from '../support/service.ts';
@@ -30,9 +36,8 @@ const processors = [
   { name: 'SSE', model: 'Nehalem', lanes: 4, features: /\bavx\w*|\bfma|\bf16c|\bamx_\w+/g },
 ] as const;
 
-type Signals = Readonly<Record<string, unknown>>;
-type Body = { readonly signals: Signals; readonly timeline?: readonly Signals[] };
-type Report = { readonly emotion: Body; readonly cognitive: Body };
+/** Of copies whose scores only rounding changes: the models normalise the level. */
+const gains = Array.from({ length: 8 }, (_, index) => 1 + (index + 1) / 2 ** 20);
 
 export async function run({ long }: Options): Promise<readonly Row[]> {
   installPackages([...tools, 'qemu-user']);
@@ -47,16 +52,43 @@ export async function run({ long }: Options): Promise<readonly Row[]> {
       ...compare(name, here, analyze(emulator, recordings)),
     ];
   });
-  const other = here.map(({ emotion, cognitive }): Report => {
-    const { valence, ...signals } = emotion.signals;
-    return { emotion: { ...emotion, signals: { ...signals, valence: Number(valence) + 0.01 } }, cognitive };
-  });
   return [
     informational('recordings', 'files', recordings.length),
     informational('this processor: frames side by side', 'frames', lanesOf([process.execPath])),
     ...rows,
-    negativeControl('a valence 0.01 higher', compare('this processor', here, other)),
+    ...compareGains(),
+    negativeControl('a valence 0.01 higher', compare('this processor', here, here.map(raiseValence))),
+    ...(long && multipliesExactly ? [saturationControl(here.slice(0, 1))] : []),
   ];
+}
+
+/** With this processor's /proc/cpuinfo the service lets AVX2 multiply int8 as if it had VNNI. */
+function saturationControl(here: readonly Report[]): Row {
+  const [{ name, model }] = processors;
+  const saturating = ['qemu-x86_64', '-cpu', model, process.execPath];
+  return negativeControl('int8 products that saturate', compare(name, here, analyze(saturating, [sample])));
+}
+
+function raiseValence({ emotion, ...rest }: Report): Report {
+  const { valence, ...signals } = emotion.signals as Record<string, unknown>;
+  return { ...rest, emotion: { ...emotion, signals: { ...signals, valence: Number(valence) + 0.01 } } };
+}
+
+/** The sample in float, at other gains. */
+function compareGains(): Row[] {
+  const folder = cacheFolder('processors/gains');
+  const copies = [1, ...gains].map((gain, index) => {
+    const path = join(folder, `${index}.wav`);
+    const options = `-nostdin -loglevel error -y -i ${sample} -af volume=${gain}:precision=double -c:a pcm_f32le`;
+    execFileSync('ffmpeg', [...options.split(' '), path], { cwd: root });
+    return path;
+  });
+  const [original, ...others] = analyze([process.execPath], copies);
+  return compare(
+    'a gain of 1 + k / 2^20',
+    others.map(() => original as Report),
+    others,
+  );
 }
 
 /** ONNX Runtime asks the processor; the service reads /proc/cpuinfo, which qemu passes through. */
@@ -76,33 +108,23 @@ function lanesOf(node: readonly string[]): number {
 }
 
 function analyze(node: readonly string[], recordings: readonly string[]): Report[] {
-  const output = execute([...node, 'dist/src/cli.js', 'analyze', '--jsonl', '--jobs', '1', ...recordings]);
-  return output
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  return parseReports(execute([...node, 'dist/src/cli.js', ...analyzeOptions, ...recordings]));
 }
 
 function compare(name: string, here: readonly Report[], there: readonly Report[]): Row[] {
-  const largest = (pick: (body: Body) => unknown) =>
-    Math.max(
-      ...here.flatMap((report, index) =>
-        (['emotion', 'cognitive'] as const).map((signal) =>
-          distance(pick(report[signal]), there[index] && pick(there[index][signal])),
-        ),
-      ),
-    );
+  const { recording, utterance } = compareReports(here, there);
   return [
     atMost(
-      tolerance,
+      roundingLimits.recording,
       `${name}: largest difference of a recording's score`,
       'score',
-      largest(({ signals }) => signals),
+      recording,
     ),
-    informational(
+    atMost(
+      roundingLimits.utterance,
       `${name}: largest difference of an utterance's score`,
       'score',
-      largest(({ timeline = [] }) => timeline),
+      utterance,
     ),
   ];
 }
