@@ -43,6 +43,29 @@ export async function shownReport(page: Page) {
 
 export const widthOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth);
 
+/** Visible texts in `selector` that the window or a box around them cuts off. */
+export const cutTexts = (page: Page, selector: string): Promise<string[]> =>
+  page.evaluate((where) => {
+    const cut: string[] = [];
+    const walker = document.createTreeWalker(document.querySelector(where) as Node, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const text = walker.currentNode;
+      if (!text.parentElement?.checkVisibility()) continue;
+      const range = document.createRange();
+      range.selectNodeContents(text);
+      const lines = [...range.getClientRects()];
+      let [left, right] = [0, document.documentElement.clientWidth];
+      for (let around: Element | null = text.parentElement; around; around = around.parentElement) {
+        if (getComputedStyle(around).overflowX === 'visible') continue;
+        const box = around.getBoundingClientRect();
+        [left, right] = [Math.max(left, box.left), Math.min(right, box.right)];
+      }
+      if (lines.some((line) => line.left < left - 1 || line.right > right + 1))
+        cut.push(text.textContent ?? '');
+    }
+    return cut;
+  }, selector);
+
 /** What axe-core calls serious or critical, as `rule: element`. */
 export async function barriers(page: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page }).analyze();

@@ -9,6 +9,7 @@ import { microphone, openChromium, plainHost, visit } from '../support/chromium.
 import {
   barriers,
   chooseFile,
+  cutTexts,
   password,
   pasteToken,
   resultsOf,
@@ -301,6 +302,38 @@ test.serial('nothing is wider than a phone', async (t) => {
   t.is(await widthOf(page), 320);
   await signUp(page, 'phone@example.org');
   t.is(await widthOf(page), 320);
+});
+
+test.serial('nothing of the account page is cut off on a phone, with much usage', async (t) => {
+  const { page } = await open(t, '/account', { viewport: { width: 390, height: 844 } });
+  await signUp(page, 'much@example.org');
+  const day = { requests: 123_456, errors: 12_345, audio_s: 4_000_000 };
+  const token = {
+    id: 'tok_1',
+    name: 'laptop of the reading room',
+    purpose: 'training of the voice of an assistant',
+    email: null,
+    days: ['2026-01-02', '2026-01-01'].map((date) => ({ date, ...day })),
+  };
+  const tokens = [token, { ...token, name: 'x'.repeat(64), email: 'much@example.org' }];
+  await page.route('**/account/api/usage', (route) =>
+    route.fulfill({ json: { since: '2025-10-05', tokens } }),
+  );
+  await page.reload();
+  const row = page.getByRole('row', { name: 'laptop of the reading room' });
+  await row.waitFor();
+  await page.getByText('By day').click();
+  t.deepEqual(await cutTexts(page, 'main'), []);
+  t.deepEqual(await barriers(page), []);
+  t.regex(await row.innerText(), /246,912\s+24,690\s+2222:13:20\s+2026-01-02$/);
+  const label = (index: number) =>
+    row
+      .getByRole('cell')
+      .nth(index)
+      .evaluate((cell) => getComputedStyle(cell, '::before').content);
+  t.deepEqual(await Promise.all([0, 3].map(label)), ['"Requests"', '"Last day"']);
+  await page.setViewportSize(phone.viewport);
+  t.deepEqual(await cutTexts(page, '#usage-rows'), []);
 });
 
 for (const colorScheme of ['light', 'dark'] as const) {

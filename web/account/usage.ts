@@ -16,7 +16,7 @@ export async function showUsage(email: string): Promise<void> {
       const other = owner === email ? null : element('span', { class: 'tag' }, owner ?? 'command line');
       const note = purpose === null ? null : element('span', { class: 'small muted' }, purpose);
       const title = element('th', { scope: 'row' }, name, ' ', other, ' ', note);
-      const last = element('td', {}, days[0]?.date ?? '');
+      const last = cell('Last day', days[0]?.date ?? '');
       return element('tr', {}, title, ...cells(sum(days)), last);
     }),
   );
@@ -38,8 +38,15 @@ function sum(days: readonly Counts[]): Counts {
 }
 
 function cells({ requests, errors, audio_s }: Counts): HTMLElement[] {
-  const texts = [requests.toLocaleString('en'), errors.toLocaleString('en'), clock(audio_s)];
-  return texts.map((text) => element('td', {}, text));
+  return [
+    cell('Requests', requests.toLocaleString('en')),
+    cell('Errors', errors.toLocaleString('en')),
+    cell('Audio', clock(audio_s)),
+  ];
+}
+
+function cell(label: string, text: string): HTMLElement {
+  return element('td', { 'data-label': label }, text);
 }
 
 /** As h:mm:ss. */
