@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
 
-/** The files of Swagger UI that src/http/routes/api-docs.ts serves. */
+/** The files of Swagger UI that src/service/http/routes/docs.ts serves. */
 const swaggerUi = {
   name: 'swagger-ui',
   generateBundle() {
@@ -14,7 +14,7 @@ const swaggerUi = {
   },
 };
 
-/** The pages that src/runtime/docs.ts reads. */
+/** The pages that src/node/paths.ts reads. */
 const docs = {
   name: 'docs',
   generateBundle() {
@@ -39,15 +39,15 @@ const mediaTypes = {
 };
 
 export default defineConfig({
-  // The command, the package's exports, and what threads run (src/runtime/paths.ts).
+  // The command, the package's exports, and what threads run (src/node/paths.ts).
   input: {
-    cli: 'src/cli.ts',
-    index: 'src/index.ts',
-    'workers/analysis-thread': 'src/workers/analysis-thread.ts',
-    'jobs/job-thread': 'src/jobs/job-thread.ts',
-    'jobs/upload-thread': 'src/jobs/upload-thread.ts',
-    'cli/analyze-thread': 'src/cli/analyze-thread.ts',
-    'cli/features-thread': 'src/cli/features-thread.ts',
+    cli: 'src/tools/cli.ts',
+    index: 'src/tools/index.ts',
+    'service/workers/analysis-thread': 'src/service/workers/analysis-thread.ts',
+    'service/jobs/job-thread': 'src/service/jobs/job-thread.ts',
+    'service/jobs/upload-thread': 'src/service/jobs/upload-thread.ts',
+    'tools/analyze-thread': 'src/tools/analyze-thread.ts',
+    'tools/features-thread': 'src/tools/features-thread.ts',
   },
   platform: 'node',
   // Packages that look for files of their own beside their code.

@@ -1,7 +1,7 @@
 /** Speech of any length: the sample that the project ships, over and over. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decode } from '../src/index.ts';
+import { decode } from '../src/tools/index.ts';
 import { root } from './case.ts';
 import { wavFile } from './wav.ts';
 

@@ -4,11 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openApiDocument } from '../src/openapi/document.ts';
-import { componentSchemas } from '../src/openapi/schemas.ts';
-import { version } from '../src/runtime/paths.ts';
-import { serverMessages } from '../src/stream/messages.ts';
-import { clientMessages } from '../src/stream/protocol.ts';
+import { version } from '../src/node/paths.ts';
+import { openApiDocument } from '../src/service/api/document.ts';
+import { componentSchemas } from '../src/service/api/schemas.ts';
+import { clientMessages, serverMessages } from '../src/service/live/protocol.ts';
 import { clientVenv } from './client-venv.ts';
 import { runScript } from './run-script.ts';
 

@@ -1,8 +1,8 @@
 /** docs/columns.md, from the columns of the command and the presets of features. */
 import { readFileSync } from 'node:fs';
-import type { FeatureSpec } from '../src/analysis/platform.ts';
-import { prosodyColumns, specs } from '../src/audio/feature-presets.ts';
-import { allColumns, type Column } from '../src/cli/wide.ts';
+import type { FeatureSpec } from '../src/engine/platform.ts';
+import { prosodyColumns, specs } from '../src/node/features.ts';
+import { allColumns, type Column } from '../src/tools/tables.ts';
 
 export const columnsDocument = 'docs/columns.md';
 

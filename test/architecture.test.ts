@@ -1,11 +1,11 @@
-/** Rules of the tree. Biome checks the rest: cycles, `any`, default exports, function length, `process.env`, file names. */
+/** Rules of the tree. Biome checks the rest: `any`, default exports, function length, `process.env`, file names. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import test from 'ava';
-import { modelSets } from '../src/runtime/paths.ts';
-import { type SourceFile, wrongImports, wrongIncludes } from './support/import-rules.ts';
+import { modelSets } from '../src/node/paths.ts';
+import { circlesOf, type SourceFile, wrongImports, wrongIncludes } from './support/import-rules.ts';
 
 const maxLines = 400;
 
@@ -23,26 +23,31 @@ function isGenerated(file: string): boolean {
 
 /** A file and whether one of its imports breaks a rule. */
 const importControls: readonly (readonly [string, string, boolean])[] = [
-  ['src/analysis/analyze.ts', "import { InferenceSession } from 'onnxruntime-node';", true],
-  ['src/models/session.ts', "import { InferenceSession } from 'onnxruntime-node';", false],
-  ['src/serve.ts', "const Koa = await import('koa');", true],
-  ['src/workers/pool.ts', "export type { Router } from '@koa/router';", true],
-  ['src/cli.ts', "const addon = require('../build/Release/undertone.node');", true],
-  ['src/cli.ts', "const addon = '../build/Release/undertone.node';", true],
-  ['src/runtime/paths.ts', "const addon = '../build/Release/undertone.node';", false],
-  ['src/analysis/signals/tone.ts', "import type { Config } from '../../runtime/config.ts';", true],
-  ['src/analysis/signals/tone.ts', "import { readFileSync } from 'node:fs';", true],
-  ['src/analysis/signals/tone.ts', "import { pool } from './pooling.ts';", false],
-  ['src/openapi/document.ts', "import { createApp } from '../http/app.ts';", true],
-  ['web/playground/report.ts', "import { reportSchemas } from '../../src/analysis/report.ts';", true],
-  ['web/playground/report.ts', "import type { CombinedReport } from '../../src/analysis/report.ts';", false],
+  ['src/engine/analyze.ts', "import { InferenceSession } from 'onnxruntime-node';", true],
+  ['src/node/onnx.ts', "import { InferenceSession } from 'onnxruntime-node';", false],
+  ['src/service/serve.ts', "const Koa = await import('koa');", true],
+  ['src/service/workers/pool.ts', "export type { Router } from '@koa/router';", true],
+  ['src/tools/cli.ts', "const addon = require('../../build/Release/undertone.node');", true],
+  ['src/tools/cli.ts', "const addon = '../../build/Release/undertone.node';", true],
+  ['src/node/paths.ts', "const addon = '../../build/Release/undertone.node';", false],
+  ['src/engine/signals/emotion.ts', "import type { Config } from '../../service/config.ts';", true],
+  ['src/engine/signals/emotion.ts', "import { readFileSync } from 'node:fs';", true],
+  ['src/engine/signals/emotion.ts', "import { round } from './intervals.ts';", false],
+  ['src/engine/loader.ts', "import type { Addon } from '../node/addon.ts';", true],
+  ['src/node/models.ts', "import { openModels } from '../engine/loader.ts';", false],
+  ['src/node/models.ts', "import type { Config } from '../service/config.ts';", true],
+  ['src/service/trust.ts', "type Failure = import('../tools/doctor.ts').Failure;", true],
+  ['src/tools/doctor.ts', "import { parseConfig } from '../service/config.ts';", false],
+  ['src/service/api/document.ts', "import { createApp } from '../http/app.ts';", true],
+  ['web/playground/report.ts', "import { reportSchemas } from '../../src/engine/report.ts';", true],
+  ['web/playground/report.ts', "import type { CombinedReport } from '../../src/engine/report.ts';", false],
   ['web/playground/main.ts', "const { z } = await import('zod');", true],
   ['benchmarks/run.ts', "import { until } from '../test/support/wait.ts';", true],
-  ['src/auth/accounts.ts', "import { createUsers } from './users.ts';", true],
-  ['src/auth/accounts.ts', "import type { Users } from './users.ts';", false],
-  ['src/auth/accounts.ts', "const { createUsers } = await import('./users.ts');", false],
-  ['src/jobs/worker.ts', "import { openRedis } from '../runtime/redis.ts';", false],
-  ['clients/typescript/src/client.ts', "import { x } from '../../../src/analysis/report.ts';", true],
+  ['src/service/auth/accounts.ts', "import { createUsers } from './users.ts';", true],
+  ['src/service/auth/accounts.ts', "import type { Users } from './users.ts';", false],
+  ['src/service/auth/accounts.ts', "const { createUsers } = await import('./users.ts');", false],
+  ['src/service/jobs/worker.ts', "import { openRedis } from '../redis.ts';", false],
+  ['clients/typescript/src/client.ts', "import { x } from '../../../src/engine/report.ts';", true],
   ['clients/typescript/src/client.ts', "import fetch from 'node-fetch';", true],
 ];
 
@@ -51,6 +56,33 @@ for (const [index, [file, text, isWrong]] of importControls.entries()) {
     t.is(wrongImports({ path: file, text }).length, isWrong ? 1 : 0);
   });
 }
+
+test('finds circles, of types too', (t) => {
+  const files = [
+    { path: 'src/engine/a.ts', text: "import type { B } from './b.ts';" },
+    { path: 'src/engine/b.ts', text: "type C = import('./c.ts').C;" },
+    { path: 'src/engine/c.ts', text: "const a = await import('./a.ts');" },
+    { path: 'src/engine/d.ts', text: "import { a } from './a.ts';" },
+  ];
+  t.deepEqual(circlesOf(files), [['src/engine/a.ts', 'src/engine/b.ts', 'src/engine/c.ts']]);
+});
+
+test('no files of src import each other in a circle, types counted', (t) => {
+  const files = code.filter(({ path: file }) => /^src\/.*\.ts$/.test(file));
+  t.true(files.length > 100);
+  t.deepEqual(circlesOf(files), []);
+});
+
+/** Files of the walks: `path` or `path` (function) in the numbered lists of docs/architecture.md. */
+test('the files and functions of the walks exist', (t) => {
+  const page = fs.readFileSync('docs/architecture.md', 'utf8');
+  const steps = [...page.matchAll(/^\d+\. `([\w/-]+\.ts)`((?:,? `\w+`)*)/gm)];
+  t.true(steps.length >= 40, `${steps.length} steps`);
+  for (const [, file = '', functions = ''] of steps) {
+    const text = fs.readFileSync(`src/${file}`, 'utf8');
+    for (const [, name] of functions.matchAll(/`(\w+)`/g)) t.regex(text, new RegExp(`\\b${name}\\b`), file);
+  }
+});
 
 test('refuses includes of libraries outside their folder', (t) => {
   const include = (file: string, header: string) =>
@@ -68,21 +100,21 @@ test('no file of the tree breaks a rule of imports', (t) => {
   t.deepEqual(code.filter(({ path: file }) => /^native\//.test(file)).flatMap(wrongIncludes), []);
 });
 
-test('src/serve.ts and src/cli.ts alone end the process', (t) => {
+test('src/service/serve.ts and src/tools/cli.ts alone end the process', (t) => {
   const ends = /\bprocess\.exit\(|from '(node:)?process'/;
-  const files = code.filter(({ path: file }) => /^src\/(?!serve\.ts|cli\.ts)/.test(file));
+  const files = code.filter(({ path: file }) => /^src\/(?!service\/serve\.ts|tools\/cli\.ts)/.test(file));
   t.deepEqual(
     files.filter(({ text }) => ends.test(text)).map(({ path: file }) => file),
     [],
   );
 });
 
-test('src/runtime/paths.ts alone has paths of the package', (t) => {
+test('src/node/paths.ts alone has paths of the package', (t) => {
   const relative = /import\.meta\.resolve|new URL\([^)]*import\.meta\.url/;
   const found = code.filter(({ path: file, text }) => file.startsWith('src/') && relative.test(text));
   t.deepEqual(
     found.map(({ path: file }) => file),
-    ['src/runtime/paths.ts'],
+    ['src/node/paths.ts'],
   );
 });
 

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { openReceiptKeys } from '../src/receipts/keys.ts';
-import { ConfigError, parseConfig } from '../src/runtime/config.ts';
+import { ConfigError, parseConfig } from '../src/service/config.ts';
+import { openReceiptKeys } from '../src/service/receipts.ts';
 
 type Settings = Readonly<Record<string, string>>;
 

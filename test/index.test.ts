@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
-import { analyze, decode, extract, Failure, specs } from '../src/index.ts';
+import { analyze, decode, extract, Failure, specs } from '../src/tools/index.ts';
 
 const limits = { seconds: 60, channels: 2, minSampleRate: 4000, maxSampleRate: 96_000, deadlineSeconds: 0 };
 const sample = await readFile('examples/sample.wav');

@@ -10,8 +10,8 @@ import test from 'ava';
 import { clientVenv } from '../scripts/client-venv.ts';
 import { clients } from '../scripts/clients.ts';
 import { scriptLines } from '../scripts/help.ts';
-import { createMetrics } from '../src/http/middleware/metrics.ts';
-import { settingNames } from '../src/runtime/config.ts';
+import { settingNames } from '../src/service/config.ts';
+import { createMetrics } from '../src/service/http/metrics.ts';
 import { documents, examples } from './support/documents.ts';
 import { type Server, startServer } from './support/server.ts';
 import {

@@ -5,7 +5,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decode } from '../../src/index.ts';
+import { decode } from '../../src/tools/index.ts';
 import {
   atLeast,
   atMost,

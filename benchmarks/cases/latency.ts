@@ -4,12 +4,12 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultOptions } from '../../src/analysis/speakers.ts';
-import { extract } from '../../src/audio/addon.ts';
-import { createAnalyzer } from '../../src/models/analyzer.ts';
-import { syntheticSignal } from '../../src/models/golden.ts';
-import { openSession } from '../../src/models/session.ts';
-import { parseConfig } from '../../src/runtime/config.ts';
+import { defaultOptions } from '../../src/engine/chunks.ts';
+import { syntheticSignal } from '../../src/engine/loader.ts';
+import { extract } from '../../src/node/addon.ts';
+import { createAnalyzer } from '../../src/node/models.ts';
+import { openSession } from '../../src/node/onnx.ts';
+import { parseConfig } from '../../src/service/config.ts';
 import { atMost, type Figure, figure, inTurns, type Row, root, withinLimit } from '../case.ts';
 import { closeConnections, post, recording, times } from '../request/client.ts';
 import { buildServers, forkServer } from '../request/forked.ts';

@@ -2,11 +2,11 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { cpuUsage } from 'node:process';
-import type { Values } from '../../src/analysis/platform.ts';
-import { extract } from '../../src/audio/addon.ts';
-import { loadModels } from '../../src/models/folders.ts';
-import { syntheticSignal } from '../../src/models/golden.ts';
-import type { Models } from '../../src/models/loader.ts';
+import type { Models } from '../../src/engine/loader.ts';
+import { syntheticSignal } from '../../src/engine/loader.ts';
+import type { Values } from '../../src/engine/platform.ts';
+import { extract } from '../../src/node/addon.ts';
+import { loadModels } from '../../src/node/models.ts';
 import { figure, type Row, root, withinLimit } from '../case.ts';
 
 const seconds = 10;

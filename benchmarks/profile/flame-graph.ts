@@ -1,6 +1,6 @@
 /** CPU profiles of Node.js (--cpu-prof) -> one flame graph as SVG: time from left to right, callers above what they call. */
 import { basename } from 'node:path';
-import { html } from '../../src/runtime/html.ts';
+import { html } from '../../src/service/html.ts';
 
 /** Of the Chrome DevTools Protocol, as far as it is used. Times are in microseconds. */
 export type CpuProfile = {

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
-import { decode, extract, trackProsody } from '../../src/audio/addon.ts';
-import { specs } from '../../src/audio/feature-presets.ts';
-import { openSession } from '../../src/models/session.ts';
-import { readForm } from '../../src/multipart/form.ts';
-import type { FormTask, Reply, ThreadSettings } from '../../src/workers/protocol.ts';
+import { decode, extract, trackProsody } from '../../src/node/addon.ts';
+import { specs } from '../../src/node/features.ts';
+import { openSession } from '../../src/node/onnx.ts';
+import { readForm } from '../../src/service/form.ts';
+import type { FormTask, Reply, ThreadSettings } from '../../src/service/workers/protocol.ts';
 import { graphFile } from './graph.ts';
 
 const sampleRate = 16_000;

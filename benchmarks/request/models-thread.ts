@@ -1,10 +1,10 @@
 /** The service's own thread, which also tells the processor time inside the models' sessions as a stage. */
 import { parentPort, threadId, workerData } from 'node:worker_threads';
-import { analyzerOf } from '../../src/analysis/analyze.ts';
-import type { Session } from '../../src/analysis/platform.ts';
-import { loadModels } from '../../src/models/folders.ts';
-import { handleTask } from '../../src/workers/handle-task.ts';
-import type { Reply, TaskMessage, ThreadSettings } from '../../src/workers/protocol.ts';
+import { analyzerOf } from '../../src/engine/analyze.ts';
+import type { Session } from '../../src/engine/platform.ts';
+import { loadModels } from '../../src/node/models.ts';
+import { handleTask } from '../../src/service/workers/handle-task.ts';
+import type { Reply, TaskMessage, ThreadSettings } from '../../src/service/workers/protocol.ts';
 
 export const run = start(workerData as ThreadSettings);
 

@@ -1,7 +1,7 @@
 /** A thread that scans the upload and answers at once: what is left is the cost of a request itself. */
 import { parentPort, threadId } from 'node:worker_threads';
-import { readForm } from '../../src/multipart/form.ts';
-import type { FormTask, Reply } from '../../src/workers/protocol.ts';
+import { readForm } from '../../src/service/form.ts';
+import type { FormTask, Reply } from '../../src/service/workers/protocol.ts';
 
 export const run = start();
 

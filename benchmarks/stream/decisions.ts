@@ -1,11 +1,11 @@
 /** Where in a recording a live session decides its provisional messages, and the time of each stage of its steps. */
 
-import type { LiveResult, LiveState } from '../../src/analysis/live.ts';
-import type { Stage } from '../../src/analysis/stage-timer.ts';
-import { createAnalyzer } from '../../src/models/analyzer.ts';
-import { parseConfig } from '../../src/runtime/config.ts';
-import { createRecording } from '../../src/stream/recording.ts';
-import { createSchedule } from '../../src/stream/schedule.ts';
+import type { LiveResult, LiveState } from '../../src/engine/live.ts';
+import type { Stage } from '../../src/engine/timer.ts';
+import { createAnalyzer } from '../../src/node/models.ts';
+import { parseConfig } from '../../src/service/config.ts';
+import { createRecording } from '../../src/service/live/recording.ts';
+import { createSchedule } from '../../src/service/live/tasks.ts';
 
 /** A provisional message, and the sample that decides it. */
 export type Decision = { readonly type: string; readonly seconds: number };

@@ -1,8 +1,8 @@
 /** Adaptation to examples that the test draws: embeddings that depend on the label, or do not. */
 import test from 'ava';
-import { type Adaptation, adapt, isImprovement } from '../../src/adaptation/adapt.ts';
-import type { Example } from '../../src/adaptation/example.ts';
-import { createRandom } from '../../src/evaluation/statistics.ts';
+import { type Adaptation, adapt, isImprovement } from '../../src/tools/adapt/adapt.ts';
+import type { Example } from '../../src/tools/adapt/comparison.ts';
+import { createRandom } from '../../src/tools/evaluate/statistics.ts';
 
 const known = ['neutral', 'happy', 'sad'];
 const dimensions = 24;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { expandedLevel } from '../../src/adaptation/expanded-level.ts';
+import { expandedLevel } from '../../src/tools/adapt/comparison.ts';
 
 // 2 Phi(-sqrt(n / (n - 1)) t) with t from tables of Student's distribution: 2.132 (4 degrees, 0.05), 2.776 (0.025), 1.729 (19, 0.05).
 for (const [level, speakers, expected] of [

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { foldsOf, leaveOut } from '../../src/adaptation/folds.ts';
+import { foldsOf, leaveOut } from '../../src/tools/adapt/comparison.ts';
 
 test('recordings of a speaker share a fold, and folds are about equally large', (t) => {
   const speakers = ['a', 'a', 'a', 'a', 'b', 'b', 'c', 'd', 'e', 'f', 'g'];

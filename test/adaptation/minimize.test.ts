@@ -1,5 +1,5 @@
 import test from 'ava';
-import { minimize } from '../../src/adaptation/minimize.ts';
+import { minimize } from '../../src/tools/adapt/correction.ts';
 
 test('finds the minimum of a narrow valley', (t) => {
   // Rosenbrock's function.

@@ -12,17 +12,17 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { Adaptation } from '../../src/adaptation/adapt.ts';
-import { writeModels } from '../../src/adaptation/write-models.ts';
-import { ModelError } from '../../src/analysis/platform.ts';
-import { openScoresFile } from '../../src/cli/scores-file.ts';
-import { evidenceCards } from '../../src/http/routes/models.ts';
-import { loadModels, readGolden } from '../../src/models/folders.ts';
-import { goldenDifferences } from '../../src/models/golden.ts';
-import type { Models } from '../../src/models/loader.ts';
-import { describeSoftware } from '../../src/receipts/software.ts';
-import { parseConfig } from '../../src/runtime/config.ts';
-import { trustPage } from '../../src/trust/page.ts';
+import type { Models } from '../../src/engine/loader.ts';
+import { goldenDifferences } from '../../src/engine/loader.ts';
+import { ModelError } from '../../src/engine/platform.ts';
+import { loadModels, readGolden } from '../../src/node/models.ts';
+import { describeSoftware } from '../../src/service/compose-receipt.ts';
+import { parseConfig } from '../../src/service/config.ts';
+import { evidenceCards } from '../../src/service/http/routes/routes.ts';
+import { trustPage } from '../../src/service/trust.ts';
+import type { Adaptation } from '../../src/tools/adapt/adapt.ts';
+import { writeModels } from '../../src/tools/adapt/write-models.ts';
+import { openScoresFile } from '../../src/tools/evaluate/scores.ts';
 import { makeFolder } from '../support/folder.ts';
 import { copyModels } from '../support/models.ts';
 

@@ -1,8 +1,8 @@
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { fixture } from '../../scripts/recordings.ts';
-import { EngineError } from '../../src/analysis/platform.ts';
-import { combinedReportSchema } from '../../src/analysis/report.ts';
+import { EngineError } from '../../src/engine/platform.ts';
+import { combinedReportSchema } from '../../src/engine/report.ts';
 import { reporter } from '../support/analysis.ts';
 
 const reportOf = await reporter();

@@ -1,7 +1,7 @@
 /** The audio block and its warnings, through the whole pipeline, on speech with known noise, level, clipping and band. */
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
-import type { CombinedReport } from '../../src/analysis/report.ts';
+import type { CombinedReport } from '../../src/engine/report.ts';
 import { reporter, samplesOf } from '../support/analysis.ts';
 
 const rate = 16_000;

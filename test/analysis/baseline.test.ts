@@ -2,10 +2,10 @@
 import test from 'ava';
 import { speechFile } from '../../benchmarks/speech.ts';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { EngineError } from '../../src/analysis/platform.ts';
-import { type SignalReport, signalReport } from '../../src/analysis/report.ts';
-import { defaultOptions } from '../../src/analysis/speakers.ts';
-import { createAnalyzer } from '../../src/models/analyzer.ts';
+import { defaultOptions } from '../../src/engine/chunks.ts';
+import { EngineError } from '../../src/engine/platform.ts';
+import { type SignalReport, signalReport } from '../../src/engine/report.ts';
+import { createAnalyzer } from '../../src/node/models.ts';
 import { limits, speech } from '../support/analysis.ts';
 
 const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });

@@ -3,12 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { type AnalyzeRequest, analyzerOf } from '../../src/analysis/analyze.ts';
-import type { Analysis } from '../../src/analysis/chunk-result.ts';
-import { combinedReport } from '../../src/analysis/report.ts';
-import { defaultOptions } from '../../src/analysis/speakers.ts';
-import { createAnalyzer } from '../../src/models/analyzer.ts';
-import { loadModels } from '../../src/models/folders.ts';
+import { type AnalyzeRequest, analyzerOf } from '../../src/engine/analyze.ts';
+import { defaultOptions } from '../../src/engine/chunks.ts';
+import type { Analysis } from '../../src/engine/partial-result.ts';
+import { combinedReport } from '../../src/engine/report.ts';
+import { createAnalyzer, loadModels } from '../../src/node/models.ts';
 import { limits, samplesOf } from '../support/analysis.ts';
 
 const request: Omit<AnalyzeRequest, 'audio'> = {

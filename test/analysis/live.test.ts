@@ -1,11 +1,11 @@
 /** A live session against the report of the same samples. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import type { LiveMessage, LiveState, LiveStep } from '../../src/analysis/live.ts';
-import { combinedReport } from '../../src/analysis/report.ts';
-import { defaultOptions } from '../../src/analysis/speakers.ts';
-import { wavHeader } from '../../src/audio/wav.ts';
-import { createAnalyzer } from '../../src/models/analyzer.ts';
+import { defaultOptions } from '../../src/engine/chunks.ts';
+import type { LiveMessage, LiveState, LiveStep } from '../../src/engine/live.ts';
+import { wavHeader } from '../../src/engine/pcm.ts';
+import { combinedReport } from '../../src/engine/report.ts';
+import { createAnalyzer } from '../../src/node/models.ts';
 import { limits } from '../support/analysis.ts';
 import { dataOf } from '../support/stream-audio.ts';
 

@@ -1,9 +1,9 @@
 /** Models without a signal: its status says so, with the reason, and the others are complete. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { combinedReportSchema, reportSchemas, signalReport } from '../../src/analysis/report.ts';
-import { defaultOptions } from '../../src/analysis/speakers.ts';
-import { createAnalyzer } from '../../src/models/analyzer.ts';
+import { defaultOptions } from '../../src/engine/chunks.ts';
+import { combinedReportSchema, reportSchemas, signalReport } from '../../src/engine/report.ts';
+import { createAnalyzer } from '../../src/node/models.ts';
 import { limits, reporter } from '../support/analysis.ts';
 import { runCli } from '../support/cli.ts';
 

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { weightedMean } from '../../src/analysis/arrays.ts';
-import { scoreUtterances } from '../../src/analysis/encode.ts';
-import { noNoise } from '../../src/analysis/quality.ts';
-import type { DetectedSpeech } from '../../src/analysis/speech.ts';
-import { startStageTimer } from '../../src/analysis/stage-timer.ts';
-import { gridFrames } from '../../src/analysis/utterances.ts';
-import { analyze } from '../../src/index.ts';
-import { loadModels } from '../../src/models/folders.ts';
+import { weightedMean } from '../../src/engine/arrays.ts';
+import { scoreUtterances } from '../../src/engine/embeddings.ts';
+import { noNoise } from '../../src/engine/quality.ts';
+import type { DetectedSpeech } from '../../src/engine/speech.ts';
+import { startStageTimer } from '../../src/engine/timer.ts';
+import { gridFrames } from '../../src/engine/utterances.ts';
+import { loadModels } from '../../src/node/models.ts';
+import { analyze } from '../../src/tools/index.ts';
 
 const sample = readFileSync('examples/sample.wav');
 

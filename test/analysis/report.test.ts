@@ -1,13 +1,13 @@
 import test from 'ava';
 import fc from 'fast-check';
-import type { Analysis } from '../../src/analysis/chunk-result.ts';
+import type { Analysis } from '../../src/engine/partial-result.ts';
 import {
   combinedReport,
   combinedReportSchema,
   reportSchemas,
   signalReport,
-} from '../../src/analysis/report.ts';
-import { readManifests } from '../../src/models/folders.ts';
+} from '../../src/engine/report.ts';
+import { readManifests } from '../../src/node/models.ts';
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const effect = fc.double({ min: -0.2, max: 0.2, noNaN: true });

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { analyze, decode } from '../../src/index.ts';
-import { openApiDocument } from '../../src/openapi/document.ts';
-import { version } from '../../src/runtime/paths.ts';
+import { version } from '../../src/node/paths.ts';
+import { openApiDocument } from '../../src/service/api/document.ts';
+import { analyze, decode } from '../../src/tools/index.ts';
 import type { Document } from '../support/contract.ts';
 
 const { samples } = decode(readFileSync('examples/sample.wav'));

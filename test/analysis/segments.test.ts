@@ -1,5 +1,5 @@
 import test from 'ava';
-import { findSegments } from '../../src/analysis/segments.ts';
+import { findSegments } from '../../src/engine/speech.ts';
 
 const params = { onset: 0.6, offset: 0.4, minSpeechSeconds: 0.1, minPauseSeconds: 0.25 };
 const frames = (...runs: readonly (readonly [number, number])[]) =>

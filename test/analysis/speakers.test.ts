@@ -1,14 +1,18 @@
 /** `segments`: one report per speaker that the caller names. */
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { analyzerOf } from '../../src/analysis/analyze.ts';
-import { joinArrays } from '../../src/analysis/arrays.ts';
-import { type Chunking, defaultChunking } from '../../src/analysis/chunked.ts';
-import { composeReport } from '../../src/analysis/compose-report.ts';
-import { combinedReport } from '../../src/analysis/report.ts';
-import { defaultOptions, type SpeakerSegment, soloSpans } from '../../src/analysis/speakers.ts';
-import { speakersReportSchema } from '../../src/analysis/speakers-report.ts';
-import { loadModels } from '../../src/models/folders.ts';
+import { analyzerOf } from '../../src/engine/analyze.ts';
+import { joinArrays } from '../../src/engine/arrays.ts';
+import {
+  type Chunking,
+  defaultChunking,
+  defaultOptions,
+  type SpeakerSegment,
+  soloSpans,
+} from '../../src/engine/chunks.ts';
+import { composeReport, speakersReportSchema } from '../../src/engine/compose-report.ts';
+import { combinedReport } from '../../src/engine/report.ts';
+import { loadModels } from '../../src/node/models.ts';
 import { limits, speech } from '../support/analysis.ts';
 
 const segment = (speaker: string, start: number, end: number): SpeakerSegment => ({ start, end, speaker });

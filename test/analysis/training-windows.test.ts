@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { makeVenv } from '../../benchmarks/python.ts';
-import { findSegments, type Segment, unbounded } from '../../src/analysis/segments.ts';
-import { startStageTimer } from '../../src/analysis/stage-timer.ts';
-import { cutUtterances, encode, framesOf, type SpeechWindow } from '../../src/analysis/utterances.ts';
-import { loadEncoder } from '../../src/models/folders.ts';
-import type { Models } from '../../src/models/loader.ts';
-import { modelSets } from '../../src/runtime/paths.ts';
+import type { Models } from '../../src/engine/loader.ts';
+import { findSegments, type Segment, unbounded } from '../../src/engine/speech.ts';
+import { startStageTimer } from '../../src/engine/timer.ts';
+import { cutUtterances, encode, framesOf, type SpeechWindow } from '../../src/engine/utterances.ts';
+import { loadEncoder } from '../../src/node/models.ts';
+import { modelSets } from '../../src/node/paths.ts';
 
 type Input = { readonly features: number[]; readonly weights: number[] };
 type Training = {

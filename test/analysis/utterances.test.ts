@@ -1,9 +1,9 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { fixture } from '../../scripts/recordings.ts';
-import { findSegments, type Segment, unbounded } from '../../src/analysis/segments.ts';
-import { cutRuns, cutUtterances, framesOf, type Utterance } from '../../src/analysis/utterances.ts';
-import { loadEncoder } from '../../src/models/folders.ts';
+import { findSegments, type Segment, unbounded } from '../../src/engine/speech.ts';
+import { cutRuns, cutUtterances, framesOf, type Utterance } from '../../src/engine/utterances.ts';
+import { loadEncoder } from '../../src/node/models.ts';
 import { reporter } from '../support/analysis.ts';
 
 const framesPerSecond = 100;

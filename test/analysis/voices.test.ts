@@ -1,12 +1,12 @@
 /** Voices of utterances, and the warning `several_speakers` through the whole pipeline. */
 import test, { type ExecutionContext } from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { analyzerOf } from '../../src/analysis/analyze.ts';
-import { joinArrays } from '../../src/analysis/arrays.ts';
-import { combinedReport } from '../../src/analysis/report.ts';
-import { defaultOptions } from '../../src/analysis/speakers.ts';
-import { betweenVariance } from '../../src/analysis/voices.ts';
-import { loadModels } from '../../src/models/folders.ts';
+import { analyzerOf } from '../../src/engine/analyze.ts';
+import { joinArrays } from '../../src/engine/arrays.ts';
+import { defaultOptions } from '../../src/engine/chunks.ts';
+import { combinedReport } from '../../src/engine/report.ts';
+import { betweenVariance } from '../../src/engine/voices.ts';
+import { loadModels } from '../../src/node/models.ts';
 import { limits, speech } from '../support/analysis.ts';
 
 const rate = 16_000;

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { fixture } from '../../scripts/recordings.ts';
-import { isAudioError } from '../../src/analysis/platform.ts';
-import { decode, measureQuality } from '../../src/audio/addon.ts';
+import { isAudioError } from '../../src/engine/platform.ts';
+import { decode, measureQuality } from '../../src/node/addon.ts';
 import { limits } from '../support/analysis.ts';
 
 const options = { sampleRate: 16000, channel: null, limits, cancel: null };

@@ -1,8 +1,8 @@
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { type FeatureSpec, isAudioError } from '../../src/analysis/platform.ts';
-import { decode, extract, measureQuality, trackProsody } from '../../src/audio/addon.ts';
-import { specs } from '../../src/audio/feature-presets.ts';
+import { type FeatureSpec, isAudioError } from '../../src/engine/platform.ts';
+import { decode, extract, measureQuality, trackProsody } from '../../src/node/addon.ts';
+import { specs } from '../../src/node/features.ts';
 import { limits } from '../support/analysis.ts';
 
 const spec = specs['whisper-log-mel-80'] as FeatureSpec;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import type { FeatureSpec } from '../../src/analysis/platform.ts';
-import { extract } from '../../src/audio/addon.ts';
-import { type SpecName, specs } from '../../src/audio/feature-presets.ts';
+import type { FeatureSpec } from '../../src/engine/platform.ts';
+import { extract } from '../../src/node/addon.ts';
+import { type SpecName, specs } from '../../src/node/features.ts';
 
 /** The signal of test/native/oracles/make.py, which computed the arrays with Kaldi and librosa. */
 function oracleSignal(): Float32Array {

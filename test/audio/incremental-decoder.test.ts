@@ -3,8 +3,8 @@ import { readdirSync } from 'node:fs';
 import test from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
 import { fixture, fixturesFolder } from '../../scripts/recordings.ts';
-import { isAudioError } from '../../src/analysis/platform.ts';
-import { decode, openChannelDecoders, openIncrementalDecoder } from '../../src/audio/addon.ts';
+import { isAudioError } from '../../src/engine/platform.ts';
+import { decode, openChannelDecoders, openIncrementalDecoder } from '../../src/node/addon.ts';
 import { limits } from '../support/analysis.ts';
 
 const options = { sampleRate: 16_000, channel: null, limits, cancel: null };

@@ -1,9 +1,9 @@
 /** Measures of prosody are the same for every codec and container. */
 import test from 'ava';
 import { fixture } from '../../scripts/recordings.ts';
-import type { Measures } from '../../src/analysis/signals/measures.ts';
-import { measureProsody } from '../../src/analysis/signals/prosody.ts';
-import { decode, trackProsody } from '../../src/audio/addon.ts';
+import type { Measures } from '../../src/engine/signals/measures.ts';
+import { measureProsody } from '../../src/engine/signals/measures.ts';
+import { decode, trackProsody } from '../../src/node/addon.ts';
 import { limits } from '../support/analysis.ts';
 
 async function measuresOf(name: string): Promise<Measures> {

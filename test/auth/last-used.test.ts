@@ -1,8 +1,7 @@
 import test from 'ava';
-import { createLastUsed } from '../../src/auth/last-used.ts';
-import { createTokens } from '../../src/auth/tokens.ts';
-import { type Database, openDatabase } from '../../src/db/database.ts';
-import { ServiceError } from '../../src/runtime/errors.ts';
+import { createLastUsed, createTokens } from '../../src/service/auth/tokens.ts';
+import { type Database, openDatabase } from '../../src/service/database.ts';
+import { ServiceError } from '../../src/service/errors.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 
 const noon = Date.parse('2030-01-01T12:00:00Z');

@@ -1,9 +1,8 @@
 import test from 'ava';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
-import { createLoginThrottle } from '../../src/auth/login-throttle.ts';
-import { inMemory, networkOf } from '../../src/auth/rate-limiter.ts';
-import { UserError } from '../../src/auth/user-errors.ts';
-import { ServiceError } from '../../src/runtime/errors.ts';
+import { UserError } from '../../src/service/auth/credentials.ts';
+import { createLoginThrottle, inMemory, networkOf } from '../../src/service/auth/rate-limits.ts';
+import { ServiceError } from '../../src/service/errors.ts';
 
 const networks: readonly [address: string, network: string][] = [
   ['192.0.2.7', '192.0.2.7'],

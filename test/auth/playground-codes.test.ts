@@ -1,8 +1,8 @@
 /** One-time codes of the playground, in both databases. */
 import test from 'ava';
-import { createPlaygroundCodes } from '../../src/auth/playground-codes.ts';
-import { createTokens } from '../../src/auth/tokens.ts';
-import { openDatabase } from '../../src/db/database.ts';
+import { createPlaygroundCodes } from '../../src/service/auth/short-tokens.ts';
+import { createTokens } from '../../src/service/auth/tokens.ts';
+import { openDatabase } from '../../src/service/database.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 
 const codeMs = 10 * 60_000;

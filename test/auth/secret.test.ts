@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { loadOrCreateSecret } from '../../src/auth/secret.ts';
+import { loadOrCreateSecret } from '../../src/service/auth/secret.ts';
 import { makeFolder } from '../support/folder.ts';
 
 test('a secret is made once, for its owner alone', async (t) => {

@@ -1,9 +1,8 @@
 /** What counters leave in Redis. */
 import test from 'ava';
-import { createLoginThrottle } from '../../src/auth/login-throttle.ts';
-import { createSharedRateLimiters } from '../../src/auth/shared-rate-limiter.ts';
-import { UserError } from '../../src/auth/user-errors.ts';
-import type { ServiceError } from '../../src/runtime/errors.ts';
+import { UserError } from '../../src/service/auth/credentials.ts';
+import { createLoginThrottle, createSharedRateLimiters } from '../../src/service/auth/rate-limits.ts';
+import type { ServiceError } from '../../src/service/errors.ts';
 import { analysis, startApp } from '../support/app.ts';
 import { call } from '../support/http.ts';
 import { connectRedis, useRedis } from '../support/redis.ts';

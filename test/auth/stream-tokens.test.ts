@@ -1,6 +1,6 @@
 /** Tokens for one live session. */
 import test from 'ava';
-import { createStreamTokens } from '../../src/auth/stream-tokens.ts';
+import { createStreamTokens } from '../../src/service/auth/short-tokens.ts';
 
 const secret = 'a secret of the tests, 32 characters or more';
 const principal = {

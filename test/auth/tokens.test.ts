@@ -1,11 +1,11 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { createTokenSecret, isToken } from '../../src/auth/token-format.ts';
-import { createTokens, type TokenInput, type Tokens } from '../../src/auth/tokens.ts';
-import { type Database, openDatabase } from '../../src/db/database.ts';
-import type { DatabaseKind } from '../../src/db/migrations.ts';
-import { ServiceError } from '../../src/runtime/errors.ts';
+import { createTokenSecret, isToken } from '../../src/service/auth/token-format.ts';
+import { createTokens, type TokenInput, type Tokens } from '../../src/service/auth/tokens.ts';
+import { type Database, openDatabase } from '../../src/service/database.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+import type { DatabaseKind } from '../../src/service/migrations.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 
 type Office = {

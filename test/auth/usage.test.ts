@@ -1,9 +1,9 @@
 import test from 'ava';
-import { createTokens } from '../../src/auth/tokens.ts';
-import { createUsageCounts, type UsageKey } from '../../src/auth/usage.ts';
-import { type Database, openDatabase } from '../../src/db/database.ts';
-import type { DatabaseKind } from '../../src/db/migrations.ts';
-import { ServiceError } from '../../src/runtime/errors.ts';
+import { createTokens } from '../../src/service/auth/tokens.ts';
+import { createUsageCounts, type UsageKey } from '../../src/service/auth/usage.ts';
+import { type Database, openDatabase } from '../../src/service/database.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+import type { DatabaseKind } from '../../src/service/migrations.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 
 const noon = Date.parse('2030-01-01T12:00:00Z');

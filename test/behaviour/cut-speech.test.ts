@@ -1,7 +1,7 @@
 /** A recording that starts or ends within speech scores like one with silence around it. */
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
-import type { CombinedReport } from '../../src/analysis/report.ts';
+import type { CombinedReport } from '../../src/engine/report.ts';
 import { reporter, samplesOf } from '../support/analysis.ts';
 
 type EmotionSignals = Readonly<{ valence: number; arousal: number; emotions: Record<string, number> }>;

@@ -1,7 +1,7 @@
 /** Recordings of 0.5 s to 15 minutes, as documented in docs/models.md. */
 import test, { type ExecutionContext } from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { type CombinedReport, combinedReportSchema } from '../../src/analysis/report.ts';
+import { type CombinedReport, combinedReportSchema } from '../../src/engine/report.ts';
 import { reporter, samplesOf } from '../support/analysis.ts';
 
 const rate = 16_000;

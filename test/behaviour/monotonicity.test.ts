@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { decode } from '../../src/audio/addon.ts';
+import { decode } from '../../src/node/addon.ts';
 import { limits, reporter, speech } from '../support/analysis.ts';
 
 const rate = 16_000;

@@ -1,7 +1,7 @@
 /** Other sounds than speech have no scores or a warning. Speech over noise has scores. */
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { type CombinedReport, combinedReportSchema } from '../../src/analysis/report.ts';
+import { type CombinedReport, combinedReportSchema } from '../../src/engine/report.ts';
 import { reporter } from '../support/analysis.ts';
 
 const rate = 16_000;

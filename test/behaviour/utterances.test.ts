@@ -1,8 +1,8 @@
 /** An utterance counts as itself: what stands before and after it, and where the file ends, does not move its scores. */
 import test, { type ExecutionContext } from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { joinArrays } from '../../src/analysis/arrays.ts';
-import type { CombinedReport } from '../../src/analysis/report.ts';
+import { joinArrays } from '../../src/engine/arrays.ts';
+import type { CombinedReport } from '../../src/engine/report.ts';
 import { type Reporter, reporter, speech } from '../support/analysis.ts';
 
 const rate = 16_000;

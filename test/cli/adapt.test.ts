@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { createRandom } from '../../src/evaluation/statistics.ts';
+import { createRandom } from '../../src/tools/evaluate/statistics.ts';
 import { samplesOf } from '../support/analysis.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';

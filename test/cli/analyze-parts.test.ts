@@ -2,7 +2,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { wavHeader } from '../../src/audio/wav.ts';
+import { wavHeader } from '../../src/engine/pcm.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { dataOf } from '../support/stream-audio.ts';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import test from 'ava';
-import { reportSchemas } from '../../src/analysis/report.ts';
+import { reportSchemas } from '../../src/engine/report.ts';
 import { commandLine, runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { hasTerminal, runInTerminal } from '../support/terminal.ts';

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { columnsDocument, describeColumns } from '../../scripts/columns.ts';
-import { allColumns } from '../../src/cli/wide.ts';
+import { allColumns } from '../../src/tools/tables.ts';
 
 const columns = allColumns(['neutral', 'angry']);
-const { both } = JSON.parse(readFileSync('src/openapi/examples.json', 'utf8'));
+const { both } = JSON.parse(readFileSync('src/service/api/examples.json', 'utf8'));
 
 test('docs/columns.md is as `npm run answers` writes it', (t) => {
   t.is(readFileSync(columnsDocument, 'utf8'), describeColumns());

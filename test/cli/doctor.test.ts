@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { modelSets } from '../../src/runtime/paths.ts';
+import { modelSets } from '../../src/node/paths.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { copyModels, editManifest, editWeights, type Json } from '../support/models.ts';

@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
-import type { FeatureSpec } from '../../src/analysis/platform.ts';
-import { decode, extract, trackProsody } from '../../src/audio/addon.ts';
-import { prosody, specs } from '../../src/audio/feature-presets.ts';
-import { parseConfig } from '../../src/runtime/config.ts';
+import type { FeatureSpec } from '../../src/engine/platform.ts';
+import { decode, extract, trackProsody } from '../../src/node/addon.ts';
+import { prosody, specs } from '../../src/node/features.ts';
+import { parseConfig } from '../../src/service/config.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { readNpy } from '../support/npy.ts';

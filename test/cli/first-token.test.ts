@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import test from 'ava';
-import { createTokens } from '../../src/auth/tokens.ts';
-import { printFirstToken } from '../../src/cli/first-token.ts';
-import { openDatabase } from '../../src/db/database.ts';
+import { createTokens } from '../../src/service/auth/tokens.ts';
+import { openDatabase } from '../../src/service/database.ts';
+import { printFirstToken } from '../../src/tools/serve.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const url = 'http://127.0.0.1:8080';

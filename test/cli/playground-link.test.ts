@@ -1,6 +1,6 @@
 import test from 'ava';
-import { printPlaygroundLink } from '../../src/cli/playground-link.ts';
-import { parseConfig } from '../../src/runtime/config.ts';
+import { parseConfig } from '../../src/service/config.ts';
+import { printPlaygroundLink } from '../../src/tools/serve.ts';
 
 const url = 'http://127.0.0.1:8080';
 

@@ -2,8 +2,8 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import { createTokens } from '../../src/auth/tokens.ts';
-import { openDatabase } from '../../src/db/database.ts';
+import { createTokens } from '../../src/service/auth/tokens.ts';
+import { openDatabase } from '../../src/service/database.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 

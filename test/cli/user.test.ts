@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import test from 'ava';
-import type { DatabaseKind } from '../../src/db/migrations.ts';
+import type { DatabaseKind } from '../../src/service/migrations.ts';
 import { startAccountApp, statusWith } from '../support/account.ts';
 import { type Ended, runCli } from '../support/cli.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';

@@ -6,8 +6,8 @@ import test from 'ava';
 import { getMigrations } from 'better-auth/db/migration';
 import { sql } from 'kysely';
 import Libsql from 'libsql';
-import { openDatabase } from '../../src/db/database.ts';
-import { ServiceError } from '../../src/runtime/errors.ts';
+import { openDatabase } from '../../src/service/database.ts';
+import { ServiceError } from '../../src/service/errors.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeToken, startServer } from '../support/server.ts';
@@ -15,8 +15,8 @@ import { makeToken, startServer } from '../support/server.ts';
 const modeOf = (path: string) => (fs.statSync(path).mode & 0o777).toString(8);
 
 const opener = `
-  import { openDatabase } from './src/db/database.ts';
-  import { createTokens } from './src/auth/tokens.ts';
+  import { openDatabase } from './src/service/database.ts';
+  import { createTokens } from './src/service/auth/tokens.ts';
   const [url, name] = process.argv.slice(1);
   process.stdout.write('ready');
   await new Promise((resolve) => process.stdin.once('end', resolve).resume());

@@ -2,9 +2,13 @@
 import { join } from 'node:path';
 import test from 'ava';
 import pino from 'pino';
-import { type Database, openDatabase } from '../../src/db/database.ts';
-import { deleteExpired, keepDeletingExpired } from '../../src/db/expiry.ts';
-import { createWriteFailures } from '../../src/db/write-failures.ts';
+import {
+  createWriteFailures,
+  type Database,
+  deleteExpired,
+  keepDeletingExpired,
+  openDatabase,
+} from '../../src/service/database.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { openJobService } from '../support/job-service.ts';

@@ -1,11 +1,10 @@
 /** Writes that no request waits for do not fail unseen. */
 import test from 'ava';
 import pino from 'pino';
-import { createTokens } from '../../src/auth/tokens.ts';
-import { createUsageCounts } from '../../src/auth/usage.ts';
-import { openDatabase } from '../../src/db/database.ts';
-import { createWriteFailures } from '../../src/db/write-failures.ts';
-import { createMetrics } from '../../src/http/middleware/metrics.ts';
+import { createTokens } from '../../src/service/auth/tokens.ts';
+import { createUsageCounts } from '../../src/service/auth/usage.ts';
+import { createWriteFailures, openDatabase } from '../../src/service/database.ts';
+import { createMetrics } from '../../src/service/http/metrics.ts';
 import { makeDatabaseUrl } from '../support/database.ts';
 
 async function open() {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { type Figure, measure, type Scored } from '../../src/evaluation/figures.ts';
+import { type Figure, measure, type Scored } from '../../src/tools/evaluate/figures.ts';
 
 type Options = {
   readonly label?: string | null;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { LabelsError, parseLabels } from '../../src/evaluation/labels.ts';
+import { LabelsError, parseLabels } from '../../src/tools/evaluate/labels.ts';
 
 test('columns in any order, quoted cells, empty cells and relative paths', (t) => {
   const csv =

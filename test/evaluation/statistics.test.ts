@@ -1,5 +1,5 @@
 import test from 'ava';
-import { calibrationError, ccc, estimate, mean, pcc, uar } from '../../src/evaluation/statistics.ts';
+import { calibrationError, ccc, estimate, mean, pcc, uar } from '../../src/tools/evaluate/statistics.ts';
 
 const speakers = (count: number) => Array.from({ length: count }, (_, at) => `speaker ${at}`);
 const close = (t: { true(value: boolean, message?: string): unknown }, got: number, expected: number) =>

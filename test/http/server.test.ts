@@ -4,8 +4,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { boundary, contentType, multipart, type PartSpec } from '../../benchmarks/upload-body.ts';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { combinedReportSchema, reportSchemas } from '../../src/analysis/report.ts';
-import { syntheticSignal } from '../../src/models/golden.ts';
+import { syntheticSignal } from '../../src/engine/loader.ts';
+import { combinedReportSchema, reportSchemas } from '../../src/engine/report.ts';
 import { call, heldBytes, type Reply, wire } from '../support/http.ts';
 import { type Server, spawnServer, startServer, staticToken } from '../support/server.ts';
 

@@ -1,6 +1,6 @@
 /** One account that exceeds its share, beside one that does not. */
 import test from 'ava';
-import { createLifecycle, readinessError } from '../../src/http/lifecycle.ts';
+import { createLifecycle, readinessError } from '../../src/service/lifecycle.ts';
 import { startAccountApp } from '../support/account.ts';
 import { type App, analysis, rawHead, startApp, tokens } from '../support/app.ts';
 import { createGate } from '../support/gate.ts';

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, run } from '../../scripts/prebuild/step.ts';
-import { tolerance } from '../../src/receipts/verify.ts';
+import { tolerance } from '../../src/service/verify-receipt.ts';
 
 export const cache = join(root, '.cache/install');
 const formats = ['mp3', 'm4a', 'opus', 'ogg', 'flac', 'webm', 'aiff', 'caf', 'mkv'];

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { requireTools, run } from '../../scripts/prebuild/step.ts';
-import { modelSets } from '../../src/runtime/paths.ts';
+import { modelSets } from '../../src/node/paths.ts';
 import { archives, fetchPackage, installedSize, installOptions } from './node.ts';
 import { analyzeOptions, cache, parseReports, recordings } from './recordings.ts';
 

@@ -4,17 +4,18 @@ import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { createCipher } from '../../src/jobs/encryption.ts';
-import { sendRequest } from '../../src/jobs/http-client.ts';
-import { decryptMetadata, encryptMetadata } from '../../src/jobs/payload.ts';
-import { AddressError, checkedLookup, isPublic } from '../../src/jobs/public-address.ts';
+import { syntheticSignal } from '../../src/engine/loader.ts';
+import { createCipher, decryptMetadata, encryptMetadata } from '../../src/service/jobs/payload.ts';
 import {
+  AddressError,
   checkAudioUrl,
   checkCallbackUrl,
+  checkedLookup,
   fetchAudio,
+  isPublic,
   RetryableFetchError,
-} from '../../src/jobs/remote-audio.ts';
-import { syntheticSignal } from '../../src/models/golden.ts';
+  sendRequest,
+} from '../../src/service/jobs/remote-audio.ts';
 import { type JobReply, jobOf, startJobStack } from '../support/jobs.ts';
 import { listen } from '../support/listening.ts';
 import { until } from '../support/wait.ts';

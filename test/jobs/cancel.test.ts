@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
-import { defaultOptions } from '../../src/analysis/speakers.ts';
+import { defaultOptions } from '../../src/engine/chunks.ts';
 import { openJobService } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
 

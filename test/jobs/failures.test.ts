@@ -1,9 +1,9 @@
 /** Jobs in this very process, beside a real Redis that fails them, and a worker whose recording never comes. */
 import test from 'ava';
 import pino from 'pino';
-import { defaultOptions } from '../../src/analysis/speakers.ts';
-import type { JobRequest } from '../../src/jobs/jobs.ts';
-import { ServiceError } from '../../src/runtime/errors.ts';
+import { defaultOptions } from '../../src/engine/chunks.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+import type { JobRequest } from '../../src/service/jobs/jobs.ts';
 import { openJobService as open } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
 import { until } from '../support/wait.ts';

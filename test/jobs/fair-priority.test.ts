@@ -1,7 +1,6 @@
 import test from 'ava';
-import { createCipher } from '../../src/jobs/encryption.ts';
-import { createFairPriority, maxPriority } from '../../src/jobs/fair-priority.ts';
-import { openQueues } from '../../src/jobs/queues.ts';
+import { createCipher } from '../../src/service/jobs/payload.ts';
+import { createFairPriority, maxPriority, openQueues } from '../../src/service/jobs/queues.ts';
 import { useRedis } from '../support/redis.ts';
 
 test.serial('the first job of another owner comes right after the one that is served', async (t) => {

@@ -1,7 +1,7 @@
 /** Analysis slots of a queue. */
 import { setImmediate as tick } from 'node:timers/promises';
 import test from 'ava';
-import { createFairSemaphore, type Permit } from '../../src/jobs/fair-semaphore.ts';
+import { createFairSemaphore, type Permit } from '../../src/service/fair-share.ts';
 
 function openSlots(size: number) {
   const left: number[] = [];

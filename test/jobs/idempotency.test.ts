@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { PartSpec } from '../../benchmarks/upload-body.ts';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { syntheticSignal } from '../../src/models/golden.ts';
+import { syntheticSignal } from '../../src/engine/loader.ts';
 import { openJobService } from '../support/job-service.ts';
 import { type JobReply, jobOf, startJobStack } from '../support/jobs.ts';
 import { makeToken } from '../support/server.ts';

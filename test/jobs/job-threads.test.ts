@@ -3,8 +3,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { defaultOptions } from '../../src/analysis/speakers.ts';
-import { createJobThreads, type JobThreads } from '../../src/jobs/job-threads.ts';
+import { defaultOptions } from '../../src/engine/chunks.ts';
+import { createJobThreads, type JobThreads } from '../../src/service/jobs/job-threads.ts';
 import { makeFolder } from '../support/folder.ts';
 import { until } from '../support/wait.ts';
 

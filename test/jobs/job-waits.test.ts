@@ -1,9 +1,9 @@
 /** GET /v1/jobs/ID?wait=SECONDS, with jobs that other processes end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { defaultOptions } from '../../src/analysis/speakers.ts';
-import { createJobStore } from '../../src/jobs/job-store.ts';
-import { createJobWaits } from '../../src/jobs/job-waits.ts';
+import { defaultOptions } from '../../src/engine/chunks.ts';
+import { createJobStore } from '../../src/service/jobs/job-store.ts';
+import { createJobWaits } from '../../src/service/jobs/jobs.ts';
 import { startApp, tokens, untilMetric } from '../support/app.ts';
 import { call, wire } from '../support/http.ts';
 import { openJobService } from '../support/job-service.ts';

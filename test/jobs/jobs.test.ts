@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { contentType, multipart } from '../../benchmarks/upload-body.ts';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { syntheticSignal } from '../../src/models/golden.ts';
+import { syntheticSignal } from '../../src/engine/loader.ts';
 import { samplesOf } from '../support/analysis.ts';
 import { makeFolder } from '../support/folder.ts';
 import { call } from '../support/http.ts';

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import { defaultOptions } from '../../src/analysis/speakers.ts';
-import { createCipher } from '../../src/jobs/encryption.ts';
+import { defaultOptions } from '../../src/engine/chunks.ts';
 import {
+  createCipher,
   decryptPayload,
   type EncryptedPayload,
   encryptPayload,
   NewerPayloadError,
   type Payload,
   PayloadError,
-} from '../../src/jobs/payload.ts';
+} from '../../src/service/jobs/payload.ts';
 import { openJobService, secret } from '../support/job-service.ts';
 
 const owner = { key: 'token:1', accountId: null };

@@ -1,7 +1,7 @@
 /** Admission to the queue: every owner leaves slots to the others. */
 import test from 'ava';
-import { createQueueSlots } from '../../src/jobs/queue-slots.ts';
-import { ServiceError } from '../../src/runtime/errors.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+import { createQueueSlots } from '../../src/service/jobs/jobs.ts';
 
 function openSlots(size: number, queued: Readonly<Record<string, number>> = {}) {
   const all = Object.values(queued).reduce((sum, one) => sum + one, 0);

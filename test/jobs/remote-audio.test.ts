@@ -1,6 +1,6 @@
 /** Which URLs of recordings are below an allowed prefix, for every server that may read them differently. */
 import test from 'ava';
-import { checkAudioUrl, fetchAudio } from '../../src/jobs/remote-audio.ts';
+import { checkAudioUrl, fetchAudio } from '../../src/service/jobs/remote-audio.ts';
 import { listen } from '../support/listening.ts';
 
 const rules = {

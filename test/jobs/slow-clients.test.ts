@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { contentType } from '../../benchmarks/upload-body.ts';
-import { createHttpServer } from '../../src/http/server.ts';
+import { createHttpServer } from '../../src/service/http/server.ts';
 import { heldBytes, wire } from '../support/http.ts';
 import { type JobStack, startJobStack } from '../support/jobs.ts';
 import { until } from '../support/wait.ts';

@@ -1,9 +1,9 @@
 /** Reports of hours leave the database for responses and callbacks without being parsed or serialised again. */
 import { text } from 'node:stream/consumers';
 import test from 'ava';
-import { defaultOptions } from '../../src/analysis/speakers.ts';
-import type { Database } from '../../src/db/database.ts';
-import { encryptPayload } from '../../src/jobs/payload.ts';
+import { defaultOptions } from '../../src/engine/chunks.ts';
+import type { Database } from '../../src/service/database.ts';
+import { encryptPayload } from '../../src/service/jobs/payload.ts';
 import { startApp, tokens } from '../support/app.ts';
 import { call } from '../support/http.ts';
 import { openJobService } from '../support/job-service.ts';

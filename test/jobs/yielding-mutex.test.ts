@@ -1,7 +1,7 @@
 /** Turns of analyses in one thread. */
 import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises';
 import test from 'ava';
-import { createYieldingMutex } from '../../src/jobs/yielding-mutex.ts';
+import { createYieldingMutex } from '../../src/service/fair-share.ts';
 
 test('one analysis runs at a time, in the order in which they came', async (t) => {
   const turns = createYieldingMutex();

@@ -1,9 +1,9 @@
 /** The evidence of cards and /v1/models is complete, in range and measured on the shipped weights. */
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
-import { evidenceCards } from '../../src/http/routes/models.ts';
-import { readManifests } from '../../src/models/folders.ts';
-import { kinds } from '../../src/models/golden.ts';
+import { kinds } from '../../src/engine/loader.ts';
+import { readManifests } from '../../src/node/models.ts';
+import { evidenceCards } from '../../src/service/http/routes/routes.ts';
 
 const manifests = await readManifests('models/standard');
 type Run = { readonly models: Record<string, { readonly version: string; readonly sha256: string }> };

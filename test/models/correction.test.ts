@@ -2,9 +2,9 @@
 import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { ModelError, type Values } from '../../src/analysis/platform.ts';
-import { createRandom } from '../../src/evaluation/statistics.ts';
-import { loadModels, readManifests } from '../../src/models/folders.ts';
+import { ModelError, type Values } from '../../src/engine/platform.ts';
+import { loadModels, readManifests } from '../../src/node/models.ts';
+import { createRandom } from '../../src/tools/evaluate/statistics.ts';
 import { editManifest, withCorrection } from '../support/models.ts';
 
 const width = 384;

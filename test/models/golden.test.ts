@@ -1,7 +1,7 @@
 import test from 'ava';
-import { loadModels, readGolden } from '../../src/models/folders.ts';
-import { goldenDifferences, kinds } from '../../src/models/golden.ts';
-import { modelSets } from '../../src/runtime/paths.ts';
+import { goldenDifferences, kinds } from '../../src/engine/loader.ts';
+import { loadModels, readGolden } from '../../src/node/models.ts';
+import { modelSets } from '../../src/node/paths.ts';
 
 const folders = modelSets.map((name) => `models/${name}`);
 const sets = await Promise.all(folders.map(async (folder) => [folder, await loadModels(folder)] as const));

@@ -1,10 +1,9 @@
 /** Faults injected into a copy of the shipped models: the loader or the golden check detects each. */
 import test from 'ava';
-import { ModelError, type Values } from '../../src/analysis/platform.ts';
-import { createAnalyzer } from '../../src/models/analyzer.ts';
-import { loadModels, readGolden } from '../../src/models/folders.ts';
-import { goldenDifferences, kinds } from '../../src/models/golden.ts';
-import type { Models } from '../../src/models/loader.ts';
+import type { Models } from '../../src/engine/loader.ts';
+import { goldenDifferences, kinds } from '../../src/engine/loader.ts';
+import { ModelError, type Values } from '../../src/engine/platform.ts';
+import { createAnalyzer, loadModels, readGolden } from '../../src/node/models.ts';
 import { limits } from '../support/analysis.ts';
 import {
   copyModels,

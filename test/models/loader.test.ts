@@ -3,9 +3,9 @@ import { symlinkSync } from 'node:fs';
 import { copyFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { ModelError } from '../../src/analysis/platform.ts';
-import { loadModels, readManifests } from '../../src/models/folders.ts';
-import { hasControls } from '../../src/runtime/control-characters.ts';
+import { ModelError } from '../../src/engine/platform.ts';
+import { hasControls } from '../../src/node/files.ts';
+import { loadModels, readManifests } from '../../src/node/models.ts';
 import { copyModels, type Json, renewHash, withManifest } from '../support/models.ts';
 
 const refused: readonly (readonly [string, string, (manifest: Json) => void, RegExp])[] = [

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import type { Values } from '../../src/analysis/platform.ts';
-import { openSession } from '../../src/models/session.ts';
-import { shippedModels } from '../../src/runtime/paths.ts';
+import type { Values } from '../../src/engine/platform.ts';
+import { openSession } from '../../src/node/onnx.ts';
+import { shippedModels } from '../../src/node/paths.ts';
 
 const bins = 80;
 

@@ -43,7 +43,7 @@ test('the service writes nothing there', async (t) => {
 });
 
 test('a program that only decodes and extracts keeps its environment', (t) => {
-  const audio = JSON.stringify(resolve('src/audio/addon.ts'));
+  const audio = JSON.stringify(resolve('src/node/addon.ts'));
   const program = `await import(${audio}); process.stdout.write(process.env.ORT_DISABLE_TELEMETRY)`;
   const args = ['--import=tsx', '--input-type=module', '-e', program];
   t.is(execFileSync(process.execPath, args, { env: homeOf(makeFolder()), encoding: 'utf8' }), '0');

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { boundary, multipart, type PartSpec } from '../../benchmarks/upload-body.ts';
-import { createFormReader, readForm } from '../../src/multipart/form.ts';
-import { ServiceError } from '../../src/runtime/errors.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+import { createFormReader, readForm } from '../../src/service/form.ts';
 
 function part(name: string, text = 'bytes', type?: string): PartSpec {
   return { name, bytes: text, ...(type === undefined ? {} : { type }) };

@@ -1,8 +1,8 @@
 /** The reader of forms against Node's own, which shares no code with it. */
 import test from 'ava';
 import fc from 'fast-check';
-import { boundaryOf } from '../../src/multipart/headers.ts';
-import { ServiceError } from '../../src/runtime/errors.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+import { boundaryOf } from '../../src/service/multipart.ts';
 import { type Part, readParts } from '../support/multipart-parts.ts';
 
 const runs = Number(process.env.MUTATIONS ?? 300);

@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { readForm } from '../../src/multipart/form.ts';
-import { boundaryOf } from '../../src/multipart/headers.ts';
-import { ServiceError } from '../../src/runtime/errors.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+import { readForm } from '../../src/service/form.ts';
+import { boundaryOf } from '../../src/service/multipart.ts';
 import { type Part, readParts, toBlocks } from '../support/multipart-parts.ts';
 
 /** Long form: UNDERTONE's goal is 20,000 mutated bodies. */

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { parseSegments } from '../../src/multipart/speaker-segments.ts';
-import { ServiceError } from '../../src/runtime/errors.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+import { parseSegments } from '../../src/service/form.ts';
 
 const segment = (start: number, end: number, speaker: string) => ({ start, end, speaker });
 

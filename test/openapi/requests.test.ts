@@ -5,10 +5,10 @@ import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import test from 'ava';
 import { clientVenv } from '../../scripts/client-venv.ts';
-import { checkTokenInput, nameSchema, TokenError } from '../../src/auth/token-input.ts';
-import { readForm } from '../../src/multipart/form.ts';
-import { openApiDocument } from '../../src/openapi/document.ts';
-import { ServiceError } from '../../src/runtime/errors.ts';
+import { openApiDocument } from '../../src/service/api/document.ts';
+import { checkTokenInput, nameSchema, TokenError } from '../../src/service/auth/token-format.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+import { readForm } from '../../src/service/form.ts';
 
 type Upload = { readonly requestBody: { readonly content: Readonly<Record<string, { schema: object }>> } };
 type Document = {

@@ -2,15 +2,13 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { wavFile } from '../../benchmarks/wav.ts';
-import type { AnalyzeRequest } from '../../src/analysis/analyze.ts';
-import { composeReport } from '../../src/analysis/compose-report.ts';
-import { defaultOptions } from '../../src/analysis/speakers.ts';
-import { createAnalyzer } from '../../src/models/analyzer.ts';
-import { encodeWithReceipt } from '../../src/receipts/encode-with-receipt.ts';
-import { loadOrCreateKeys } from '../../src/receipts/keys.ts';
-import { readAnswer } from '../../src/receipts/read-answer.ts';
-import { signReceipt } from '../../src/receipts/sign.ts';
-import { findMismatch } from '../../src/receipts/verify.ts';
+import type { AnalyzeRequest } from '../../src/engine/analyze.ts';
+import { defaultOptions } from '../../src/engine/chunks.ts';
+import { composeReport } from '../../src/engine/compose-report.ts';
+import { createAnalyzer } from '../../src/node/models.ts';
+import { encodeWithReceipt } from '../../src/service/compose-receipt.ts';
+import { loadOrCreateKeys, signReceipt } from '../../src/service/receipts.ts';
+import { findMismatch, readAnswer } from '../../src/service/verify-receipt.ts';
 import { limits, samplesOf } from '../support/analysis.ts';
 import { makeFolder } from '../support/folder.ts';
 

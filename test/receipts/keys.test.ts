@@ -2,15 +2,15 @@ import { createPublicKey, verify } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { ConfigError, parseConfig } from '../../src/service/config.ts';
 import {
   addKey,
   loadKeys,
   loadOrCreateKeys,
   openReceiptKeys,
   type PublicKey,
-} from '../../src/receipts/keys.ts';
-import { signReceipt } from '../../src/receipts/sign.ts';
-import { ConfigError, parseConfig } from '../../src/runtime/config.ts';
+  signReceipt,
+} from '../../src/service/receipts.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { spawnServer } from '../support/server.ts';

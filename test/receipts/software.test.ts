@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import test from 'ava';
-import { loadModels } from '../../src/models/folders.ts';
-import { describeSoftware } from '../../src/receipts/software.ts';
-import { shippedModels } from '../../src/runtime/paths.ts';
+import { loadModels } from '../../src/node/models.ts';
+import { shippedModels } from '../../src/node/paths.ts';
+import { describeSoftware } from '../../src/service/compose-receipt.ts';
 
 test('a receipt names every model of the set that is loaded, one of another kind too', async (t) => {
   const models = await loadModels(shippedModels);

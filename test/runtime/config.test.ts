@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import test from 'ava';
-import { ConfigError, defaultMetricsAddress, parseConfig } from '../../src/runtime/config.ts';
+import { ConfigError, defaultMetricsAddress, parseConfig } from '../../src/service/config.ts';
 
 function faultsOf(env: Record<string, string>): readonly string[] {
   try {

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { escapeControls, escapeLines, hasControls } from '../../src/runtime/control-characters.ts';
-import { html } from '../../src/runtime/html.ts';
+import { escapeControls, escapeLines, hasControls } from '../../src/node/files.ts';
+import { html } from '../../src/service/html.ts';
 
 const hostile = ['\u001b[2J', '\u009b2J', '\u0007', '\u202etxt', '\u2066', '\u2028', '\r', '\u007f'];
 

@@ -1,7 +1,7 @@
 /** A budget shared by keys with dynamic thresholds: single cases, and random sequences of reservations and releases. */
 import test from 'ava';
 import fc from 'fast-check';
-import { createFairBudget } from '../../src/runtime/fair-budget.ts';
+import { createFairBudget } from '../../src/service/fair-share.ts';
 
 const limit = 1024;
 const keys = ['a', 'b', 'c', 'd'] as const;

@@ -1,7 +1,6 @@
 /** Errors of native code that does not load. */
 import test from 'ava';
-import { addonFile } from '../../src/audio/addon.ts';
-import { describeFailure, loadedFile, loadNative } from '../../src/runtime/native.ts';
+import { addonFile, describeFailure, loadedFile, loadNative } from '../../src/node/addon.ts';
 
 const host = { platform: 'linux-x64', glibc: '2.36', node: '22.1.0' };
 const failures = [

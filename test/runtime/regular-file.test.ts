@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { FileError, readRegularFile } from '../../src/runtime/regular-file.ts';
+import { FileError, readRegularFile } from '../../src/node/files.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const folder = fs.realpathSync(makeFolder());

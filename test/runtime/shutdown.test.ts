@@ -1,7 +1,7 @@
 /** Signals: the first shuts down gracefully, the second aborts, the third exits. */
 import test, { type ExecutionContext } from 'ava';
 import pino from 'pino';
-import { handleSignals } from '../../src/runtime/shutdown.ts';
+import { handleSignals } from '../../src/service/lifecycle.ts';
 
 type Signal = 'SIGTERM' | 'SIGINT';
 

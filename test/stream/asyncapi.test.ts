@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
-import { asyncApiDocument } from '../../src/openapi/asyncapi.ts';
+import { asyncApiDocument } from '../../src/service/api/document.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const document = asyncApiDocument('1.0.0');

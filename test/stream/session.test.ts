@@ -1,11 +1,10 @@
 /** A session with a worker that the test holds. */
 import test from 'ava';
-import { ServiceError } from '../../src/runtime/errors.ts';
-import { createFairBudget } from '../../src/runtime/fair-budget.ts';
-import { Session } from '../../src/stream/session.ts';
-import type { TaskRunner } from '../../src/stream/tasks.ts';
-import type { SerializedState } from '../../src/workers/live-state.ts';
-import type { SerializedStep } from '../../src/workers/protocol.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+import { createFairBudget } from '../../src/service/fair-share.ts';
+import { Session } from '../../src/service/live/session.ts';
+import type { TaskRunner } from '../../src/service/live/tasks.ts';
+import type { SerializedState, SerializedStep } from '../../src/service/workers/protocol.ts';
 import { until } from '../support/wait.ts';
 
 const config = { type: 'session.configure', encoding: 'mulaw', sample_rate_hz: 8000, channels: 1 } as const;

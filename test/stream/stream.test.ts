@@ -2,7 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { fixture } from '../../scripts/recordings.ts';
-import { wavHeader } from '../../src/audio/wav.ts';
+import { wavHeader } from '../../src/engine/pcm.ts';
 import { call } from '../support/http.ts';
 import { type Server, startServer } from '../support/server.ts';
 import { analyzeFile, dataOf, speechSamples } from '../support/stream-audio.ts';

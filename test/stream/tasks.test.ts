@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { createTaskRunner, type TaskRunner } from '../../src/stream/tasks.ts';
-import { createPool, type Pool } from '../../src/workers/pool.ts';
-import type { SerializedStep } from '../../src/workers/protocol.ts';
+import { createTaskRunner, type TaskRunner } from '../../src/service/live/tasks.ts';
+import { createPool, type Pool } from '../../src/service/workers/pool.ts';
+import type { SerializedStep } from '../../src/service/workers/protocol.ts';
 import { makeFolder } from '../support/folder.ts';
 import type { ThreadTask } from '../support/thread.ts';
 

@@ -1,9 +1,9 @@
 /** The app with real accounts in a real database, and browsers that keep cookies. */
 import test, { type ExecutionContext } from 'ava';
-import type { Tokens } from '../../src/auth/tokens.ts';
-import type { Database } from '../../src/db/database.ts';
-import type { DatabaseKind } from '../../src/db/migrations.ts';
-import { parseConfig } from '../../src/runtime/config.ts';
+import type { Tokens } from '../../src/service/auth/tokens.ts';
+import { parseConfig } from '../../src/service/config.ts';
+import type { Database } from '../../src/service/database.ts';
+import type { DatabaseKind } from '../../src/service/migrations.ts';
 import { type App, analysis, openAccounts, startApp } from './app.ts';
 import { databaseKinds, makeDatabaseUrl } from './database.ts';
 import { type Call, call, type Reply } from './http.ts';

@@ -1,12 +1,12 @@
 /** Reports straight from the analyzer, without a server. */
 import { readFileSync } from 'node:fs';
 import { fixture } from '../../scripts/recordings.ts';
-import type { AnalyzeRequest } from '../../src/analysis/analyze.ts';
-import { joinArrays } from '../../src/analysis/arrays.ts';
-import { type CombinedReport, combinedReport } from '../../src/analysis/report.ts';
-import { defaultOptions } from '../../src/analysis/speakers.ts';
-import { decode } from '../../src/audio/addon.ts';
-import { createAnalyzer } from '../../src/models/analyzer.ts';
+import type { AnalyzeRequest } from '../../src/engine/analyze.ts';
+import { joinArrays } from '../../src/engine/arrays.ts';
+import { defaultOptions } from '../../src/engine/chunks.ts';
+import { type CombinedReport, combinedReport } from '../../src/engine/report.ts';
+import { decode } from '../../src/node/addon.ts';
+import { createAnalyzer } from '../../src/node/models.ts';
 
 export const limits = {
   seconds: 900,

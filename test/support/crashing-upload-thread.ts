@@ -1,7 +1,7 @@
 /** The upload thread, that ends when a block says so. */
 import type { MessagePort } from 'node:worker_threads';
-import type { UploadCommand } from '../../src/jobs/upload-messages.ts';
-import { run as runUploads } from '../../src/jobs/upload-thread.ts';
+import type { UploadCommand } from '../../src/service/jobs/upload-store.ts';
+import { run as runUploads } from '../../src/service/jobs/upload-thread.ts';
 
 export function run(port: MessagePort): Promise<void> {
   port.on('message', (command: UploadCommand) => {

@@ -1,7 +1,7 @@
 /** Both databases, for tests that must hold on either. */
 import { join } from 'node:path';
 import { postgres } from '../../deploy/fleet/postgres.ts';
-import type { DatabaseKind } from '../../src/db/migrations.ts';
+import type { DatabaseKind } from '../../src/service/migrations.ts';
 import { makeFolder } from './folder.ts';
 
 export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgres'];

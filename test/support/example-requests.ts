@@ -1,7 +1,7 @@
 /** Requests for the examples of the OpenAPI document, sent to a running service. */
 import { readFileSync } from 'node:fs';
 import { toneFile } from '../../benchmarks/upload-body.ts';
-import type { ExampleResponse } from '../../src/openapi/examples.ts';
+import type { ExampleResponse } from '../../src/service/api/operation.ts';
 
 export type ExampleService = {
   readonly url: string;

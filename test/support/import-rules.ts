@@ -13,22 +13,31 @@ type Import = {
 
 /** Modules that only some files import. */
 const homes: readonly (readonly [target: RegExp, homes: RegExp])[] = [
-  [/^onnxruntime-/, /^src\/models\/session\.ts$/],
-  [/^(koa|koa-.*|@koa\/.*)$/, /^src\/http\//],
-  [/^better-auth(\/|$)/, /^src\/auth\/users\.ts$/],
-  [/^libsql$/, /^src\/db\/sqlite\.ts$/],
-  [/^pg$/, /^src\/db\/postgres\.ts$/],
-  [/^rate-limiter-flexible$/, /^src\/auth\/((shared-)?rate-limiter|login-throttle)\.ts$/],
-  [/^kysely$/, /^src\/(auth|db)\//],
-  [/^ioredis$/, /^src\/runtime\/redis\.ts$/],
-  [/^ws$/, /^src\/http\//],
-  [/^bullmq$/, /^src\/jobs\//],
-  [/\.node$/, /^src\/runtime\/paths\.ts$/],
+  [/^onnxruntime-/, /^src\/node\/onnx\.ts$/],
+  [/^(koa|koa-.*|@koa\/.*)$/, /^src\/service\/http\//],
+  [/^better-auth(\/|$)/, /^src\/service\/auth\/users\.ts$/],
+  [/^libsql$/, /^src\/service\/sqlite\.ts$/],
+  [/^pg$/, /^src\/service\/postgres\.ts$/],
+  [/^rate-limiter-flexible$/, /^src\/service\/auth\/rate-limits\.ts$/],
+  [/^kysely$/, /^src\/service\/(auth\/\w|database|migrations|sqlite|postgres)/],
+  [/^ioredis$/, /^src\/service\/redis\.ts$/],
+  [/^ws$/, /^src\/service\/http\//],
+  [/^bullmq$/, /^src\/service\/jobs\//],
+  [/\.node$/, /^src\/node\/paths\.ts$/],
 ];
 
 /** Modules that the service loads on first use. */
-const lazy =
-  /^src\/(auth\/(users|create-account|login-throttle|rate-limiter|shared-rate-limiter)\.ts|db\/(sqlite|postgres)\.ts|runtime\/redis\.ts|jobs\/)/;
+const lazy = /^src\/service\/(auth\/(users|rate-limits)\.ts|(sqlite|postgres|redis|traces|log)\.ts|jobs\/)/;
+
+/** Each storey imports its own files and those of the storeys below it. */
+const storeys: Readonly<Record<string, readonly string[]>> = {
+  engine: ['engine'],
+  node: ['node', 'engine'],
+  service: ['service', 'node', 'engine'],
+  tools: ['tools', 'service', 'node', 'engine'],
+};
+
+const storeyOf = (path: string): string | undefined => /^src\/(\w+)\//.exec(path)?.[1];
 
 const isAllowed: readonly ((each: Import) => boolean)[] = [
   ({ from, target }) => from.startsWith('test/') || !target.startsWith('test/'),
@@ -36,10 +45,13 @@ const isAllowed: readonly ((each: Import) => boolean)[] = [
     !from.startsWith('src/') || homes.every(([module, home]) => !module.test(target) || home.test(from)),
   ({ from, target, kind }) =>
     !from.startsWith('src/') || kind !== 'static' || !lazy.test(target) || lazy.test(from),
-  ({ from, target }) =>
-    !from.startsWith('src/analysis/signals/') ||
-    /^(src\/analysis\/|src\/audio\/addon\.ts$|src\/models\/session\.ts$|zod$)/.test(target),
-  ({ from, target }) => !from.startsWith('src/openapi/') || !target.startsWith('src/http/'),
+  ({ from, target }) => {
+    const [above, below] = [storeyOf(from), storeyOf(target)];
+    return above === undefined || below === undefined || storeys[above]?.includes(below) === true;
+  },
+  // The engine runs anywhere: what it needs of the machine is in platform.ts.
+  ({ from, target }) => storeyOf(from) !== 'engine' || storeyOf(target) === 'engine' || target === 'zod',
+  ({ from, target }) => !from.startsWith('src/service/api/') || !target.startsWith('src/service/http/'),
   ({ from, target }) =>
     !from.startsWith('clients/typescript/src/') || /^(clients\/typescript\/src\/|node:)/.test(target),
   ({ from, target, kind }) =>
@@ -56,6 +68,33 @@ export function wrongImports(file: SourceFile): string[] {
   ];
 }
 
+/** Circles of files, types counted: each as the files in it, sorted. */
+export function circlesOf(files: readonly SourceFile[]): string[][] {
+  const paths = new Set(files.map(({ path }) => path));
+  const targets = new Map(
+    files.map((file) => [
+      file.path,
+      importsOf(file).flatMap(({ target }) => (paths.has(target) ? [target] : [])),
+    ]),
+  );
+  const reached = new Map([...paths].map((path) => [path, reachable(path, targets)]));
+  const circles = [...paths].map((path) =>
+    [...(reached.get(path) ?? [])].filter((other) => reached.get(other)?.has(path)).sort(),
+  );
+  return [...new Map(circles.filter((each) => each.length > 0).map((each) => [each.join(), each])).values()];
+}
+
+function reachable(from: string, targets: ReadonlyMap<string, readonly string[]>): Set<string> {
+  const found = new Set<string>();
+  const open = [from];
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    const next = (targets.get(path) ?? []).filter((target) => !found.has(target));
+    for (const target of next) found.add(target);
+    open.push(...next);
+  }
+  return found;
+}
+
 function importsOf({ path, text }: SourceFile): Import[] {
   const found: Import[] = [];
   const add = (module: string, kind: Import['kind']) => {
@@ -70,6 +109,8 @@ function importsOf({ path, text }: SourceFile): Import[] {
     } else if (ts.isCallExpression(node) && node.arguments[0] && ts.isStringLiteralLike(node.arguments[0])) {
       if (node.expression.kind === ts.SyntaxKind.ImportKeyword) add(node.arguments[0].text, 'dynamic');
       else if (/^require\b/.test(node.expression.getText())) add(node.arguments[0].text, 'static');
+    } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+      add((node.argument.literal as ts.StringLiteral).text, 'type');
     } else if (ts.isStringLiteralLike(node) && node.text.endsWith('.node')) add(node.text, 'static');
     ts.forEachChild(node, visit);
   };

@@ -1,13 +1,13 @@
 /** Jobs and their worker in the process of the test, beside a Redis and a database of their own. */
 import { join } from 'node:path';
 import pino from 'pino';
-import { type Database, openDatabase } from '../../src/db/database.ts';
-import { type Cipher, createCipher } from '../../src/jobs/encryption.ts';
-import { type Jobs, openJobs } from '../../src/jobs/jobs.ts';
-import { openQueues, type Queues } from '../../src/jobs/queues.ts';
-import { type JobWorker, startJobWorker } from '../../src/jobs/worker.ts';
-import { loadOrCreateKeys } from '../../src/receipts/keys.ts';
-import { parseConfig } from '../../src/runtime/config.ts';
+import { parseConfig } from '../../src/service/config.ts';
+import { type Database, openDatabase } from '../../src/service/database.ts';
+import { type Jobs, openJobs } from '../../src/service/jobs/jobs.ts';
+import { type Cipher, createCipher } from '../../src/service/jobs/payload.ts';
+import { openQueues, type Queues } from '../../src/service/jobs/queues.ts';
+import { type JobWorker, startJobWorker } from '../../src/service/jobs/worker.ts';
+import { loadOrCreateKeys } from '../../src/service/receipts.ts';
 import { makeFolder } from './folder.ts';
 import { type RedisServer, useRedis } from './redis.ts';
 

@@ -1,9 +1,9 @@
 /** A thread of jobs that loads only while a file is there, and ends when its task says so. */
 import { existsSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
-import type { JobReply, JobTask } from '../../src/jobs/job-task.ts';
-import type { ThreadSettings } from '../../src/workers/protocol.ts';
-import { reportReady } from '../../src/workers/protocol.ts';
+import type { JobReply, JobTask } from '../../src/service/jobs/job-threads.ts';
+import type { ThreadSettings } from '../../src/service/workers/protocol.ts';
+import { reportReady } from '../../src/service/workers/protocol.ts';
 
 export const run = start(workerData as ThreadSettings);
 

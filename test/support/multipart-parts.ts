@@ -1,6 +1,6 @@
 /** Every part of a form, as the reader of uploads passes it on. */
-import type { PartHeaders } from '../../src/multipart/headers.ts';
-import { createMultipartReader } from '../../src/multipart/reader.ts';
+import type { PartHeaders } from '../../src/service/multipart.ts';
+import { createMultipartReader } from '../../src/service/multipart.ts';
 
 export type Part = PartHeaders & { readonly bytes: Uint8Array };
 

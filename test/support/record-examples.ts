@@ -1,5 +1,5 @@
 /**
- * Writes src/openapi/examples.json, the examples of the document, and the answer in README.md, as the built service sends them;
+ * Writes src/service/api/examples.json, the examples of the document, and the answer in README.md, as the built service sends them;
  * failures.json of every folder of models; and docs/columns.md.
  */
 import { execFileSync } from 'node:child_process';
@@ -7,10 +7,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { columnsDocument, describeColumns } from '../../scripts/columns.ts';
 import { runScript } from '../../scripts/run-script.ts';
-import { createAnalyzer } from '../../src/models/analyzer.ts';
-import { parseConfig } from '../../src/runtime/config.ts';
-import { modelSets } from '../../src/runtime/paths.ts';
-import { analyzeFailure, readFailures } from '../../src/trust/failures.ts';
+import { createAnalyzer } from '../../src/node/models.ts';
+import { modelSets } from '../../src/node/paths.ts';
+import { parseConfig } from '../../src/service/config.ts';
+import { analyzeFailure, readFailures } from '../../src/service/trust.ts';
 import { sendExamples, shortened } from './example-requests.ts';
 import { makeToken, requireBuild, startServer } from './server.ts';
 
@@ -38,7 +38,7 @@ await runScript(async () => {
     const server = await startServer({ teardown: (clean) => cleanups.push(clean) });
     const narrow = makeToken(server, 'analyze:emotion');
     const answers = await sendExamples({ ...server, narrow });
-    writeFileSync('src/openapi/examples.json', format(answers));
+    writeFileSync('src/service/api/examples.json', format(answers));
     const readme = readFileSync('README.md', 'utf8');
     const block = `\`\`\`json\n${format(shortened(answers.emotion?.body))}\`\`\`\n`;
     writeFileSync(

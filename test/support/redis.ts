@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { openRedis } from '../../src/runtime/redis.ts';
+import { openRedis } from '../../src/service/redis.ts';
 import { makeFolder } from './folder.ts';
 import { until } from './wait.ts';
 

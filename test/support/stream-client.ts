@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type ClientOptions, WebSocket } from 'ws';
-import { serverMessages } from '../../src/stream/messages.ts';
+import { serverMessages } from '../../src/service/live/protocol.ts';
 import { until } from './wait.ts';
 
 export type Message = { readonly type: string; readonly seq: number } & Readonly<Record<string, unknown>>;

@@ -1,14 +1,14 @@
 /** A thread that does what its task's body says: for what the real one does only when something is broken. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
-import { pauseIfRequested } from '../../src/workers/pause-flag.ts';
 import {
   type HeapPressure,
+  pauseIfRequested,
   type Reply,
   reportPaused,
   reportReady,
   type TaskMessage,
-} from '../../src/workers/protocol.ts';
+} from '../../src/service/workers/protocol.ts';
 
 export type ThreadTask =
   | { readonly do: 'echo' }

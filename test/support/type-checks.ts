@@ -81,7 +81,7 @@ export function tscErrors(
   paths: Readonly<Record<string, string>> = { 'undertone-client': `${clients.typescript}/dist/index.d.ts` },
 ): string[] {
   const { folder, files } = write(sources, 'mts');
-  const all = { undertone: 'src/index.ts', ws: 'node_modules/@types/ws', ...paths };
+  const all = { undertone: 'src/tools/index.ts', ws: 'node_modules/@types/ws', ...paths };
   const config = join(folder, 'tsconfig.json');
   const options = {
     noEmit: true,

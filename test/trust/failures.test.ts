@@ -1,7 +1,7 @@
 /** What the texts about the recordings of known failures say, on the shipped models. */
 import test from 'ava';
-import { modelSets } from '../../src/runtime/paths.ts';
-import { readFailureScores, readFailures } from '../../src/trust/failures.ts';
+import { modelSets } from '../../src/node/paths.ts';
+import { readFailureScores, readFailures } from '../../src/service/trust.ts';
 
 type Scores = { readonly dominant_emotion: string; readonly clarity: number };
 

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { readManifests } from '../../src/models/folders.ts';
-import { parseConfig } from '../../src/runtime/config.ts';
-import { html, prose } from '../../src/runtime/html.ts';
-import { retentionRows } from '../../src/trust/retention.ts';
-import { readTrust } from '../../src/trust/trust.ts';
+import { readManifests } from '../../src/node/models.ts';
+import { parseConfig } from '../../src/service/config.ts';
+import { html, prose } from '../../src/service/html.ts';
+import { readTrust, retentionRows } from '../../src/service/trust.ts';
 
 const manifests = await readManifests('models/standard');
 const keys = [

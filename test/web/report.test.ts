@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, Page } from 'playwright-core';
 import { wavFile } from '../../benchmarks/wav.ts';
-import type { EmotionReport } from '../../src/analysis/signals/emotion.ts';
-import { analyze } from '../../src/index.ts';
+import type { EmotionReport } from '../../src/engine/signals/emotion.ts';
+import { analyze } from '../../src/tools/index.ts';
 import { samplesOf } from '../support/analysis.ts';
 import { openChromium, visit } from '../support/chromium.ts';
 import {

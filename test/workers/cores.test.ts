@@ -1,5 +1,5 @@
 import test from 'ava';
-import { areCoresIdle, threadsPerTask } from '../../src/workers/cores.ts';
+import { areCoresIdle, threadsPerTask } from '../../src/service/workers/protocol.ts';
 
 test('a task uses idle cores, at most four, and one core each when all are busy', (t) => {
   t.deepEqual(

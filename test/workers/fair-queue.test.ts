@@ -1,7 +1,7 @@
 /** A queue that accounts share, checked over random sequences of arrivals, departures and cancellations. */
 import test from 'ava';
 import fc from 'fast-check';
-import { createFairQueue } from '../../src/workers/fair-queue.ts';
+import { createFairQueue } from '../../src/service/fair-share.ts';
 
 type Task = { readonly account: string; readonly number: number };
 

@@ -2,13 +2,12 @@
 import test, { type ExecutionContext } from 'ava';
 import { boundary, multipart, type PartSpec, toneFile } from '../../benchmarks/upload-body.ts';
 import { wavFile } from '../../benchmarks/wav.ts';
-import type { Analyses, Analyzer } from '../../src/analysis/analyze.ts';
-import { channelsReportSchema } from '../../src/analysis/channels-report.ts';
-import { embeddingReportSchema } from '../../src/analysis/embedding-report.ts';
-import { combinedReportSchema, reportSchemas } from '../../src/analysis/report.ts';
-import type { Signal } from '../../src/analysis/signals/table.ts';
-import { createAnalyzer } from '../../src/models/analyzer.ts';
-import { handleTask } from '../../src/workers/handle-task.ts';
+import type { Analyses, Analyzer } from '../../src/engine/analyze.ts';
+import { channelsReportSchema } from '../../src/engine/compose-report.ts';
+import { combinedReportSchema, embeddingReportSchema, reportSchemas } from '../../src/engine/report.ts';
+import type { Signal } from '../../src/engine/signals/table.ts';
+import { createAnalyzer } from '../../src/node/models.ts';
+import { handleTask } from '../../src/service/workers/handle-task.ts';
 import { limits } from '../support/analysis.ts';
 
 /** Analyses for both signals, whatever the task requests. */

@@ -1,6 +1,6 @@
 import test from 'ava';
-import type { LiveState } from '../../src/analysis/live.ts';
-import { deserializeState, serializeState } from '../../src/workers/live-state.ts';
+import type { LiveState } from '../../src/engine/live.ts';
+import { deserializeState, serializeState } from '../../src/service/workers/protocol.ts';
 
 const state = {
   bytes: Uint8Array.of(1, 2, 3).subarray(1),

@@ -1,10 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { ServiceError } from '../../src/runtime/errors.ts';
-import { createPool, type PendingAnalysis, type Pool, type TaskLimit } from '../../src/workers/pool.ts';
-import type { Task } from '../../src/workers/protocol.ts';
-import type { TaskKind } from '../../src/workers/task-queues.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+import {
+  createPool,
+  type PendingAnalysis,
+  type Pool,
+  type TaskLimit,
+} from '../../src/service/workers/pool.ts';
+import type { Task } from '../../src/service/workers/protocol.ts';
+import type { TaskKind } from '../../src/service/workers/scheduler.ts';
 import { createGate } from '../support/gate.ts';
 import type { ThreadTask } from '../support/thread.ts';
 import { until } from '../support/wait.ts';

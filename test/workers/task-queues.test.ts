@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { createTaskQueues, type TaskKind } from '../../src/workers/task-queues.ts';
+import { createTaskQueues, type TaskKind } from '../../src/service/workers/scheduler.ts';
 
 type Task = { readonly account: string; readonly kind: TaskKind; readonly name: string };
 

@@ -6,11 +6,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, stderr, stdout } from 'node:process';
-import { describeSpeaker } from '../../src/analysis/analyze.ts';
-import { defaultChunking } from '../../src/analysis/chunked.ts';
-import { measureSpeaker } from '../../src/analysis/signals/speaker.ts';
-import { startStageTimer } from '../../src/analysis/stage-timer.ts';
-import { loadModels } from '../../src/models/folders.ts';
+import { describeSpeaker } from '../../src/engine/analyze.ts';
+import { defaultChunking } from '../../src/engine/chunks.ts';
+import { measureSpeaker } from '../../src/engine/signals/speaker.ts';
+import { startStageTimer } from '../../src/engine/timer.ts';
+import { loadModels } from '../../src/node/models.ts';
 
 const limits = { seconds: 900, channels: 8, minSampleRate: 4000, maxSampleRate: 384_000, deadlineSeconds: 0 };
 

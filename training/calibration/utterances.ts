@@ -7,17 +7,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, stderr, stdout } from 'node:process';
-import { joinArrays } from '../../src/analysis/arrays.ts';
-import { scoreUtterances } from '../../src/analysis/encode.ts';
-import { createQualityMeter, noNoise } from '../../src/analysis/quality.ts';
-import { unbounded } from '../../src/analysis/segments.ts';
-import { analyzeSpeech, detectFrames, initialDetectorState } from '../../src/analysis/speech.ts';
-import { startStageTimer } from '../../src/analysis/stage-timer.ts';
-import { cutUtterances } from '../../src/analysis/utterances.ts';
-import { betweenVariance } from '../../src/analysis/voices.ts';
-import { decode } from '../../src/audio/addon.ts';
-import type { Models } from '../../src/models/loader.ts';
-import { loadModels } from '../../src/models/folders.ts';
+import { joinArrays } from '../../src/engine/arrays.ts';
+import { scoreUtterances } from '../../src/engine/embeddings.ts';
+import { createQualityMeter, noNoise } from '../../src/engine/quality.ts';
+import { unbounded } from '../../src/engine/speech.ts';
+import { analyzeSpeech, detectFrames, initialDetectorState } from '../../src/engine/speech.ts';
+import { startStageTimer } from '../../src/engine/timer.ts';
+import { cutUtterances } from '../../src/engine/utterances.ts';
+import { betweenVariance } from '../../src/engine/voices.ts';
+import { decode } from '../../src/node/addon.ts';
+import type { Models } from '../../src/engine/loader.ts';
+import { loadModels } from '../../src/node/models.ts';
 
 const limits = { seconds: 900, channels: 8, minSampleRate: 4000, maxSampleRate: 384_000, deadlineSeconds: 0 };
 const pauseSeconds = 0.5;

@@ -7,12 +7,12 @@
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, stderr } from 'node:process';
-import { encode, framesOf, cutRuns, cutUtterances, type UtteranceParams } from '../../src/analysis/utterances.ts';
-import { unbounded } from '../../src/analysis/segments.ts';
-import { analyzeSpeech, detectFrames, initialDetectorState } from '../../src/analysis/speech.ts';
-import { startStageTimer } from '../../src/analysis/stage-timer.ts';
-import { decode } from '../../src/audio/addon.ts';
-import { loadEncoder } from '../../src/models/folders.ts';
+import { encode, framesOf, cutRuns, cutUtterances, type UtteranceParams } from '../../src/engine/utterances.ts';
+import { unbounded } from '../../src/engine/speech.ts';
+import { analyzeSpeech, detectFrames, initialDetectorState } from '../../src/engine/speech.ts';
+import { startStageTimer } from '../../src/engine/timer.ts';
+import { decode } from '../../src/node/addon.ts';
+import { loadEncoder } from '../../src/node/models.ts';
 
 type Job = {
   readonly root: string;

@@ -6,8 +6,8 @@
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, stderr } from 'node:process';
-import { decode, extract } from '../../src/audio/addon.ts';
-import type { FeatureSpec } from '../../src/analysis/platform.ts';
+import { decode, extract } from '../../src/node/addon.ts';
+import type { FeatureSpec } from '../../src/engine/platform.ts';
 
 const limits = {
   seconds: 3600,

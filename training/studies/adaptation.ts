@@ -4,9 +4,9 @@
  */
 import { availableParallelism } from 'node:os';
 import { argv, env, exit, stderr, stdin, stdout } from 'node:process';
-import { type Adaptation, adapt, isImprovement } from '../../src/adaptation/adapt.ts';
-import type { Example } from '../../src/adaptation/example.ts';
-import { readLabels, scoreLabels } from '../../src/cli/score-labels.ts';
+import { type Adaptation, adapt, isImprovement } from '../../src/tools/adapt/adapt.ts';
+import type { Example } from '../../src/tools/adapt/comparison.ts';
+import { readLabels, scoreLabels } from '../../src/tools/evaluate/scores.ts';
 import {
   type Answer,
   calibrationError,
@@ -15,10 +15,10 @@ import {
   meanOf,
   type Score,
   uar,
-} from '../../src/evaluation/statistics.ts';
-import { correctLabels, type Probabilities } from '../../src/models/correction.ts';
-import { readManifests } from '../../src/models/folders.ts';
-import { parseConfig } from '../../src/runtime/config.ts';
+} from '../../src/tools/evaluate/statistics.ts';
+import { correctLabels, type Probabilities } from '../../src/engine/correction.ts';
+import { readManifests } from '../../src/node/models.ts';
+import { parseConfig } from '../../src/service/config.ts';
 
 const draws = 40;
 const speakersDrawn = 5;

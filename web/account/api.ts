@@ -1,10 +1,10 @@
 /** Requests of this page to the service. */
-import type { AccountJson } from '../../src/openapi/account-schemas.ts';
+import type { AccountJson } from '../../src/service/api/account-schemas.ts';
 
 export type {
   AccountUsageJson as AccountUsage,
   UsageDayJson as UsageDay,
-} from '../../src/openapi/usage-schemas.ts';
+} from '../../src/service/api/schemas.ts';
 
 export type Session = AccountJson['Session'];
 export type Token = AccountJson['Token'];

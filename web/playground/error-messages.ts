@@ -1,5 +1,5 @@
 /** Error messages: a title and advice. */
-import type { ValidationItem } from '../../src/openapi/errors.ts';
+import type { ValidationItem } from '../../src/service/errors.ts';
 import type { AnalysisError } from './analyze.ts';
 
 type Sentence = { readonly title: string; readonly advice: string };

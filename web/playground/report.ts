@@ -1,5 +1,5 @@
 /** Types of the response of POST /v1/analyze, from the schemas of the service. */
-import type { CombinedReport } from '../../src/analysis/report.ts';
+import type { CombinedReport } from '../../src/engine/report.ts';
 
 export type Report = CombinedReport;
 export type Emotion = Report['emotion'];

@@ -1,5 +1,5 @@
 /** Bounds and reference distributions of the loaded models, from GET /v1/models. */
-import type { ParamsOf } from '../../src/analysis/signals/table.ts';
+import type { ParamsOf } from '../../src/engine/signals/table.ts';
 
 type Emotion = ParamsOf<'emotion'>;
 type Cognitive = ParamsOf<'cognitive'>;

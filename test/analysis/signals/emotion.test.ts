@@ -1,11 +1,11 @@
 /** The emotion report of given outputs of the model, by the manifests of the shipped models. */
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
-import type { Session } from '../../../src/analysis/platform.ts';
-import { type EmotionReport, emotion } from '../../../src/analysis/signals/emotion.ts';
-import { readManifests } from '../../../src/models/folders.ts';
-import type { ManifestOf } from '../../../src/models/manifest.ts';
-import { modelSets } from '../../../src/runtime/paths.ts';
+import type { ManifestOf } from '../../../src/engine/manifest.ts';
+import type { Session } from '../../../src/engine/platform.ts';
+import { type EmotionReport, emotion } from '../../../src/engine/signals/emotion.ts';
+import { readManifests } from '../../../src/node/models.ts';
+import { modelSets } from '../../../src/node/paths.ts';
 import { reporter } from '../../support/analysis.ts';
 import { withManifest } from '../../support/models.ts';
 

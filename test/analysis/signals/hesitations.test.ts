@@ -1,5 +1,5 @@
 import test from 'ava';
-import { measureHesitations, spectralChange } from '../../../src/analysis/signals/hesitations.ts';
+import { measureHesitations, spectralChange } from '../../../src/engine/signals/measures.ts';
 
 const params = { minSeconds: 0.25, maxSpectralChange: 0.35, maxPitchChange: 1, maxSyllableRate: 5 };
 const frames = 6000;

@@ -1,15 +1,15 @@
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import type { Segment } from '../../../src/analysis/segments.ts';
-import { type IndexWithInterval, scoreIndices } from '../../../src/analysis/signals/index-intervals.ts';
+import type { ManifestOf } from '../../../src/engine/manifest.ts';
+import { type IndexWithInterval, scoreIndices } from '../../../src/engine/signals/indices.ts';
 import {
   addSyllables,
   measureRuns,
   measureTiming,
   noSyllables,
-} from '../../../src/analysis/signals/measures.ts';
-import { readManifests } from '../../../src/models/folders.ts';
-import type { ManifestOf } from '../../../src/models/manifest.ts';
+} from '../../../src/engine/signals/measures.ts';
+import type { Segment } from '../../../src/engine/speech.ts';
+import { readManifests } from '../../../src/node/models.ts';
 import { indexParams, indexWeights } from '../../support/indices.ts';
 
 const framesPerSecond = 100;

@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { computeIndex, ownShare } from '../../../src/analysis/signals/indices.ts';
-import { readManifests } from '../../../src/models/folders.ts';
-import type { ManifestOf } from '../../../src/models/manifest.ts';
+import type { ManifestOf } from '../../../src/engine/manifest.ts';
+import { computeIndex, ownShare } from '../../../src/engine/signals/indices.ts';
+import { readManifests } from '../../../src/node/models.ts';
 import { indexParams as params, indexWeights as weights } from '../../support/indices.ts';
 
 const recordingOf = (pauseRatio: number, meanRun: number, speechSeconds = 20) => ({

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { joinSpeakers, type Speaker } from '../../../src/analysis/signals/speaker.ts';
+import { joinSpeakers, type Speaker } from '../../../src/engine/signals/speaker.ts';
 
 const speaker = (
   speechSeconds: number,

@@ -1,6 +1,6 @@
 import test from 'ava';
-import type { Segment } from '../../../src/analysis/segments.ts';
-import { addSyllables, measureTiming, noSyllables } from '../../../src/analysis/signals/measures.ts';
+import { addSyllables, measureTiming, noSyllables } from '../../../src/engine/signals/measures.ts';
+import type { Segment } from '../../../src/engine/speech.ts';
 
 const framesPerSecond = 100;
 const params = { longPauseSeconds: 1, rateWindowSeconds: 1, minRateWindows: 3 };

@@ -1,7 +1,7 @@
 import test from 'ava';
-import type { ProsodyTrack } from '../../../src/analysis/platform.ts';
-import type { Segment } from '../../../src/analysis/segments.ts';
-import { measureProsody } from '../../../src/analysis/signals/prosody.ts';
+import type { ProsodyTrack } from '../../../src/engine/platform.ts';
+import { measureProsody } from '../../../src/engine/signals/measures.ts';
+import type { Segment } from '../../../src/engine/speech.ts';
 
 const measure = (track: ProsodyTrack, segments: readonly Segment[], framesPerSecond: number) =>
   measureProsody(track, segments, framesPerSecond, { minVoicedSeconds: 1 });

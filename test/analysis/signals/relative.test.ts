@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import fc from 'fast-check';
-import { computeIndex, type Index, type Measured } from '../../../src/analysis/signals/indices.ts';
-import { type ManifestOf, manifestSchema } from '../../../src/models/manifest.ts';
+import { type ManifestOf, manifestSchema } from '../../../src/engine/manifest.ts';
+import { computeIndex, type Index, type Measured } from '../../../src/engine/signals/indices.ts';
 
 const manifest = manifestSchema.parse(
   JSON.parse(readFileSync('models/standard/cognitive/manifest.json', 'utf8')),

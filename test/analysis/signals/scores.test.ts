@@ -1,9 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
-import { cognitiveConfidence } from '../../../src/analysis/signals/confidence.ts';
-import { degradationsOf, interval } from '../../../src/analysis/signals/intervals.ts';
-import { seemsScripted } from '../../../src/analysis/signals/scripted.ts';
-import { toneOf } from '../../../src/analysis/signals/tone.ts';
-import { recordingWarnings } from '../../../src/analysis/warnings.ts';
+import { recordingWarnings } from '../../../src/engine/partial-result.ts';
+import { cognitiveConfidence, seemsScripted } from '../../../src/engine/signals/cognitive.ts';
+import { toneOf } from '../../../src/engine/signals/emotion.ts';
+import { degradationsOf, interval } from '../../../src/engine/signals/intervals.ts';
 
 const params = { base: 0.1, short: 0.5, noise: 0.2, narrow: 0.3, clipped: 0.4 };
 const fitted = { fullSpeechSeconds: 3, cleanSnrDb: 25, fullBandwidthHz: 7000, fullyClippedRatio: 0.01 };

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { soundsLikeAnother, speechCepstrum } from '../../../src/analysis/signals/speaker.ts';
+import { soundsLikeAnother, speechCepstrum } from '../../../src/engine/signals/speaker.ts';
 
 const rule = {
   minSpeechSeconds: 5,

@@ -9,13 +9,13 @@ import { editManifest } from '../../support/models.ts';
 /** Prints everything that follows from the table of signals. */
 const probe = `
 import { readFileSync } from 'node:fs';
-import { scopes } from './src/auth/token-input.ts';
-import { csvHeader, tableHeader, toCsv } from './src/cli/csv.ts';
-import { describeReport } from './src/cli/text-report.ts';
-import { createRouter } from './src/http/routes.ts';
-import { analyze } from './src/index.ts';
-import { openApiDocument } from './src/openapi/document.ts';
-import { parseConfig } from './src/runtime/config.ts';
+import { scopes } from './src/service/auth/token-format.ts';
+import { csvHeader, tableHeader, toCsv } from './src/tools/tables.ts';
+import { describeReport } from './src/tools/output.ts';
+import { createRouter } from './src/service/http/routes/routes.ts';
+import { analyze } from './src/tools/index.ts';
+import { openApiDocument } from './src/service/api/document.ts';
+import { parseConfig } from './src/service/config.ts';
 
 const report = await analyze(readFileSync('examples/sample.wav'), { modelsDir: 'models/standard' });
 const config = parseConfig({});
@@ -43,8 +43,8 @@ function copySources(): string {
 
 async function addSignal(folder: string): Promise<void> {
   const source = readFileSync('test/analysis/signals/energy.ts', 'utf8');
-  const signals = join(folder, 'src/analysis/signals');
-  writeFileSync(join(signals, 'energy.ts'), source.replaceAll("'../../../src/analysis/", "'../"));
+  const signals = join(folder, 'src/engine/signals');
+  writeFileSync(join(signals, 'energy.ts'), source.replaceAll("'../../../src/engine/", "'../"));
   const table = readFileSync(join(signals, 'table.ts'), 'utf8');
   const entry = table.replace('emotion, cognitive }', 'emotion, cognitive, energy }');
   writeFileSync(join(signals, 'table.ts'), `import { energy } from './energy.ts';\n${entry}`);

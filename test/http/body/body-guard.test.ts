@@ -2,10 +2,14 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { type BodyLimits, guardBody, waitForBody } from '../../../src/http/body/body-guard.ts';
-import { createByteBudget } from '../../../src/http/body/byte-budget.ts';
-import { readBody } from '../../../src/http/body/read-body.ts';
-import { createLifecycle, type Lifecycle } from '../../../src/http/lifecycle.ts';
+import {
+  type BodyLimits,
+  createByteBudget,
+  guardBody,
+  readBody,
+  waitForBody,
+} from '../../../src/service/http/body.ts';
+import { createLifecycle, type Lifecycle } from '../../../src/service/lifecycle.ts';
 import { type Wire, wire } from '../../support/http.ts';
 import { listen } from '../../support/listening.ts';
 import { ceilingMs } from '../../support/wait.ts';

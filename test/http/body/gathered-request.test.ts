@@ -2,8 +2,7 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { chunksTooSmall, GatheredRequest } from '../../../src/http/body/gathered-request.ts';
-import { createHttpServer } from '../../../src/http/server.ts';
+import { chunksTooSmall, createHttpServer, GatheredRequest } from '../../../src/service/http/server.ts';
 import { wire } from '../../support/http.ts';
 
 function chunked(): GatheredRequest {

@@ -1,7 +1,7 @@
 /** JSON bodies, read by koa-body. */
 import test from 'ava';
-import { checkUrls } from '../../../src/http/routes/jobs.ts';
-import { parseConfig } from '../../../src/runtime/config.ts';
+import { parseConfig } from '../../../src/service/config.ts';
+import { checkUrls } from '../../../src/service/http/routes/jobs.ts';
 import { startApp, tokens } from '../../support/app.ts';
 import { call, wire } from '../../support/http.ts';
 import { until } from '../../support/wait.ts';

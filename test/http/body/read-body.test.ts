@@ -2,10 +2,9 @@
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { createByteBudget } from '../../../src/http/body/byte-budget.ts';
-import { readBody, type Upload } from '../../../src/http/body/read-body.ts';
-import { createLifecycle } from '../../../src/http/lifecycle.ts';
-import type { FairBudget } from '../../../src/runtime/fair-budget.ts';
+import type { FairBudget } from '../../../src/service/fair-share.ts';
+import { createByteBudget, readBody, type Upload } from '../../../src/service/http/body.ts';
+import { createLifecycle } from '../../../src/service/lifecycle.ts';
 import { listen } from '../../support/listening.ts';
 import { ceilingMs } from '../../support/wait.ts';
 

@@ -1,6 +1,6 @@
 /** The account of a token. */
 import test from 'ava';
-import { accountOf } from '../../../src/http/middleware/auth.ts';
+import { accountOf } from '../../../src/service/http/auth.ts';
 
 const grant = { id: 'tok_1', name: 'ci', owner: null, purpose: null, session: null, scopes: [] };
 

@@ -1,6 +1,6 @@
 /** Every row of the table of errors, byte for byte. */
 import test, { type ExecutionContext } from 'ava';
-import { ServiceError } from '../../../src/runtime/errors.ts';
+import { ServiceError } from '../../../src/service/errors.ts';
 import { type AppSettings, analysis, rawHead, startApp, tokens, untilMetric } from '../../support/app.ts';
 import { createGate } from '../../support/gate.ts';
 import { type Call, call, type Reply, wire } from '../../support/http.ts';

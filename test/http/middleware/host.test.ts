@@ -1,6 +1,6 @@
 /** Host names of the pages and routes that use cookies. */
 import test from 'ava';
-import { hostsOf, isKnownHost } from '../../../src/http/middleware/host.ts';
+import { hostsOf, isKnownHost } from '../../../src/service/http/origins.ts';
 import { cookieOf, password, startAccountApp } from '../../support/account.ts';
 import { startApp } from '../../support/app.ts';
 import { bodyOf, call, exchangeBytes } from '../../support/http.ts';

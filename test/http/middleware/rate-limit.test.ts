@@ -1,7 +1,7 @@
 /** Rate limits: 429 before the body, and headers with the remaining requests. */
 import test from 'ava';
-import { createSharedRateLimiters } from '../../../src/auth/shared-rate-limiter.ts';
-import { openRedis } from '../../../src/runtime/redis.ts';
+import { createSharedRateLimiters } from '../../../src/service/auth/rate-limits.ts';
+import { openRedis } from '../../../src/service/redis.ts';
 import { analysis, rawHead, startApp, tokens } from '../../support/app.ts';
 import { type Call, call, wire } from '../../support/http.ts';
 import { useRedis } from '../../support/redis.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { multipart } from '../../../benchmarks/upload-body.ts';
-import { toTraceContext } from '../../../src/http/middleware/trace-context.ts';
+import { toTraceContext } from '../../../src/service/http/context.ts';
 import { startApp } from '../../support/app.ts';
 import { call } from '../../support/http.ts';
 import { listen } from '../../support/listening.ts';
@@ -100,15 +100,15 @@ test.serial('spans of the request, its queue and each model are exported', async
 });
 
 test('OpenTelemetry is in one module, which is loaded on demand alone', (t) => {
-  const service = readFileSync('src/service.ts', 'utf8');
-  t.regex(service, /await import\('\.\/runtime\/trace-export\.ts'\)/);
+  const service = readFileSync('src/service/index.ts', 'utf8');
+  t.regex(service, /await import\('\.\/traces\.ts'\)/);
   for (const file of [
-    'src/serve.ts',
-    'src/service.ts',
-    'src/http/app.ts',
-    'src/http/middleware/trace-context.ts',
+    'src/service/serve.ts',
+    'src/service/index.ts',
+    'src/service/http/app.ts',
+    'src/service/http/context.ts',
   ]) {
-    const imports = readFileSync(file, 'utf8').match(/^import (?!type).*(trace-export|@opentelemetry).*$/gm);
+    const imports = readFileSync(file, 'utf8').match(/^import (?!type).*(traces\.ts|@opentelemetry).*$/gm);
     t.is(imports, null, file);
   }
 });

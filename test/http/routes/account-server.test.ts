@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { openDatabase } from '../../../src/db/database.ts';
+import { openDatabase } from '../../../src/service/database.ts';
 import { databaseKinds, makeDatabaseUrl } from '../../support/database.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { sharedReceiptKeys } from '../../support/receipt-keys.ts';

@@ -2,9 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { openApiDocument } from '../../../src/openapi/document.ts';
-import { errorTable, retriedStatuses, validationTypes } from '../../../src/openapi/errors.ts';
-import { version } from '../../../src/runtime/paths.ts';
+import { version } from '../../../src/node/paths.ts';
+import { openApiDocument } from '../../../src/service/api/document.ts';
+import { errorTable, retriedStatuses, validationTypes } from '../../../src/service/errors.ts';
 import type { Document } from '../../support/contract.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');

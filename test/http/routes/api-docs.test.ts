@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { openApiDocument } from '../../../src/openapi/document.ts';
-import { errorTable } from '../../../src/openapi/errors.ts';
-import type { ExampleResponse } from '../../../src/openapi/examples.ts';
-import { version } from '../../../src/runtime/paths.ts';
+import { version } from '../../../src/node/paths.ts';
+import { openApiDocument } from '../../../src/service/api/document.ts';
+import type { ExampleResponse } from '../../../src/service/api/operation.ts';
+import { errorTable } from '../../../src/service/errors.ts';
 import { hasChromium, openChromium } from '../../support/chromium.ts';
 import { runCli } from '../../support/cli.ts';
 import { createContract, type Document, type Schema } from '../../support/contract.ts';
@@ -16,7 +16,7 @@ import { ceilingMs } from '../../support/wait.ts';
 
 const document = openApiDocument(version) as Document;
 const stored: Readonly<Record<string, ExampleResponse>> = JSON.parse(
-  readFileSync('src/openapi/examples.json', 'utf8'),
+  readFileSync('src/service/api/examples.json', 'utf8'),
 );
 
 const contract = createContract(document);

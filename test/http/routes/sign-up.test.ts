@@ -1,7 +1,7 @@
 /** Sign-up closes with the first account, unless the operator opens it. */
 import test from 'ava';
-import { claimFirstAccount, keepAsFirst } from '../../../src/auth/administrators.ts';
-import { createSignUp } from '../../../src/auth/sign-up.ts';
+import { createSignUp } from '../../../src/service/auth/accounts.ts';
+import { claimFirstAccount, keepAsFirst } from '../../../src/service/auth/administrators.ts';
 import { password, startAccountApp, testAccounts } from '../../support/account.ts';
 
 const both: typeof testAccounts = (title, body) => testAccounts(title, body, { UNDERTONE_SIGNUP: 'first' });

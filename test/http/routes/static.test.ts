@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { readPages } from '../../../src/http/routes/static.ts';
+import { readPages } from '../../../src/service/http/routes/pages.ts';
 import { startApp } from '../../support/app.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { call } from '../../support/http.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { toneFile } from '../../../benchmarks/upload-body.ts';
-import type { AccountUsageJson } from '../../../src/openapi/usage-schemas.ts';
+import type { AccountUsageJson } from '../../../src/service/api/schemas.ts';
 import { type Browser, testAccounts } from '../../support/account.ts';
 import { type App, analysis } from '../../support/app.ts';
 import { call } from '../../support/http.ts';

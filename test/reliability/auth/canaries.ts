@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { boundary, contentType, multipart, toneFile } from '../../../benchmarks/upload-body.ts';
-import { createTokenSecret } from '../../../src/auth/token-format.ts';
+import { createTokenSecret } from '../../../src/service/auth/token-format.ts';
 import { call, wire } from '../../support/http.ts';
 import { createAccountClient, operationOf } from '../contract/visitor.ts';
 import type { Server } from '../support/service.ts';

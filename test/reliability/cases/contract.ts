@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder } from '../../../benchmarks/case.ts';
-import { openApiDocument } from '../../../src/openapi/document.ts';
-import { version } from '../../../src/runtime/paths.ts';
+import { version } from '../../../src/node/paths.ts';
+import { openApiDocument } from '../../../src/service/api/document.ts';
 import { createContract, type Document } from '../../support/contract.ts';
 import { sharedReceiptKeys } from '../../support/receipt-keys.ts';
 import { mypyErrors, pyrightErrors, pythonPrograms } from '../../support/type-checks.ts';

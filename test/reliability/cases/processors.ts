@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { cacheFolder, root } from '../../../benchmarks/case.ts';
 import { installPackages } from '../../../benchmarks/packages.ts';
 import { fixturesFolder } from '../../../scripts/recordings.ts';
-import { multipliesExactly } from '../../../src/models/session.ts';
+import { multipliesExactly } from '../../../src/node/onnx.ts';
 import {
   analyzeOptions,
   compareReports,

@@ -1,8 +1,8 @@
 /** The statuses of the account page's operations. */
 import { join } from 'node:path';
-import { createPlaygroundCodes } from '../../../src/auth/playground-codes.ts';
-import { createTokens } from '../../../src/auth/tokens.ts';
-import { openDatabase } from '../../../src/db/database.ts';
+import { createPlaygroundCodes } from '../../../src/service/auth/short-tokens.ts';
+import { createTokens } from '../../../src/service/auth/tokens.ts';
+import { openDatabase } from '../../../src/service/database.ts';
 import type { Server } from '../support/service.ts';
 import type { ResponseListener } from './asking.ts';
 import { type AccountClient, createAccountClient, operationOf, password } from './visitor.ts';

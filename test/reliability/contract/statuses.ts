@@ -1,7 +1,7 @@
 /** Requests for every documented status of every operation. */
 
 import { postgres } from '../../../deploy/fleet/postgres.ts';
-import { createTokenSecret } from '../../../src/auth/token-format.ts';
+import { createTokenSecret } from '../../../src/service/auth/token-format.ts';
 import { sharedReceiptKeys } from '../../support/receipt-keys.ts';
 import { makeToken } from '../../support/server.ts';
 import { preload } from '../support/preload.ts';

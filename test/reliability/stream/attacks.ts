@@ -1,7 +1,7 @@
 /** Clients that vanish, send garbage or floods, or are silent. */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { closeCodes } from '../../../src/stream/protocol.ts';
+import { closeCodes } from '../../../src/service/live/protocol.ts';
 import { speechSamples } from '../../support/stream-audio.ts';
 import { connectStream } from '../../support/stream-client.ts';
 import type { Prng } from '../support/prng.ts';

@@ -1,6 +1,6 @@
 /** Streams of the same samples, cut into frames at random: their messages, and the report of an upload. */
 import { setImmediate } from 'node:timers/promises';
-import { wavHeader } from '../../../src/audio/wav.ts';
+import { wavHeader } from '../../../src/engine/pcm.ts';
 import { analyzeFile } from '../../support/stream-audio.ts';
 import { connectStream } from '../../support/stream-client.ts';
 import { exactly, informational, type Row } from '../case.ts';

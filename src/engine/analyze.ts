@@ -1,0 +1,274 @@
+/** The pipeline: bytes -> chunks of samples -> speech -> utterances -> embeddings -> signals. */
+
+import {
+  type AnalyzeOptions,
+  type ChunkDetector,
+  type Chunking,
+  defaultChunking,
+  detectChunks,
+  longSeconds,
+  openDecoders,
+  restrictToSpeaker,
+  type SpeechChunk,
+  soloSpans,
+  type UploadPart,
+} from './chunks.ts';
+import { analyzeLive, type LiveResult, type LiveStep } from './live.ts';
+import { type Models, replay, syntheticSignal } from './loader.ts';
+import { type Analysis, aggregate, analyzeChunk, type ChunkResult, spanOf, sum } from './partial-result.ts';
+import {
+  type DecodeLimits,
+  EngineError,
+  type Hash,
+  type IncrementalDecoder,
+  type Platform,
+  type Source,
+} from './platform.ts';
+import { describeChunk, type SpeakerChunk, type SpeakerRecording } from './signals/speaker.ts';
+import { definitions, type Signal } from './signals/table.ts';
+import type { Segment } from './speech.ts';
+import { type StageTimer, startStageTimer } from './timer.ts';
+
+export type AnalyzeRequest = AnalyzeOptions & {
+  readonly audio: Uint8Array;
+  /** Recordings of the same speaker at rest, at most `maxBaselines`: they make the cognitive signals relative. */
+  readonly baselines: readonly Uint8Array[];
+  readonly signals: readonly Signal[];
+  /** Adds the hash of the samples to the analysis. */
+  readonly hashSamples?: boolean;
+  /** Adds the embeddings to the analysis. */
+  readonly embeddings?: boolean;
+  /** Longest recording, s, in place of the limit of the service. */
+  readonly maxSeconds?: number | undefined;
+  /** Shared with the caller: a value other than 0 cancels the analysis at the next stage. */
+  readonly cancel: Int32Array | null;
+  /** Called between units of work, of some 0.1 s at most: the analysis waits for it. Returns whether others ran. */
+  readonly yieldToOthers?: (() => Promise<boolean>) | undefined;
+};
+
+/** One analysis, or one per channel or speaker. */
+export type Analyses = readonly [Analysis, ...Analysis[]];
+
+/**
+ * Called after each chunk with the seconds analysed so far and the declared duration: null when none is declared, never
+ * less than what was analysed, and exact after the last chunk. The analysis waits for it.
+ */
+type OnChunk = (analyzedSeconds: number, durationSeconds: number | null) => void | Promise<void>;
+
+export type Analyzer = {
+  /** Calls must not overlap. @throws EngineError for a recording that cannot be analysed */
+  analyze(request: AnalyzeRequest, onChunk?: OnChunk): Promise<Analyses>;
+  /** Returns null for a recording of over `longSeconds`, once that is known. @throws EngineError */
+  analyzeUnlessLong(request: AnalyzeRequest): Promise<Analyses | null>;
+  /** Analyses what came of a stream. @throws EngineError */
+  live(step: LiveStep & { readonly cancel: Int32Array | null }): Promise<LiveResult>;
+  /** Runs every model once: the first run of a session is slower. */
+  warm(): Promise<void>;
+  readonly models: Models;
+};
+
+const warmUpSeconds = 10;
+
+export function analyzerOf(
+  models: Models,
+  limits: DecodeLimits,
+  chunking: Chunking = defaultChunking,
+): Analyzer {
+  const context = { models, limits, chunking };
+  return {
+    analyze: async (request, onChunk = () => {}) =>
+      (await analyze(request, context, { onChunk, maxSeconds: null })) as Analyses,
+    analyzeUnlessLong: (request) => analyze(request, context, { onChunk: () => {}, maxSeconds: longSeconds }),
+    live: (step) => analyzeLive(step, models, limits),
+    models,
+    warm: async () => {
+      await replay(models, syntheticSignal(1, warmUpSeconds));
+    },
+  };
+}
+
+type Context = { readonly models: Models; readonly limits: DecodeLimits; readonly chunking: Chunking };
+
+async function analyze(
+  request: AnalyzeRequest,
+  context: Context,
+  { onChunk, maxSeconds }: { readonly onChunk: OnChunk; readonly maxSeconds: number | null },
+): Promise<Analyses | null> {
+  const { models, chunking } = context;
+  const timer = startStageTimer(request.cancel, request.yieldToOthers);
+  const { sampleRate } = models.features;
+  const limits = { ...context.limits, seconds: request.maxSeconds ?? context.limits.seconds };
+  const opened = open('audio', request.audio, request, { ...context, limits }, timer);
+  const hashes = hashSamples(opened, request, models.platform);
+  const { decoders } = hashes;
+  const detectors = decoders.map((decoder) => detectChunks(decoder, models, chunking, timer));
+  const spans = request.segments && soloSpans(request.segments, sampleRate / models.features.hopLength);
+  const results = (spans ?? decoders).map((): ChunkResult[] => []);
+  const [decoder, firstResults] = [decoders[0] as IncrementalDecoder, results[0] as ChunkResult[]];
+  let baselines: readonly SpeakerRecording[] = [];
+  let baselineSeconds = 0;
+
+  /** @throws EngineError when audio and baselines together are longer than the limit */
+  function checkTogether(audioSeconds: number): void {
+    if (baselineSeconds === 0 || audioSeconds + baselineSeconds <= limits.seconds) return;
+    const expected = `at most ${limits.seconds} s for \`audio\` and \`baseline\` together`;
+    throw new EngineError('too_long', 'baseline', `Expected ${expected}, got more`);
+  }
+
+  /** The samples of a chunk are garbage once it returns. Returns whether chunks follow, or null above `maxSeconds`. */
+  async function analyzeNext(): Promise<boolean | null> {
+    const chunks = await nextOf(detectors);
+    const [{ speech, isLast }] = chunks;
+    const samples = sum(firstResults, (result) => result.samples) + speech.audio.samples.length;
+    const seconds = samples / sampleRate;
+    const declared = decoder.declaredSeconds();
+    const duration = isLast ? seconds : declared && Math.max(seconds, declared);
+    if (maxSeconds !== null && (duration ?? seconds) > maxSeconds) return null;
+    const onBaseline = (added: number) => {
+      baselineSeconds += added;
+      checkTogether(seconds);
+    };
+    if (firstResults.length === 0) baselines = await describeBaselines(request, context, onBaseline, timer);
+    checkTogether(seconds);
+    const offset = sum(firstResults, ({ frames }) => frames);
+    const voices = spans?.map((own) => restrictToSpeaker(chunks[0], own, offset)) ?? chunks;
+    for (const [index, voice] of voices.entries()) {
+      const own = results[index] as ChunkResult[];
+      own.push(await analyzeChunk(voice, request, own.at(-1), models, timer));
+    }
+    await onChunk(seconds, duration);
+    return !isLast;
+  }
+
+  try {
+    for (let more: boolean | null = true; more; ) {
+      more = await analyzeNext();
+      if (more === null) return null;
+    }
+    const averaged = request.channel === null && request.channels === null;
+    const recording = { source: decoder.source() as Source, averaged, baselines };
+    const digests = hashes.digests();
+    const [first, ...others] = results.map((chunks, index) => ({
+      ...aggregate(chunks, recording, request.signals, models, timer),
+      samplesSha256: digests[spans === null ? index : 0] ?? null,
+    }));
+    return [first as Analysis, ...others];
+  } finally {
+    decoder.close();
+  }
+}
+
+/** @returns decoders whose samples are hashed if the request wants it */
+function hashSamples(
+  decoders: readonly IncrementalDecoder[],
+  request: AnalyzeRequest,
+  { createSha256 }: Platform,
+) {
+  if (!request.hashSamples) return { decoders, digests: () => [] };
+  const hashes = decoders.map(() => createSha256());
+  const next = (decoder: IncrementalDecoder, hash: Hash) => {
+    const samples = decoder.next();
+    hash.update(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength));
+    return samples;
+  };
+  return {
+    decoders: decoders.map((decoder, index) => ({
+      ...decoder,
+      next: () => next(decoder, hashes[index] as Hash),
+    })),
+    /** Once all samples are read. */
+    digests: () => hashes.map((hash) => hash.digest()),
+  };
+}
+
+type DetectedChunk = SpeechChunk & { readonly isLast: boolean };
+
+/** The next chunk of every channel: channels have equally many. */
+async function nextOf(
+  detectors: readonly ChunkDetector[],
+): Promise<readonly [DetectedChunk, ...DetectedChunk[]]> {
+  const chunks: DetectedChunk[] = [];
+  for (const next of detectors) chunks.push((await next()) as DetectedChunk);
+  const [first, ...others] = chunks;
+  return [first as DetectedChunk, ...others];
+}
+
+function open(
+  part: UploadPart,
+  bytes: Uint8Array,
+  { cancel, channel, channels }: Pick<AnalyzeRequest, 'cancel' | 'channel' | 'channels'>,
+  { models, limits, chunking }: Context,
+  timer: StageTimer,
+): readonly IncrementalDecoder[] {
+  const { sampleRate } = models.features;
+  const options = { sampleRate, channel, channels, limits, cancel };
+  return openDecoders(part, bytes, options, chunking, models.platform, timer);
+}
+
+/** Empty when no requested signal uses them. @throws EngineError at the part `baseline` */
+async function describeBaselines(
+  request: AnalyzeRequest,
+  context: Context,
+  onSeconds: (added: number) => void,
+  timer: StageTimer,
+): Promise<SpeakerRecording[]> {
+  const speakers: SpeakerRecording[] = [];
+  if (!request.signals.some((signal) => definitions[signal].usesBaseline)) return speakers;
+  for (const bytes of request.baselines)
+    speakers.push(await describeBaseline(bytes, request.cancel, context, onSeconds, timer));
+  return speakers;
+}
+
+async function describeBaseline(
+  bytes: Uint8Array,
+  cancel: AnalyzeRequest['cancel'],
+  context: Context,
+  onSeconds: (added: number) => void,
+  timer: StageTimer,
+): Promise<SpeakerRecording> {
+  const seconds = Math.min(context.limits.seconds, longSeconds);
+  const limits = { ...context.limits, seconds };
+  const options = { cancel, channel: null };
+  const own = { ...context, limits };
+  const speaker = await describeSpeaker('baseline', bytes, options, own, timer, onSeconds);
+  const { minTotalSpeechSeconds } = context.models.vad.manifest.params;
+  if (speaker.speechSeconds < minTotalSpeechSeconds) {
+    const got = `${speaker.speechSeconds.toFixed(2)} s`;
+    const msg = `Expected at least ${minTotalSpeechSeconds} s of speech for \`baseline\`, got ${got}`;
+    throw new EngineError('insufficient_speech', 'baseline', msg);
+  }
+  return speaker;
+}
+
+/**
+ * Decodes a recording and collects what measures need, without the trunk and the heads.
+ * @param onSeconds called with the seconds of each chunk before it is analysed
+ */
+export async function describeSpeaker(
+  part: UploadPart,
+  bytes: Uint8Array,
+  options: Pick<AnalyzeRequest, 'cancel' | 'channel'>,
+  context: Context,
+  timer: StageTimer,
+  onSeconds: (added: number) => void = () => {},
+): Promise<SpeakerRecording> {
+  const { models, chunking } = context;
+  const all = { ...options, channels: null };
+  const [decoder] = open(part, bytes, all, context, timer) as readonly [IncrementalDecoder];
+  const chunks: (SpeakerChunk & { readonly frames: number; readonly segments: readonly Segment[] })[] = [];
+  try {
+    const next = detectChunks(decoder, models, chunking, timer);
+    for (let chunk = await next(); chunk !== null; chunk = await next()) {
+      const { speech } = chunk;
+      const { audio, segments } = speech;
+      onSeconds(audio.samples.length / audio.sampleRate);
+      const track = await models.platform.trackProsody(audio.samples, audio.sampleRate);
+      chunks.push({ ...describeChunk(speech, track), frames: speech.power.length, segments });
+      await timer.yieldToOthers();
+    }
+  } finally {
+    decoder.close();
+  }
+  timer.mark('measures');
+  return { chunks, ...spanOf(chunks, models) };
+}

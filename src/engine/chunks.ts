@@ -1,0 +1,310 @@
+/** A recording as chunks: its channels or speakers, decoded and cut at pauses, and the speech of each. */
+
+import { joinArrays } from './arrays.ts';
+import type { Models } from './loader.ts';
+import {
+  type DecodeOptions,
+  EngineError,
+  type IncrementalDecoder,
+  isAudioError,
+  type Platform,
+} from './platform.ts';
+import {
+  analyzeSpeech,
+  countFrames,
+  type DetectedSpeech,
+  detectFrames,
+  type FrameBlock,
+  initialDetectorState,
+  joinFrames,
+  type Segment,
+  type SpeechAnalysis,
+  shift,
+  sliceFrames,
+  unbounded,
+} from './speech.ts';
+import { type StageTimer, stoppedMessage } from './timer.ts';
+import { cutUtterances, hasEnded, maxGapSeconds } from './utterances.ts';
+
+// Upload -> decoded chunks -> speech per chunk. A recording up to `chunkSeconds` is one chunk.
+
+export type Chunking = {
+  /** Longest chunk: bounds the memory of an analysis. */
+  readonly chunkSeconds: number;
+  /** A chunk may end this much earlier, in its last pause. */
+  readonly maxCutSeconds: number;
+};
+
+export const defaultChunking: Chunking = { chunkSeconds: 180, maxCutSeconds: 60 };
+
+/** About the samples that are decoded between two yields. */
+const blockSeconds = 10;
+
+/** A chunk is decoded in blocks of equal length. */
+function blocksOf({ chunkSeconds }: Chunking): number {
+  return Math.ceil(chunkSeconds / blockSeconds);
+}
+
+export type UploadPart = 'audio' | 'baseline';
+
+/**
+ * One decoder, or one per channel. Their functions throw EngineErrors that name the part of the upload.
+ * @param part the part of `bytes`
+ */
+export function openDecoders(
+  part: UploadPart,
+  bytes: Uint8Array,
+  { channels, ...options }: DecodeOptions & { readonly channels: ChannelMode | null },
+  chunking: Chunking,
+  platform: Platform,
+  timer: StageTimer,
+): readonly IncrementalDecoder[] {
+  const maxSamples = Math.round((chunking.chunkSeconds * options.sampleRate) / blocksOf(chunking));
+  const { channel: _, ...shared } = options;
+  const selector = channels === null ? 'channel' : 'channels';
+  const decoders = toEngineErrors(part, selector, () =>
+    channels === null
+      ? [platform.openIncrementalDecoder(bytes, options, maxSamples)]
+      : platform.openChannelDecoders(bytes, shared, maxSamples),
+  );
+  return decoders.map((decoder) => ({
+    ...decoder,
+    next: () => {
+      const samples = toEngineErrors(part, selector, decoder.next);
+      timer.mark('decode');
+      return samples;
+    },
+  }));
+}
+
+/** @param selector the part of the upload that chooses channels */
+function toEngineErrors<Result>(
+  part: UploadPart,
+  selector: 'channel' | 'channels',
+  work: () => Result,
+): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!isAudioError(error)) throw error;
+    switch (error.code) {
+      case 'deadline':
+      case 'cancelled':
+        throw new EngineError('stopped', null, stoppedMessage);
+      case 'bad_argument':
+      case 'internal':
+        throw error;
+      case 'channel':
+        throw new EngineError('channel', selector, error.reason);
+      default: {
+        throw new EngineError(error.code, part, error.reason);
+      }
+    }
+  }
+}
+
+export type SpeechChunk = {
+  /** Of one speaker, when the caller names several. */
+  readonly speech: SpeechAnalysis;
+  /** All speech: what is outside is noise. */
+  readonly allSegments: readonly Segment[];
+  /** Spans that utterances do not cross: silence replaces missing context only at the ends of the recording. */
+  readonly bounds: readonly Segment[];
+  /** End of the last utterance before the chunk, in frames of the chunk. */
+  readonly previousEnd: number;
+  readonly isWhole: boolean;
+};
+
+/** Returns the next chunk, or null after the last. */
+export type ChunkDetector = () => Promise<(SpeechChunk & { readonly isLast: boolean }) | null>;
+
+/** Chunks end in pauses between utterances, or where one is cut. Frames after the cut belong to the next chunk. */
+export function detectChunks(
+  decoder: IncrementalDecoder,
+  models: Models,
+  chunking: Chunking,
+  timer: StageTimer,
+): ChunkDetector {
+  const { hopLength, sampleRate } = models.features;
+  const bins = models.silence.length;
+  let state = initialDetectorState(models);
+  let samples: Float32Array = new Float32Array(0);
+  let frames: FrameBlock | null = null;
+  let rows: Float32Array = new Float32Array(0);
+
+  /** Appends the samples of a chunk and their frames, or all to the end. */
+  async function read(): Promise<void> {
+    const blocks: Float32Array[] = [samples];
+    const frameBlocks = [frames];
+    const rowBlocks: Float32Array[] = [rows];
+    for (let count = 0; count < blocksOf(chunking) && decoder.source() === null; count++) {
+      const block = decoder.next();
+      const detected = await detectFrames(state, block, decoder.source() !== null, models, timer);
+      state = detected.state;
+      blocks.push(block);
+      frameBlocks.push(detected.frames);
+      rowBlocks.push(detected.features.data);
+      await timer.yieldToOthers();
+    }
+    samples = joinArrays(blocks);
+    frames = joinFrames(frameBlocks);
+    rows = joinArrays(rowBlocks);
+  }
+
+  let { start } = unbounded;
+  let previousEnd = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (decoder.source() !== null) return null;
+    await read();
+    const isLast = decoder.source() !== null;
+    const features = (end: number) => ({ data: rows.subarray(0, end * bins), frames: end, bins });
+    const speech = analyzeSpeech({ samples, sampleRate }, frames as FrameBlock, models);
+    const part = { previousEnd, isWhole: isLast && start < 0, isLast };
+    if (isLast) {
+      const bounds = [{ start, end: unbounded.end }];
+      return {
+        ...part,
+        speech: { ...speech, features: features(speech.power.length) },
+        allSegments: speech.segments,
+        bounds,
+      };
+    }
+    const { end, utteranceEnd } = findCut(speech, part.previousEnd, models, chunking.maxCutSeconds);
+    const own = analyzeSpeech(
+      { samples: samples.subarray(0, end * hopLength), sampleRate },
+      sliceFrames(speech, 0, end),
+      models,
+    );
+    const chunk = { ...own, features: features(end) };
+    samples = samples.slice(end * hopLength);
+    rows = rows.slice(end * bins);
+    frames = sliceFrames(speech, end);
+    const bounds = [{ start, end }];
+    [start, previousEnd] = [0, utteranceEnd - end];
+    return { ...part, speech: chunk, allSegments: own.segments, bounds };
+  };
+}
+
+/** The end of the chunk: the middle of the longest pause of the last `maxCutSeconds` that no utterance contains. */
+function findCut(speech: DetectedSpeech, previousEnd: number, { trunk, vad }: Models, maxCutSeconds: number) {
+  const { segments, power, framesPerSecond } = speech;
+  const now = power.length;
+  const earliest = now - maxCutSeconds * framesPerSecond;
+  const minPause = vad.manifest.params.minPauseSeconds * framesPerSecond;
+  const utterances = cutUtterances(speech, trunk.manifest.params, [unbounded], previousEnd);
+  const pauseAfter = (end: number) => (segments.find(({ start }) => start >= end)?.start ?? now) - end;
+  const ends = utterances.filter((utterance) => hasEnded(utterance, now, minPause)).map(({ end }) => end);
+  // No utterance contains so long a pause.
+  const gaps = segments
+    .map(({ end }) => end)
+    .filter((end) => pauseAfter(end) > maxGapSeconds * framesPerSecond);
+  const cuts = [...ends, ...gaps].map((end) => ({ end, pause: pauseAfter(end) }));
+  const recent = cuts.filter(({ end, pause }) => end + pause / 2 >= earliest);
+  const longest = (one: Cut, other: Cut) => (other.pause >= one.pause ? other : one);
+  const best = recent.length > 0 ? recent.reduce(longest) : null;
+  const end = Math.floor(best === null ? (segments.at(-1)?.start ?? now) : best.end + best.pause / 2);
+  return {
+    end: end === 0 ? now : end,
+    utteranceEnd: ends.filter((own) => own <= end).at(-1) ?? previousEnd,
+  };
+}
+
+type Cut = { readonly end: number; readonly pause: number };
+
+// What of a recording is analysed: channels, or the speech of each speaker in segments of the caller.
+
+/** `split`: each of two channels is analysed alone. */
+export const channelModes = ['split'] as const;
+type ChannelMode = (typeof channelModes)[number];
+
+/** Speech of one speaker, in seconds. */
+export type SpeakerSegment = { readonly start: number; readonly end: number; readonly speaker: string };
+
+/** How a recording is analysed. */
+export type AnalyzeOptions = {
+  /** 0-based channel, or null for the average of all. */
+  readonly channel: number | null;
+  /** Null: one analysis of `channel`. */
+  readonly channels: ChannelMode | null;
+  /** In order of their starts: one analysis per speaker. Null: one for all. */
+  readonly segments: readonly SpeakerSegment[] | null;
+};
+
+export const defaultOptions: AnalyzeOptions = {
+  channel: null,
+  channels: null,
+  segments: null,
+};
+
+/** Jobs with longer recordings have a queue of their own, s. */
+export const longSeconds = 900;
+
+/** Names in order of their first segments. */
+export function speakersOf(segments: readonly SpeakerSegment[]): string[] {
+  return [...new Set(segments.map(({ speaker }) => speaker))];
+}
+
+/**
+ * Spans in which one speaker alone has a segment, in frames, for each of `speakersOf`. Speech in which segments of two
+ * speakers overlap belongs to neither.
+ */
+export function soloSpans(segments: readonly SpeakerSegment[], framesPerSecond: number): Segment[][] {
+  const toFrames = ({ start, end }: SpeakerSegment): Segment => ({
+    start: Math.round(start * framesPerSecond),
+    end: Math.round(end * framesPerSecond),
+  });
+  const all = speakersOf(segments).map((name) =>
+    union(segments.filter(({ speaker }) => speaker === name).map(toFrames)),
+  );
+  return all.map((own, index) => {
+    const others = union(all.flatMap((spans, other) => (other === index ? [] : spans)));
+    return subtract(own, others);
+  });
+}
+
+/** Joins spans that touch or overlap. */
+function union(spans: readonly Segment[]): Segment[] {
+  const joined: Segment[] = [];
+  for (const span of spans.toSorted((one, other) => one.start - other.start)) {
+    const last = joined.at(-1);
+    if (last === undefined || span.start > last.end) joined.push(span);
+    else joined[joined.length - 1] = { start: last.start, end: Math.max(last.end, span.end) };
+  }
+  return joined;
+}
+
+function intersect(spans: readonly Segment[], others: readonly Segment[]): Segment[] {
+  return spans.flatMap(({ start, end }) =>
+    others.flatMap((other) => {
+      const part = { start: Math.max(start, other.start), end: Math.min(end, other.end) };
+      return part.end > part.start ? [part] : [];
+    }),
+  );
+}
+
+function subtract(spans: readonly Segment[], others: readonly Segment[]): Segment[] {
+  const gaps = [...others, { start: Number.POSITIVE_INFINITY, end: Number.POSITIVE_INFINITY }].map(
+    ({ start }, index) => ({ start: others[index - 1]?.end ?? Number.NEGATIVE_INFINITY, end: start }),
+  );
+  return intersect(spans, gaps);
+}
+
+/**
+ * The chunk with the speech inside `spans` alone. Utterances lie inside `spans`, so that no other voice is their context.
+ * @param spans in frames of the recording
+ * @param offset of the chunk in the recording, in frames
+ */
+export function restrictToSpeaker<Chunk extends { readonly speech: SpeechAnalysis }>(
+  { speech, ...chunk }: Chunk,
+  spans: readonly Segment[],
+  offset: number,
+) {
+  const bounds = intersect(shift(spans, -offset), [{ start: 0, end: speech.power.length }]);
+  const segments = intersect(speech.segments, bounds);
+  const speechProbability = new Float32Array(speech.speechProbability.length);
+  for (const { start, end } of bounds) {
+    speechProbability.set(speech.speechProbability.subarray(start, end), start);
+  }
+  const speechSeconds = countFrames(segments) / speech.framesPerSecond;
+  return { ...chunk, speech: { ...speech, segments, speechProbability, speechSeconds }, bounds };
+}

@@ -1,0 +1,183 @@
+/** Analyses of a request -> its report: one, one per channel, or one per speaker. */
+
+import { z } from 'zod';
+import type { Analyses, AnalyzeRequest } from './analyze.ts';
+import { speakersOf } from './chunks.ts';
+import type { Analysis } from './partial-result.ts';
+import {
+  type CombinedReport,
+  combinedReport,
+  combinedReportSchema,
+  signalReport,
+  speakerReportSchema,
+  topFields,
+} from './report.ts';
+import { audioSchema, envelope, recordingStatus, scoreSchema, secondsSchema } from './report-schema.ts';
+import { round, roundParts } from './signals/intervals.ts';
+import type { Span } from './signals/speaker.ts';
+import { countFrames, type Segment } from './speech.ts';
+
+/** @param analyses result of `Analyzer.analyze` for the request */
+export function composeReport(
+  { channels, segments, signals }: Pick<AnalyzeRequest, 'channels' | 'segments' | 'signals'>,
+  analyses: Analyses,
+  requestId: string,
+): object {
+  if (channels === 'split') return channelsReport(analyses as readonly [Analysis, Analysis], requestId);
+  if (segments !== null) return speakersReport(speakersOf(segments), analyses, requestId);
+  const [analysis] = analyses;
+  const [signal, ...others] = signals;
+  if (signal === undefined || others.length > 0) return combinedReport(analysis, requestId);
+  return signalReport(signal, analysis, requestId);
+}
+
+// The report of `channels` = `split`: one report per channel, and their conversation.
+
+const pair = <Value extends z.ZodType>(value: Value) => z.tuple([value, value]);
+
+export const conversationSchema = z
+  .strictObject({
+    talk_share: pair(scoreSchema).describe(
+      'Per channel: its share of the speech of both, 0 to 1. The sum is 1; both are 0 without speech.',
+    ),
+    overlap_s: secondsSchema.describe('Time in which both channels have speech, s.'),
+    response_gaps_s: pair(z.array(secondsSchema)).describe(
+      'Per channel: the silence before each of its responses, s, in order. A response starts while neither channel has ' +
+        'speech, and the other channel had the last one.',
+    ),
+    interruptions: pair(z.int().min(0)).describe(
+      'Per channel: how often its speech starts inside speech of the other channel and ends after it.',
+    ),
+  })
+  .describe('Who speaks when, from the `speech` segments of both channels.');
+
+/** The fields of `audio` that the channels share. */
+export const recordingSchema = audioSchema
+  .pick({
+    duration_s: true,
+    container: true,
+    codec: true,
+    sample_rate_hz: true,
+    channels: true,
+    clipped_ratio: true,
+  })
+  .describe('Format of the recording. Quality and speech of a channel are in its report.');
+
+export const channelsReportSchema = z
+  .strictObject({
+    status: recordingStatus.describe('`ok` when both reports are.'),
+    channels: pair(combinedReportSchema).describe('The reports of `channel` = 0 and `channel` = 1.'),
+    conversation: conversationSchema,
+    audio: recordingSchema,
+    request_id: envelope.request_id,
+    ...topFields,
+  })
+  .describe('The report of a request with `channels` = `split`.');
+
+export type ChannelsReport = z.infer<typeof channelsReportSchema>;
+
+function channelsReport(analyses: readonly [Analysis, Analysis], requestId: string): ChannelsReport {
+  const channels = analyses.map((analysis) => combinedReport(analysis, requestId));
+  const [first, second] = channels as [CombinedReport, CombinedReport];
+  const { talkShare, overlapSeconds, responseGapsSeconds, interruptions } = describeConversation([
+    analyses[0].span,
+    analyses[1].span,
+  ]);
+  const shares = roundParts(talkShare, talkShare[0] + talkShare[1]) as [number, number];
+  return {
+    status: first.status === 'ok' ? second.status : first.status,
+    channels: [first, second],
+    conversation: {
+      talk_share: shares,
+      overlap_s: round(overlapSeconds),
+      response_gaps_s: [responseGapsSeconds[0].map(round), responseGapsSeconds[1].map(round)],
+      interruptions: [...interruptions],
+    },
+    audio: recordingOf(first),
+    request_id: requestId,
+  };
+}
+
+function recordingOf({ audio }: CombinedReport): z.infer<typeof recordingSchema> {
+  return recordingSchema.strip().parse(audio);
+}
+
+// The report of `segments`: one report per speaker.
+
+export const speakersReportSchema = z
+  .strictObject({
+    status: recordingStatus.describe('`ok` when all reports are.'),
+    speakers: z.array(speakerReportSchema).min(1).describe('In order of their first segments.'),
+    audio: recordingSchema,
+    request_id: envelope.request_id,
+    ...topFields,
+  })
+  .describe('The report of a request with `segments`.');
+
+export type SpeakersReport = z.infer<typeof speakersReportSchema>;
+
+/** @param names of the speakers of `analyses` */
+function speakersReport(names: readonly string[], analyses: Analyses, requestId: string): SpeakersReport {
+  const speakers = analyses.map((analysis, index) => ({
+    speaker: names[index] as string,
+    ...combinedReport(analysis, requestId),
+  }));
+  return {
+    status: speakers.find(({ status }) => status !== 'ok')?.status ?? 'ok',
+    speakers,
+    audio: recordingOf(combinedReport(analyses[0], requestId)),
+    request_id: requestId,
+  };
+}
+
+// Who speaks when, from the speech of two channels.
+
+/** A value per channel. */
+type Pair<Value> = readonly [Value, Value];
+
+type Conversation = {
+  /** Share of the speech of both channels, 0 to 1; 0 without speech. */
+  readonly talkShare: Pair<number>;
+  /** Seconds in which both speak. */
+  readonly overlapSeconds: number;
+  /** Seconds from the end of the other's speech to each answer. */
+  readonly responseGapsSeconds: Pair<readonly number[]>;
+  /** Starts of speech inside the other's that last beyond its end. */
+  readonly interruptions: Pair<number>;
+};
+
+/** @param channels on one time axis, each with segments in order that do not overlap */
+export function describeConversation([first, second]: Pair<Span>): Conversation {
+  const { framesPerSecond } = first;
+  const seconds = (frames: number) => frames / framesPerSecond;
+  const total = Math.max(1, countFrames(first.segments) + countFrames(second.segments));
+  const compare = (one: Span, other: Span) => compareTurns(one.segments, other.segments);
+  const [ofFirst, ofSecond] = [compare(first, second), compare(second, first)];
+  return {
+    talkShare: [countFrames(first.segments) / total, countFrames(second.segments) / total],
+    overlapSeconds: seconds(ofFirst.overlap),
+    responseGapsSeconds: [ofFirst.gaps.map(seconds), ofSecond.gaps.map(seconds)],
+    interruptions: [ofFirst.interruptions, ofSecond.interruptions],
+  };
+}
+
+/** Frames. One pass over both: `index` is the first segment of the other that ends after the start of the own one. */
+function compareTurns(own: readonly Segment[], other: readonly Segment[]) {
+  const gaps: number[] = [];
+  let [overlap, interruptions, index] = [0, 0, 0];
+  let ownEnd = Number.NEGATIVE_INFINITY;
+  for (const { start, end } of own) {
+    while ((other[index]?.end ?? Number.POSITIVE_INFINITY) <= start) index++;
+    const current = other[index];
+    if (current !== undefined && current.start < start && end > current.end) interruptions++;
+    const before = other[index - 1];
+    const isQuiet = current === undefined || current.start > start;
+    if (isQuiet && before !== undefined && before.end > ownEnd) gaps.push(start - before.end);
+    for (let at = index; (other[at]?.start ?? Number.POSITIVE_INFINITY) < end; at++) {
+      const { start: from, end: to } = other[at] as Segment;
+      overlap += Math.min(end, to) - Math.max(start, from);
+    }
+    ownEnd = end;
+  }
+  return { overlap, gaps, interruptions };
+}

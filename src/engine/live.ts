@@ -1,0 +1,381 @@
+/** A stream, step by step: bytes -> frames -> utterances, each scored once -> messages. */
+
+import { joinArrays, weightedMean } from './arrays.ts';
+import { type Scored, scoreUtterances, type Totals } from './embeddings.ts';
+import type { Models } from './loader.ts';
+import { type Analysis, available, manifestsOf, recordingWarnings } from './partial-result.ts';
+import { decodeNext, initialSampleState, type SampleFormat, type SampleState } from './pcm.ts';
+import type { DecodeLimits, Source } from './platform.ts';
+import { createQualityMeter, type NoiseLevel, noNoise } from './quality.ts';
+import { bodyOf } from './report.ts';
+import type { RecordingContext } from './signals/definition.ts';
+import { round } from './signals/intervals.ts';
+import { addSyllables, noSyllables, type SyllableTotals } from './signals/measures.ts';
+import { definitions, type Signal } from './signals/table.ts';
+import {
+  analyzeSpeech,
+  clipSegments,
+  countFrames,
+  type DetectedSpeech,
+  type DetectorState,
+  detectFrames,
+  type FrameBlock,
+  initialDetectorState,
+  joinFrames,
+  joinGaps,
+  meanOver,
+  type Segment,
+  shift,
+  sliceFrames,
+  unbounded,
+} from './speech.ts';
+import { type Stage, type StageTimer, startStageTimer } from './timer.ts';
+import { cutUtterances, gridFrames, hasEnded, maxGapSeconds, type Utterance } from './utterances.ts';
+
+export type LiveStep = {
+  readonly format: SampleFormat;
+  /** What came since the last step: whole frames of samples. */
+  readonly bytes: Uint8Array;
+  /** Of the previous step; null at the start. */
+  readonly state: LiveState | null;
+  readonly signals: readonly Signal[];
+  /** Each of two channels alone. */
+  readonly split: boolean;
+  /** Whether a measurement is due. */
+  readonly measure: boolean;
+  /** Not null: the client ended the turn, or the session, at the end of the bytes. */
+  readonly cause: 'turn.end' | 'session.end' | null;
+};
+
+/** Serializable: per channel some 100 kB, and 66 kB for each second of an open utterance. */
+export type LiveState = SampleState & { readonly channels: readonly ChannelState[] };
+
+/** Speech of a stream so far, in frames of the stream, as measurements need it. */
+type SpeechSoFar = {
+  readonly segments: readonly Segment[];
+  readonly syllables: SyllableTotals;
+  /** Log odds that it is speech and no other sound, summed over its frames. */
+  readonly voice: { readonly sum: number; readonly frames: number };
+};
+
+const noSpeech: SpeechSoFar = { segments: [], syllables: noSyllables, voice: { sum: 0, frames: 0 } };
+
+type ChannelState = {
+  readonly detector: DetectorState;
+  /** Frames that utterances to come may contain or have as context. */
+  readonly frames: FrameBlock | null;
+  /** From the first of these frames on. */
+  readonly samples: Float32Array;
+  /** Position of `frames` in the stream, in frames. */
+  readonly offset: number;
+  /** End of the last utterance, in frames of the stream. */
+  readonly utteranceEnd: number;
+  /** Whether the last message of speech activity is `speech.started`. */
+  readonly speaking: boolean;
+  /** Position of that message, in frames of the stream. */
+  readonly announced: number;
+  readonly noise: NoiseLevel;
+  readonly totals: Totals;
+  /** Before `frames`. */
+  readonly speech: SpeechSoFar;
+  /** Utterances of the last seconds, in frames of the stream. */
+  readonly recent: readonly Scored[];
+};
+
+/** Messages to the client, without their sequence numbers. */
+export type LiveMessage = { readonly type: string } & Readonly<Record<string, unknown>>;
+export type LiveResult = {
+  readonly state: LiveState;
+  readonly messages: readonly LiveMessage[];
+  readonly stages: readonly Stage[];
+};
+
+/** Emotion of a measurement is that of the utterances of the last seconds. */
+const recentSeconds = 10;
+type Step = Omit<LiveStep, 'bytes' | 'state'> & {
+  readonly models: Models;
+  readonly timer: StageTimer;
+  readonly source: Source;
+  /** Seconds of the stream. */
+  readonly seconds: number;
+};
+
+/** @throws EngineError */
+export async function analyzeLive(
+  { bytes, state, ...step }: LiveStep & { readonly cancel: Int32Array | null },
+  models: Models,
+  limits: DecodeLimits,
+): Promise<LiveResult> {
+  const timer = startStageTimer(step.cancel);
+  const before = state ?? initialState(step.split ? 2 : 1, models);
+  const { features, platform } = models;
+  const decoded = decodeNext(before, bytes, step, features.sampleRate, limits, platform);
+  timer.mark('decode');
+  const seconds = decoded.state.read / features.sampleRate;
+  const channels: ChannelState[] = [];
+  const messages: LiveMessage[] = [];
+  for (const [channel, samples] of decoded.channels.entries()) {
+    const own = before.channels[channel] as ChannelState;
+    const output = await analyzeChannel(own, samples, {
+      ...step,
+      models,
+      timer,
+      source: decoded.source,
+      seconds,
+    });
+    channels.push(output.state);
+    messages.push(...output.messages.map((message) => (step.split ? { ...message, channel } : message)));
+  }
+  return { state: { ...decoded.state, channels }, messages, stages: timer.stages() };
+}
+
+function initialState(channels: number, models: Models): LiveState {
+  const channel: ChannelState = {
+    detector: initialDetectorState(models),
+    frames: null,
+    samples: new Float32Array(0),
+    offset: 0,
+    utteranceEnd: Number.NEGATIVE_INFINITY,
+    speaking: false,
+    announced: 0,
+    noise: noNoise,
+    totals: {},
+    speech: noSpeech,
+    recent: [],
+  };
+  return { ...initialSampleState, channels: Array.from({ length: channels }, () => channel) };
+}
+
+async function analyzeChannel(
+  state: ChannelState,
+  samples: Float32Array,
+  step: Step,
+): Promise<{ readonly state: ChannelState; readonly messages: readonly LiveMessage[] }> {
+  const { models, timer, cause } = step;
+  const isLast = cause === 'session.end';
+  const detected = await detectFrames(state.detector, samples, isLast, models, timer);
+  const frames = joinFrames([state.frames, detected.frames]);
+  const audio = { samples: joinArrays([state.samples, samples]), sampleRate: models.features.sampleRate };
+  const speech = analyzeSpeech(audio, frames, models);
+  const now = frames.power.length;
+  const minPause = models.vad.manifest.params.minPauseSeconds * speech.framesPerSecond;
+  const bounds = { start: state.offset === 0 ? unbounded.start : 0, end: isLast ? unbounded.end : now };
+  const cut = cutUtterances(
+    speech,
+    models.trunk.manifest.params,
+    [bounds],
+    state.utteranceEnd - state.offset,
+  );
+  const isOver = (utterance: Utterance) => isLast || hasEnded(utterance, now, minPause);
+  const [over, open] = [cut.filter(isOver), cut.filter((utterance) => !isOver(utterance))];
+  const isShown = step.measure || cause === 'turn.end';
+
+  const meter = createQualityMeter(speech, state.noise, models.features);
+  const request = { signals: scoredSignals(step), embeddings: false, voices: false };
+  const scored = await scoreUtterances(speech, over, meter, state.totals, request, models, timer);
+  const kept = keepOpen(state, speech, over, meter, models);
+  const shown = isShown
+    ? await scoreUtterances(speech, open, meter, scored.totals, request, models, timer)
+    : null;
+  const ended = shift(scored.scored, state.offset);
+  const stillOpen = shift(shown?.scored ?? [], state.offset);
+  const isRecent = ({ end }: Scored) => end > state.offset + now - recentSeconds * speech.framesPerSecond;
+
+  const activity = announce(state, speech, isLast, models);
+  const turns = ended.map((one, index) => {
+    const { cause: why } = over[index] as Utterance;
+    return toTurn(one, why === 'end' ? 'session.end' : why, false, step);
+  });
+  const asked = cause === 'turn.end' ? stillOpen.map((one) => toTurn(one, cause, true, step)) : [];
+  const next: ChannelState = {
+    ...kept,
+    detector: detected.state,
+    speaking: activity.speaking,
+    announced: activity.announced,
+    totals: scored.totals,
+    recent: [...state.recent, ...ended].filter(isRecent),
+  };
+  const measured = step.measure
+    ? toMeasurement(state, speech, [...next.recent, ...stillOpen], shown?.totals ?? scored.totals, step)
+    : [];
+  return { state: next, messages: [...mergeInOrder(activity.messages, turns), ...asked, ...measured] };
+}
+
+function scoredSignals({ signals, models }: Step): Signal[] {
+  return available(models).filter((signal) => signals.includes(signal));
+}
+
+/** Starts and ends of speech, each once. */
+function announce(
+  state: ChannelState,
+  { segments, power, framesPerSecond }: DetectedSpeech,
+  isLast: boolean,
+  { vad }: Models,
+) {
+  const { minPauseSeconds, minSpeechSeconds } = vad.manifest.params;
+  const messages: LiveMessage[] = [];
+  let { speaking, announced } = state;
+  const add = (type: 'started' | 'ended', frame: number) => {
+    const at = state.offset + frame;
+    messages.push({ type: `speech.${type}`, at_s: round(at / framesPerSecond) });
+    [speaking, announced] = [type === 'started', at];
+  };
+  for (const { start, end } of segments) {
+    if (end + state.offset <= announced) continue;
+    if (!speaking && end - start >= minSpeechSeconds * framesPerSecond) add('started', start);
+    const isOver = isLast || power.length - end >= minPauseSeconds * framesPerSecond;
+    if (speaking && isOver) add('ended', end);
+  }
+  return { messages, speaking, announced };
+}
+
+/** A stretch of speech ends before its last utterance is reported. */
+function mergeInOrder(activity: readonly LiveMessage[], turns: readonly LiveMessage[]): LiveMessage[] {
+  const placeOf = ({ at_s, end_s }: LiveMessage) => (at_s ?? end_s) as number;
+  return [...activity, ...turns].sort((one, other) => placeOf(one) - placeOf(other));
+}
+
+/** Drops the frames that no later step reads, and adds up what measurements need of them. */
+function keepOpen(
+  state: ChannelState,
+  speech: DetectedSpeech,
+  over: readonly Utterance[],
+  meter: ReturnType<typeof createQualityMeter>,
+  models: Models,
+) {
+  const { framesPerSecond, segments } = speech;
+  const { marginSeconds } = models.trunk.manifest.params;
+  const { minSpeechSeconds, onset } = models.vad.manifest.params;
+  const now = speech.power.length;
+  const last = over.at(-1);
+  const utteranceEnd = last === undefined ? state.utteranceEnd : last.end + state.offset;
+  // Runs that an utterance to come may contain.
+  const maxGap = maxGapSeconds * framesPerSecond;
+  // A run that is too short to be speech yet may begin before.
+  let first = now - minSpeechSeconds * framesPerSecond;
+  for (const { start, end } of segments.filter(({ start }) => start >= (last?.end ?? 0)).toReversed()) {
+    if (first - end > maxGap) break;
+    first = start;
+  }
+  const continues = last?.cause === 'length';
+  const context = Math.ceil(marginSeconds * framesPerSecond) + gridFrames + 1;
+  const from = continues ? last.end : Math.max(last?.end ?? 0, Math.floor(first) - context);
+  const frames = sliceFrames(speech, from);
+  // Speech goes on after a cut.
+  if (continues) frames.speechProbability[0] = Math.max(frames.speechProbability[0] ?? 0, onset);
+  return {
+    frames,
+    samples: speech.audio.samples.slice(from * models.features.hopLength),
+    offset: state.offset + from,
+    utteranceEnd,
+    noise: from === 0 ? state.noise : meter.noise(from),
+    speech: addSpeech(state, speech, clipSegments(segments, { start: 0, end: from }), models),
+  };
+}
+
+/** @param segments of `speech`, in its frames */
+function addSpeech(
+  { speech: before, offset }: ChannelState,
+  { framesPerSecond, syllableRate, voiceLogOdds }: DetectedSpeech,
+  segments: readonly Segment[],
+  { vad, cognitive }: Models,
+): SpeechSoFar {
+  const minPause = vad.manifest.params.minPauseSeconds * framesPerSecond;
+  const { measures } = cognitive.manifest.params;
+  const frames = countFrames(segments);
+  return {
+    segments: joinGaps([...before.segments, ...shift(segments, offset)], minPause),
+    syllables: addSyllables(before.syllables, segments, syllableRate, framesPerSecond, measures),
+    voice: {
+      sum: before.voice.sum + frames * meanOver(segments, voiceLogOdds),
+      frames: before.voice.frames + frames,
+    },
+  };
+}
+
+function toTurn(utterance: Scored, cause: string, provisional: boolean, step: Step): LiveMessage {
+  const analysis = toAnalysis([utterance], {}, null, step);
+  const entries = step.signals.flatMap((signal) => {
+    const { timeline = [] } = bodyOf(signal, analysis) as { timeline?: readonly Record<string, unknown>[] };
+    return timeline.map(({ start_s: _, end_s: __, ...scores }) => [signal, scores] as const);
+  });
+  const { framesPerSecond } = analysis.span;
+  return {
+    type: 'turn',
+    start_s: round(utterance.start / framesPerSecond),
+    end_s: round(utterance.end / framesPerSecond),
+    cause,
+    provisional,
+    ...Object.fromEntries(entries),
+  };
+}
+
+/** Emotion of the last seconds, cognitive signals of the session so far. None without enough speech. */
+function toMeasurement(
+  state: ChannelState,
+  speech: DetectedSpeech,
+  recent: readonly Scored[],
+  totals: Totals,
+  step: Step,
+): LiveMessage[] {
+  const { framesPerSecond } = speech;
+  const { minTotalSpeechSeconds } = step.models.vad.manifest.params;
+  const now = state.offset + speech.power.length;
+  const soFar = addSpeech(state, speech, speech.segments, step.models);
+  const window = { start: Math.max(0, now - recentSeconds * framesPerSecond), end: now };
+  const speechSeconds = countFrames(clipSegments(soFar.segments, window)) / framesPerSecond;
+  if (speechSeconds < minTotalSpeechSeconds || recent.length === 0) return [];
+  const analysis = toAnalysis(recent, totals, soFar, step);
+  const bodies = step.signals.map((signal) => [signal, bodyOf(signal, analysis)] as const);
+  return [
+    {
+      type: 'measurement',
+      start_s: round(window.start / framesPerSecond),
+      end_s: round(now / framesPerSecond),
+      speech_s: round(speechSeconds),
+      provisional: true,
+      ...Object.fromEntries(bodies.map(([signal, { signals: scores }]) => [signal, scores])),
+      warnings: [...new Set(bodies.flatMap(([, { warnings }]) => warnings))],
+    },
+  ];
+}
+
+/** @param soFar null: only the timeline is read */
+function toAnalysis(
+  utterances: readonly Scored[],
+  totals: Totals,
+  soFar: SpeechSoFar | null,
+  step: Step,
+): Analysis {
+  const { models, source, split, seconds, timer } = step;
+  const { features, vad } = models;
+  const framesPerSecond = features.sampleRate / features.hopLength;
+  const [snrDb = 0, bandwidthHz = 0] = weightedMean(
+    utterances.map(({ quality }) => [quality.snrDb, quality.bandwidthHz]),
+    utterances.map(({ speechFrames }) => speechFrames),
+  );
+  const quality = { snrDb, bandwidthHz, levelDbfs: 0 };
+  const { segments, syllables, voice } = soFar ?? noSpeech;
+  const speechSeconds = countFrames(segments) / framesPerSecond;
+  const span = { segments, framesPerSecond, speechSeconds };
+  const conditions = { ...quality, speechSeconds, clippedRatio: source.clippedRatio };
+  const recording: RecordingContext = { ...span, syllables, utterances, totals, conditions, baselines: [] };
+  const wanted = scoredSignals(step).filter(
+    (signal) => soFar !== null || definitions[signal].addTo === undefined,
+  );
+  const recorded = { ...source, averaged: !split };
+  const spoken = { ...quality, voiceLogOdds: voice.sum / Math.max(1, voice.frames), severalSpeakers: false };
+  return {
+    audio: { seconds, source, ...quality, speechSeconds },
+    span,
+    results: Object.fromEntries(
+      wanted.map((signal) => [signal, definitions[signal].aggregate([], recording, models[signal])]),
+    ),
+    embeddings: null,
+    samplesSha256: null,
+    insufficientSpeech: false,
+    warnings: soFar === null ? [] : recordingWarnings(recorded, spoken, 0, vad.manifest.params),
+    models: manifestsOf(models),
+    stages: timer.stages(),
+  };
+}

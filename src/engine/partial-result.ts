@@ -1,0 +1,302 @@
+/** Result of each chunk, and their aggregation over the recording. */
+
+import { weightedMean } from './arrays.ts';
+import type { SpeechChunk } from './chunks.ts';
+import { type Scored, type ScoreRequest, scoreRuns, scoreUtterances, type Totals } from './embeddings.ts';
+import type { Models } from './loader.ts';
+import { type Manifest, type ManifestOf, unavailableOf } from './manifest.ts';
+import type { Source as DecodedSource, SignalQuality, Source } from './platform.ts';
+import {
+  createQualityMeter,
+  joinQualities,
+  meanBySpeech,
+  meanLevel,
+  type NoiseLevel,
+  noNoise,
+} from './quality.ts';
+import type { RecordingContext } from './signals/definition.ts';
+import type { Span, SpeakerRecording } from './signals/speaker.ts';
+import { definitions, type ResultOf, type Signal, signals } from './signals/table.ts';
+import { countFrames, joinGaps, meanOver, type Segment, segmentSeconds, shift } from './speech.ts';
+import type { Stage, StageTimer } from './timer.ts';
+import { cutUtterances } from './utterances.ts';
+import { soundLikeSeveral } from './voices.ts';
+
+/** Mergeable result of a chunk, without its samples and features. Positions are frames of the chunk. */
+export type ChunkResult = {
+  readonly samples: number;
+  readonly frames: number;
+  readonly speechSeconds: number;
+  readonly segments: readonly Segment[];
+  readonly utterances: readonly Scored[];
+  /** All runs of a chunk without an utterance, scored as one; null without speech. */
+  readonly runs: { readonly scored: Scored; readonly totals: Totals } | null;
+  /** Of all utterances up to the end of the chunk. */
+  readonly totals: Totals;
+  readonly noise: NoiseLevel;
+  readonly voiceLogOdds: number;
+  readonly quality: SignalQuality;
+  /** RMS of all samples; of the speech alone in a chunk with at least `minTotalSpeechSeconds` of it. */
+  readonly levelDbfs: number;
+  readonly signals: Partial<Record<Signal, unknown>>;
+};
+
+type ChunkRequest = { readonly signals: readonly Signal[]; readonly embeddings?: boolean };
+
+/** @param previous the chunk before */
+export async function analyzeChunk(
+  { speech, allSegments, bounds, previousEnd, isWhole }: SpeechChunk,
+  { signals: wanted, embeddings = false }: ChunkRequest,
+  previous: ChunkResult | undefined,
+  models: Models,
+  timer: StageTimer,
+): Promise<ChunkResult> {
+  const { audio, power, segments, speechSeconds } = speech;
+  const { samples, sampleRate } = audio;
+  const { measureQuality } = models.platform;
+  const quality = measureQuality(samples, sampleRate, segmentSeconds({ ...speech, segments: allSegments }));
+  const hasSpeech = speechSeconds >= models.vad.manifest.params.minTotalSpeechSeconds;
+  const all = Float64Array.of(0, samples.length / sampleRate);
+  const { levelDbfs } = hasSpeech ? quality : measureQuality(samples, sampleRate, all);
+  timer.mark('quality');
+  // A chunk of a longer recording always has results: the recording may have enough speech in total.
+  const isUsable = hasSpeech || !isWhole;
+  const chosen = isUsable ? available(models).filter((signal) => wanted.includes(signal)) : [];
+  const started = chosen.map((signal) => ({
+    signal,
+    prepared: definitions[signal].prepare?.(speech, models.platform),
+  }));
+  const request: ScoreRequest = { signals: chosen, embeddings, voices: true };
+  const meter = createQualityMeter(
+    { ...speech, segments: allSegments },
+    previous?.noise ?? noNoise,
+    models.features,
+  );
+  const cut = cutUtterances(speech, models.trunk.manifest.params, bounds, previousEnd);
+  const before = previous?.totals ?? {};
+  const isScored = isUsable && cut.length > 0;
+  const { scored, totals } = isScored
+    ? await scoreUtterances(speech, cut, meter, before, request, models, timer)
+    : { scored: [], totals: before };
+  const runs = isUsable && !isScored ? await scoreRuns(speech, meter, request, models, timer) : null;
+  const results: Partial<Record<Signal, unknown>> = {};
+  for (const { signal, prepared } of started) {
+    results[signal] = await definitions[signal].infer?.({ speech, timer, prepared }, models[signal]);
+  }
+  return {
+    samples: samples.length,
+    frames: power.length,
+    speechSeconds,
+    segments,
+    utterances: scored,
+    runs,
+    totals,
+    noise: meter.noise(),
+    voiceLogOdds: meanOver(segments, speech.voiceLogOdds),
+    quality,
+    levelDbfs,
+    signals: results,
+  };
+}
+
+/** Signals that the models have. */
+export function available(models: Models): Signal[] {
+  return signals.filter((signal) => unavailableOf(models[signal].manifest) === null);
+}
+
+/** Segments in frames of the whole recording; pauses that a cut made too short are joined. */
+export function spanOf(
+  results: readonly { readonly frames: number; readonly segments: readonly Segment[] }[],
+  { features, vad }: Models,
+): Span {
+  const framesPerSecond = features.sampleRate / features.hopLength;
+  const minPause = vad.manifest.params.minPauseSeconds * framesPerSecond;
+  const segments = joinGaps(
+    shiftToRecording(results, (result) => result.segments),
+    minPause,
+  );
+  return { segments, framesPerSecond, speechSeconds: countFrames(segments) / framesPerSecond };
+}
+
+function shiftToRecording<Result extends { readonly frames: number }, Part extends Segment>(
+  results: readonly Result[],
+  partsOf: (result: Result) => readonly Part[],
+): Part[] {
+  let offset = 0;
+  return results.flatMap((result) => {
+    const from = offset;
+    offset += result.frames;
+    return shift(partsOf(result), from);
+  });
+}
+
+/** Mean embeddings, weighted by speech; times in seconds. */
+export type PooledEmbeddings = {
+  readonly recording: Float32Array;
+  /** One per utterance. */
+  readonly timeline: readonly {
+    readonly start: number;
+    readonly end: number;
+    readonly embedding: Float32Array;
+  }[];
+};
+
+export type Analysis = {
+  readonly audio: {
+    readonly seconds: number;
+    readonly speechSeconds: number;
+    readonly source: Source;
+  } & SignalQuality;
+  /** Speech of the whole recording. */
+  readonly span: Span;
+  /** A signal is absent when not requested, or with too little speech. */
+  readonly results: { readonly [S in Signal]?: ResultOf<S> };
+  /** Null when not requested, or with too little speech. */
+  readonly embeddings: PooledEmbeddings | null;
+  /** SHA-256 of the decoded samples, float32 of little-endian byte order; null when not requested. */
+  readonly samplesSha256: string | null;
+  readonly insufficientSpeech: boolean;
+  readonly warnings: readonly RecordingWarning[];
+  readonly models: Readonly<Record<Signal, Manifest>>;
+  /** From the start of the request. */
+  readonly stages: readonly Stage[];
+};
+
+type Aggregated = {
+  readonly source: Source;
+  /** Whether the samples are the average of all channels. */
+  readonly averaged: boolean;
+  readonly baselines: readonly SpeakerRecording[];
+};
+
+export function aggregate(
+  results: readonly ChunkResult[],
+  { source, averaged, baselines }: Aggregated,
+  wanted: readonly Signal[],
+  models: Models,
+  timer: StageTimer,
+): Analysis {
+  const span = spanOf(results, models);
+  const { params } = models.vad.manifest;
+  const hasUtterances = results.some(({ utterances }) => utterances.length > 0);
+  const utterances = shiftToRecording(results, ({ utterances, runs }) =>
+    hasUtterances ? utterances : runs === null ? [] : [runs.scored],
+  );
+  const enough = span.speechSeconds >= params.minTotalSpeechSeconds && utterances.length > 0;
+  const quality = joinQualities(results);
+  const totals = hasUtterances
+    ? results.at(-1)?.totals
+    : results.find(({ runs }) => runs !== null)?.runs?.totals;
+  const recording: RecordingContext = {
+    ...span,
+    utterances,
+    totals: totals ?? {},
+    conditions: { ...quality, speechSeconds: span.speechSeconds, clippedRatio: source.clippedRatio },
+    baselines,
+  };
+  const aggregated = available(models)
+    .filter((signal) => enough && wanted.includes(signal))
+    .map((signal) => {
+      const chunks = results.map((result) => result.signals[signal]);
+      return [signal, definitions[signal].aggregate(chunks, recording, models[signal])];
+    });
+  const analysis = {
+    audio: {
+      seconds: sum(results, ({ samples }) => samples) / models.features.sampleRate,
+      speechSeconds: span.speechSeconds,
+      source,
+      ...quality,
+    },
+    span,
+    results: Object.fromEntries(aggregated),
+    embeddings: enough ? poolEmbeddings(utterances, span.framesPerSecond) : null,
+    samplesSha256: null,
+    insufficientSpeech: !enough,
+    warnings: recordingWarnings(
+      { ...source, averaged },
+      enough ? { ...quality, ...voiceProperties(results, utterances, models) } : null,
+      meanLevel(results),
+      params,
+    ),
+    models: manifestsOf(models),
+  };
+  timer.mark('aggregate');
+  return { ...analysis, stages: timer.stages() };
+}
+
+function poolEmbeddings(utterances: readonly Scored[], framesPerSecond: number): PooledEmbeddings | null {
+  const timeline = utterances.flatMap(({ start, end, embedding }) =>
+    embedding === null ? [] : [{ start: start / framesPerSecond, end: end / framesPerSecond, embedding }],
+  );
+  if (timeline.length === 0) return null;
+  const recording = weightedMean(
+    timeline.map(({ embedding }) => embedding),
+    utterances.map(({ speechFrames }) => speechFrames),
+  );
+  return { recording: Float32Array.from(recording), timeline };
+}
+
+function voiceProperties(results: readonly ChunkResult[], utterances: readonly Scored[], { trunk }: Models) {
+  const { severalSpeakers: params } = trunk.manifest.params;
+  const voices = utterances.flatMap(({ voice }) => (voice === null ? [] : [voice]));
+  return {
+    voiceLogOdds: meanBySpeech(results, (result) => result.voiceLogOdds),
+    severalSpeakers: params !== undefined && soundLikeSeveral(voices, params),
+  };
+}
+
+export function manifestsOf(models: Models): Analysis['models'] {
+  const entries = signals.map((signal) => [signal, models[signal].manifest] as const);
+  return Object.fromEntries(entries) as Analysis['models'];
+}
+
+export function sum<Item>(items: readonly Item[], value: (item: Item) => number): number {
+  return items.reduce((total, item) => total + value(item), 0);
+}
+
+// Warnings about the quality of a recording.
+
+type WarningSource = Pick<DecodedSource, 'channels' | 'clippedRatio' | 'channelCorrelation' | 'truncated'> & {
+  /** The average of all channels was analysed, none of them alone. */
+  readonly averaged: boolean;
+};
+
+type SpeechQuality = Pick<SignalQuality, 'snrDb' | 'bandwidthHz'> & {
+  /** Mean log odds over the segments that they are speech and no other sound. */
+  readonly voiceLogOdds: number;
+  readonly severalSpeakers: boolean;
+};
+
+type RecordingWarning =
+  | 'low_snr'
+  | 'clipped'
+  | 'narrow_band'
+  | 'music_or_noise'
+  | 'channels_differ'
+  | 'several_speakers'
+  | 'truncated';
+
+type Params = Pick<ManifestOf<'vad'>['params'], 'minVoice' | 'warnings'>;
+
+/**
+ * @param spoken null without speech
+ * @param levelDbfs RMS of the whole recording; used only without speech
+ */
+export function recordingWarnings(
+  source: WarningSource,
+  spoken: SpeechQuality | null,
+  levelDbfs: number,
+  { minVoice, warnings: bounds }: Params,
+): RecordingWarning[] {
+  const warnings: RecordingWarning[] = [];
+  if (spoken?.snrDb != null && spoken.snrDb < bounds.minSnrDb) warnings.push('low_snr');
+  if (source.clippedRatio > bounds.maxClippedRatio) warnings.push('clipped');
+  if (spoken !== null && spoken.bandwidthHz < bounds.minBandwidthHz) warnings.push('narrow_band');
+  if (spoken === null ? levelDbfs >= bounds.audibleDbfs : spoken.voiceLogOdds < minVoice)
+    warnings.push('music_or_noise');
+  if (source.averaged && source.channels > 1 && source.channelCorrelation < bounds.minChannelCorrelation)
+    warnings.push('channels_differ');
+  if (spoken?.severalSpeakers) warnings.push('several_speakers');
+  if (source.truncated) warnings.push('truncated');
+  return warnings;
+}

@@ -1,0 +1,126 @@
+/** Samples without a container: WAV headers for them, and the stream of a live session. */
+import type { Audio, DecodeLimits, DecodeOptions, Platform, Source } from './platform.ts';
+
+// Headers of WAV files, for samples that came without one.
+
+export type Encoding = 's16le' | 'f32le' | 'mulaw' | 'alaw';
+
+/** Samples without a header, channels interleaved. */
+export type SampleFormat = {
+  readonly encoding: Encoding;
+  readonly sampleRate: number;
+  readonly channels: number;
+};
+
+/** WAVE_FORMAT_PCM, IEEE_FLOAT, MULAW and ALAW, and the bytes of a sample. */
+const formats: Readonly<Record<Encoding, { readonly tag: number; readonly bytes: number }>> = {
+  s16le: { tag: 1, bytes: 2 },
+  f32le: { tag: 3, bytes: 4 },
+  mulaw: { tag: 7, bytes: 1 },
+  alaw: { tag: 6, bytes: 1 },
+};
+
+const headerBytes = 44;
+
+/** Bytes of one sample of every channel. */
+export function frameBytesOf({ encoding, channels }: Pick<SampleFormat, 'encoding' | 'channels'>): number {
+  return formats[encoding].bytes * channels;
+}
+
+/** @param dataBytes length of the samples that follow */
+export function wavHeader(format: SampleFormat, dataBytes: number): Uint8Array {
+  const { tag, bytes } = formats[format.encoding];
+  const header = Buffer.alloc(headerBytes);
+  header.write('RIFF', 0, 'latin1');
+  header.writeUInt32LE(headerBytes - 8 + dataBytes, 4);
+  header.write('WAVEfmt ', 8, 'latin1');
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(tag, 20);
+  header.writeUInt16LE(format.channels, 22);
+  header.writeUInt32LE(format.sampleRate, 24);
+  header.writeUInt32LE(frameBytesOf(format) * format.sampleRate, 28);
+  header.writeUInt16LE(frameBytesOf(format), 32);
+  header.writeUInt16LE(8 * bytes, 34);
+  header.write('data', 36, 'latin1');
+  header.writeUInt32LE(dataBytes, 40);
+  return new Uint8Array(header);
+}
+
+// Bytes of a stream, step by step -> samples at the rate of the models.
+
+export type SampleState = {
+  /** The last bytes: the next step decodes them again, as context of the resampler. */
+  readonly bytes: Uint8Array;
+  /** Position of `bytes` in the stream, in samples at the rate of the models. */
+  readonly start: number;
+  /** Samples that were returned, at the rate of the models. */
+  readonly read: number;
+};
+
+export const initialSampleState: SampleState = { bytes: new Uint8Array(0), start: 0, read: 0 };
+
+type Request = {
+  readonly format: SampleFormat;
+  /** Each of two channels alone; otherwise the average of all. */
+  readonly split: boolean;
+  readonly cause: 'turn.end' | 'session.end' | null;
+  readonly cancel: Int32Array | null;
+};
+
+/** Longer than any step. */
+const maxStepSeconds = 120;
+/** Context of the resampler: samples so near to the end of the bytes wait for the next step. */
+const resamplerSeconds = 0.02;
+
+/** The samples that follow those that were read. Bytes are cut where both sample rates have a sample. */
+export function decodeNext(
+  state: SampleState,
+  bytes: Uint8Array,
+  { format, split, cause, cancel }: Request,
+  sampleRate: number,
+  limits: DecodeLimits,
+  platform: Platform,
+) {
+  const all = Buffer.concat([state.bytes, bytes]);
+  const file = Buffer.concat([wavHeader(format, all.length), all]);
+  const options = { sampleRate, limits: { ...limits, seconds: maxStepSeconds }, cancel };
+  const audio = split ? decodeChannels(file, options, platform) : decodeMean(file, options, platform);
+  const [first] = audio.channels as [Float32Array];
+  const common = gcd(format.sampleRate, sampleRate);
+  const [inStep, outStep] = [format.sampleRate / common, sampleRate / common];
+  const held =
+    format.sampleRate === sampleRate ? 0 : Math.ceil((resamplerSeconds * sampleRate) / outStep) * outStep;
+  const available = state.start + first.length;
+  const end = cause === 'session.end' ? available : Math.max(state.read, available - held);
+  // The bytes of the last samples stay, so that a step without bytes has some to decode.
+  const context = Math.max(held, outStep);
+  const start = Math.max(state.start, Math.floor(Math.max(0, end - context) / outStep) * outStep);
+  const skipped = ((start - state.start) / outStep) * inStep * frameBytesOf(format);
+  return {
+    source: audio.source,
+    channels: audio.channels.map((samples) => samples.slice(state.read - state.start, end - state.start)),
+    state: { bytes: new Uint8Array(all.subarray(skipped)), start, read: end },
+  };
+}
+
+type StepDecodeOptions = Omit<DecodeOptions, 'channel'>;
+type Decoded = { readonly channels: readonly Float32Array[]; readonly source: Source };
+
+function decodeMean(file: Uint8Array, options: StepDecodeOptions, { decode }: Platform): Decoded {
+  const { samples, source }: Audio = decode(file, { ...options, channel: null });
+  return { channels: [samples], source };
+}
+
+function decodeChannels(file: Uint8Array, options: StepDecodeOptions, platform: Platform): Decoded {
+  const decoders = platform.openChannelDecoders(file, options, maxStepSeconds * options.sampleRate);
+  try {
+    const channels = decoders.map(({ next }) => next());
+    return { channels, source: decoders[1].source() as Source };
+  } finally {
+    decoders[0].close();
+  }
+}
+
+function gcd(one: number, other: number): number {
+  return other === 0 ? one : gcd(other, one % other);
+}

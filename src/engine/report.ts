@@ -1,0 +1,186 @@
+/** Analysis -> report: the fields of each signal, and those of every report. */
+import { z } from 'zod';
+import { unavailableOf, versionOf } from './manifest.ts';
+import type { Analysis } from './partial-result.ts';
+import { ignoredSchema, receiptSchema } from './receipt.ts';
+import {
+  audioSchema,
+  type BodySchema,
+  entryShape,
+  envelope,
+  recordingStatus,
+  reportShape,
+} from './report-schema.ts';
+import { round, roundTo } from './signals/intervals.ts';
+import { type BodyOf, definitions, type Signal, signals } from './signals/table.ts';
+
+type Envelope = { [Field in keyof typeof envelope]: z.infer<(typeof envelope)[Field]> };
+type Status = z.infer<typeof recordingStatus>;
+
+/** Only at the top of a response. */
+export const topFields = { ignored: ignoredSchema.optional(), receipt: receiptSchema.optional() };
+
+/** Of each variant of a union. */
+export type WithoutId<Body> = Body extends unknown ? Omit<Body, 'request_id'> : never;
+
+export type SignalReport<S extends Signal = Signal> = BodyOf<S> & Envelope;
+export type CombinedReport = { status: Status } & { [S in Signal]: BodyOf<S> } & Envelope;
+
+/** Response of /v1/analyze/SIGNAL. */
+export const reportSchemas = Object.fromEntries(
+  signals.map((signal) => {
+    const [ok, ...others] = definitions[signal].body.options.map((variant) =>
+      variant.extend({ ...envelope, ...topFields }).describe(variant.description ?? ''),
+    ) as unknown as [z.ZodObject, ...z.ZodObject[]];
+    return [signal, z.discriminatedUnion('status', [ok, ...others])];
+  }),
+) as unknown as { readonly [S in Signal]: BodySchema & z.ZodType<SignalReport<S>> };
+
+const combinedShape = {
+  status: recordingStatus,
+  ...Object.fromEntries(signals.map((signal) => [signal, definitions[signal].body])),
+  ...envelope,
+  ...topFields,
+};
+
+/** Response of /v1/analyze. */
+export const combinedReportSchema = z.strictObject(combinedShape) as unknown as z.ZodType<CombinedReport>;
+
+/** An entry of `speakers` in the response of /v1/analyze with `segments`. */
+export const speakerReportSchema = z
+  .strictObject({ speaker: z.string().describe('Name of the speaker in `segments`.'), ...combinedShape })
+  .describe('The report of one speaker.') as unknown as z.ZodType<{ speaker: string } & CombinedReport>;
+
+export function signalReport<S extends Signal>(
+  signal: S,
+  analysis: Analysis,
+  requestId: string,
+): SignalReport<S> {
+  return { ...bodyOf(signal, analysis), ...envelopeOf(analysis, requestId) };
+}
+
+export function combinedReport(analysis: Analysis, requestId: string): CombinedReport {
+  const reports = signals.map((signal) => [signal, bodyOf(signal, analysis)]);
+  const combined = { ...Object.fromEntries(reports), ...envelopeOf(analysis, requestId) };
+  return { status: statusOf(analysis), ...combined };
+}
+
+export function bodyOf<S extends Signal>(signal: S, analysis: Analysis): BodyOf<S> {
+  const model = analysis.models[signal];
+  const reason = unavailableOf(model);
+  const own = definitions[signal].report(analysis.results[signal] ?? null);
+  const body = {
+    status: reason === null ? statusOf(analysis) : 'not_available',
+    ...(reason !== null && { reason }),
+    ...own,
+    warnings: [...analysis.warnings, ...own.warnings],
+    model: versionOf(model),
+  };
+  return body as unknown as BodyOf<S>;
+}
+
+function statusOf({ insufficientSpeech }: Analysis): Status {
+  return insufficientSpeech ? 'insufficient_speech' : 'ok';
+}
+
+function segmentsOf({ audio, span }: Analysis): Envelope['segments'] {
+  const parts: Envelope['segments'] = [];
+  let from = 0;
+  const add = (type: 'speech' | 'pause', until: number) => {
+    const end_s = round(Math.min(until, audio.seconds));
+    if (end_s > from) parts.push({ type, start_s: from, end_s });
+    from = end_s;
+  };
+  for (const { start, end } of span.segments) {
+    add('pause', start / span.framesPerSecond);
+    add('speech', end / span.framesPerSecond);
+  }
+  add('pause', audio.seconds);
+  return parts;
+}
+
+function envelopeOf(analysis: Analysis, requestId: string): Envelope {
+  return { audio: audioOf(analysis), segments: segmentsOf(analysis), request_id: requestId };
+}
+
+function audioOf({ audio }: Analysis): Envelope['audio'] {
+  const { source } = audio;
+  return {
+    duration_s: round(audio.seconds),
+    speech_s: round(audio.speechSeconds),
+    container: source.container,
+    codec: source.codec,
+    sample_rate_hz: source.sampleRate,
+    channels: source.channels,
+    snr_db: audio.snrDb === null ? null : roundTo(audio.snrDb, 10),
+    level_dbfs: roundTo(audio.levelDbfs, 10),
+    clipped_ratio: round(source.clippedRatio),
+    bandwidth_hz: Math.round(audio.bandwidthHz),
+  };
+}
+
+// Analysis -> embeddings of the trunk: the report of /v1/embed and of `undertone embed`.
+
+const embeddingSchema = z.array(z.number()).describe('One number per dimension.');
+const shape = {
+  warnings: reportShape.warnings,
+  model: z
+    .strictObject({
+      name: z.string().describe('Name of the trunk, as in GET /v1/models.'),
+      version: z.string().describe('Version of the trunk, MAJOR.MINOR.PATCH.'),
+      weights_sha256: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/)
+        .describe('SHA-256 of its weights.'),
+    })
+    .describe('What made the embeddings. Embeddings of other weights do not compare.'),
+  timeline: z
+    .array(z.strictObject({ ...entryShape, embedding: embeddingSchema }).describe('An utterance.'))
+    .describe('Embeddings of the utterances.'),
+  audio: audioSchema,
+  request_id: envelope.request_id,
+  ignored: topFields.ignored,
+};
+
+/** One variant per `status`. */
+export const embeddingReportSchema = z.discriminatedUnion('status', [
+  z
+    .strictObject({
+      status: z.literal('ok').describe('Selects the variant.'),
+      embedding: embeddingSchema.describe('Mean over the recording, weighted by speech.'),
+      ...shape,
+    })
+    .describe('Enough speech.'),
+  z
+    .strictObject({
+      status: z.literal('insufficient_speech').describe('Selects the variant.'),
+      embedding: z.null().describe('No embedding.'),
+      ...shape,
+    })
+    .describe('Less than 0.5 s of speech was detected.'),
+]);
+export type EmbeddingReport = z.infer<typeof embeddingReportSchema>;
+
+const steps = 1e5;
+
+/** @param analysis with embeddings */
+export function embeddingReport(analysis: Analysis): WithoutId<EmbeddingReport> {
+  const { embeddings, models, warnings } = analysis;
+  const { name, version, sha256 } = models.emotion.trunk as { name: string; version: string; sha256: string };
+  const rest = {
+    warnings: [...warnings],
+    model: { name, version, weights_sha256: sha256 },
+    timeline: (embeddings?.timeline ?? []).map(({ start, end, embedding }) => ({
+      start_s: round(start),
+      end_s: round(end),
+      embedding: toNumbers(embedding),
+    })),
+    audio: audioOf(analysis),
+  };
+  if (embeddings === null) return { status: 'insufficient_speech', embedding: null, ...rest };
+  return { status: 'ok', embedding: toNumbers(embeddings.recording), ...rest };
+}
+
+function toNumbers(embedding: Float32Array): number[] {
+  return Array.from(embedding, (value) => roundTo(value, steps));
+}

@@ -1,0 +1,102 @@
+/** The definition of a signal. Pipeline, manifests, reports, routes, scopes, OpenAPI and CLI output follow from it. */
+import type { z } from 'zod';
+import type { Platform, Session } from '../platform.ts';
+import type { SpeechQuality } from '../quality.ts';
+import type { BodySchema } from '../report-schema.ts';
+import type { Segment, SpeechAnalysis } from '../speech.ts';
+import type { StageTimer } from '../timer.ts';
+import type { Encoded } from '../utterances.ts';
+import type { Conditions } from './intervals.ts';
+import type { SpeakerRecording } from './speaker.ts';
+
+/** A signal's model: its head, and the params and labels of its manifest. */
+type Head<Params> = {
+  readonly session: Session;
+  readonly manifest: { readonly params: Params; readonly labels: readonly string[] | null };
+};
+
+type SignalInput<Prepared = unknown> = {
+  readonly speech: SpeechAnalysis;
+  readonly timer: StageTimer;
+  /** What `prepare` returned. */
+  readonly prepared?: Promise<Prepared> | undefined;
+};
+
+/** An utterance, in frames, with the row of each signal. */
+export type ScoredUtterance = Segment & {
+  readonly speechFrames: number;
+  readonly quality: SpeechQuality;
+  readonly rows: Readonly<Record<string, unknown>>;
+};
+
+/** The whole recording, over which signals aggregate; positions are frames. */
+export type RecordingContext = Omit<SpeakerRecording, 'chunks'> & {
+  /** The entries of the timeline. */
+  readonly utterances: readonly ScoredUtterance[];
+  /** What each signal added up over the utterances. */
+  readonly totals: Readonly<Record<string, unknown>>;
+  readonly conditions: Conditions;
+  readonly baselines: readonly SpeakerRecording[];
+};
+
+/** The fields of a report that only this signal has. */
+type SignalFields = {
+  readonly signals: object;
+  readonly warnings: readonly string[];
+};
+
+/** A field of `signals` as a column of the CLI output. */
+type Column = {
+  /** Column name in CSV. */
+  readonly name: string;
+  readonly field: string;
+  /** Heading and width in the table for terminals. Columns without it appear only in CSV. */
+  readonly table?: readonly [heading: string, width: number];
+};
+
+/** `signals` of a report with enough speech. */
+type ScoresOf<Body extends BodySchema> = z.infer<Body['options'][0]>['signals'];
+
+/**
+ * @typeParam Params of the manifest
+ * @typeParam Chunk result of one chunk of a recording; chunks come in order
+ * @typeParam Result of the whole recording, exact
+ * @typeParam Body schema of the report but for `audio` and `request_id`
+ * @typeParam Total result of the head for all utterances so far
+ * @typeParam Prepared result of `prepare` for one chunk
+ */
+export type SignalDefinition<
+  Params = unknown,
+  Chunk = unknown,
+  Result = unknown,
+  Body extends BodySchema = BodySchema,
+  Total = unknown,
+  Prepared = unknown,
+> = {
+  /** Noun phrase for the OpenAPI document. */
+  readonly title: string;
+  /** Inputs and outputs of the model's graph. */
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly labels: z.ZodType<readonly string[] | null>;
+  readonly params: z.ZodType<Params>;
+  /** Whether the part `baseline` of an upload is used. */
+  readonly usesBaseline: boolean;
+  readonly body: Body;
+  /** Parts of `body` that are named components of the OpenAPI document. */
+  readonly components: Readonly<Record<string, z.ZodType>>;
+  readonly columns: readonly Column[];
+  /** Starts work of another thread that needs no embeddings, beside the trunk. */
+  prepare?(speech: SpeechAnalysis, platform: Platform): Promise<Prepared>;
+  /** The head over an utterance. */
+  score?(utterance: Encoded, head: Head<Params>): Promise<unknown>;
+  /** The head over all utterances so far: those of `total`, null for none, and the next one. */
+  addTo?(total: Total | null, utterance: Encoded, head: Head<Params>): Promise<Total>;
+  /** What the signal measures of a chunk without embeddings. */
+  infer?(input: SignalInput<Prepared>, head: Head<Params>): Promise<Chunk>;
+  aggregate(chunks: readonly Chunk[], recording: RecordingContext, head: Head<Params>): Result;
+  /** @param result null when there was too little speech */
+  report(result: Result | null): SignalFields;
+  /** Lines of the text report of the CLI. */
+  describe(scores: ScoresOf<Body>): readonly (readonly [label: string, value: string])[];
+};

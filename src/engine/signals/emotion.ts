@@ -1,0 +1,279 @@
+/** Emotion: probabilities of labels, valence, arousal and tone. */
+import { z } from 'zod';
+import { weightedMean } from '../arrays.ts';
+import type { Values } from '../platform.ts';
+import { bodySchema, entryShape, intervalSchema, scoreSchema, timelineSchema } from '../report-schema.ts';
+import type { SignalDefinition } from './definition.ts';
+import {
+  type Conditions,
+  degradationParams,
+  degradationsOf,
+  formatScore,
+  type Interval,
+  indexOfMax,
+  interval,
+  intervalParams,
+  round,
+  roundInterval,
+  roundParts,
+} from './intervals.ts';
+
+// One word for the point of valence and arousal that does not contradict the dominant emotion.
+
+type Tone = 'calm' | 'engaged' | 'tense' | 'distressed' | 'subdued' | 'neutral';
+
+const low = z.number().min(0).max(0.5);
+const high = z.number().min(0.5).max(1);
+/** Bounds around the middle of the plane, so that a word names the quadrant of the point; between two a voice is neutral. */
+export const toneParams = z.strictObject({
+  lowArousal: low,
+  highArousal: high,
+  veryLowValence: low,
+  lowValence: low,
+  highValence: high,
+});
+
+/** Words that agree with each label. `neutral` agrees with all. */
+const agreeing: Readonly<Record<string, readonly Tone[]>> = {
+  neutral: ['calm', 'engaged'],
+  calm: ['calm'],
+  happy: ['engaged', 'calm'],
+  sad: ['subdued'],
+  angry: ['tense', 'distressed'],
+  fearful: ['tense', 'distressed'],
+  disgusted: ['tense', 'distressed', 'subdued'],
+  surprised: ['engaged', 'tense'],
+};
+
+/** The word of the point, or `neutral` when the dominant emotion contradicts it. */
+export function toneOf(
+  emotion: string,
+  point: { readonly valence: number; readonly arousal: number },
+  params: z.infer<typeof toneParams>,
+): Tone {
+  const word = wordAt(point, params);
+  return agreeing[emotion]?.includes(word) ? word : 'neutral';
+}
+
+function wordAt(
+  { valence, arousal }: { readonly valence: number; readonly arousal: number },
+  params: z.infer<typeof toneParams>,
+): Tone {
+  const isLow = arousal < params.lowArousal;
+  if (!isLow && arousal < params.highArousal) return 'neutral';
+  if (valence >= params.highValence) return isLow ? 'calm' : 'engaged';
+  if (valence >= params.lowValence) return 'neutral';
+  if (isLow) return 'subdued';
+  return valence < params.veryLowValence ? 'distressed' : 'tense';
+}
+
+const params = z.strictObject({
+  intervals: z.strictObject({ valence: intervalParams, arousal: intervalParams }),
+  degradations: degradationParams,
+  shortSpeechSeconds: z.number().positive(),
+  /** Below this probability of the dominant emotion the report warns `low_confidence`. */
+  lowConfidence: z.number().min(0).max(1),
+  tone: toneParams,
+  /** Beyond this distance from the training recordings the report warns `unlike_training`. */
+  unlikeDistance: z.number().positive(),
+});
+
+type Scores = {
+  readonly valence: number;
+  readonly arousal: number;
+  readonly probabilities: readonly number[];
+};
+
+/** Half-widths of the intervals of a good recording, and the distance from the training recordings. */
+type Uncertainty = {
+  readonly valenceSpread: number;
+  readonly arousalSpread: number;
+  readonly distance: number;
+};
+
+type Intervals = { readonly valence: Interval; readonly arousal: Interval };
+
+type EmotionResult = Scores & {
+  readonly labels: readonly string[];
+  readonly tone: Tone;
+  readonly intervals: Intervals;
+  readonly timeline: readonly (Scores & {
+    readonly start: number;
+    readonly end: number;
+    readonly intervals: Intervals;
+  })[];
+  readonly lowConfidence: boolean;
+  readonly unlikeTraining: boolean;
+  readonly shortSpeech: boolean;
+};
+
+const dominantEmotion = z
+  .string()
+  .describe(
+    'The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised.',
+  );
+const valence = scoreSchema.describe('How positive listeners find the voice, 0 (negative) to 1 (positive).');
+const arousal = scoreSchema.describe(
+  'How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated).',
+);
+const intervals = z
+  .strictObject({
+    valence: intervalSchema.describe('80 % interval of valence: lower and upper end, 0 to 1.'),
+    arousal: intervalSchema.describe('80 % interval of arousal: lower and upper end, 0 to 1.'),
+  })
+  .describe('Calibrated on speakers left out of training; wider when speech is short or the recording poor.');
+const emotions = z
+  .record(z.string(), scoreSchema.describe('Probability, 0 to 1.'))
+  .describe('Probability of each label, 0 to 1; together they are 1.');
+const scores = z
+  .strictObject({
+    valence,
+    arousal,
+    dominant_emotion: dominantEmotion,
+    tone: z
+      .string()
+      .describe(
+        'A word for valence and arousal that agrees with the dominant emotion: calm, engaged, tense, distressed, ' +
+          'subdued, or neutral, in the middle and where the two disagree.',
+      ),
+    emotions,
+    confidence: scoreSchema.describe('Probability of the dominant emotion, 0 to 1.'),
+    intervals,
+  })
+  .describe('How the voice sounds to listeners, which is not what the person feels.');
+
+const emotionEntry = z
+  .strictObject({
+    ...entryShape,
+    valence,
+    arousal,
+    dominant_emotion: dominantEmotion,
+    emotions,
+    confidence: scoreSchema.describe('Probability of the dominant emotion, 0 to 1.'),
+    intervals,
+  })
+  .describe('Emotion of an utterance, from its own speech: nothing outside of it changes its scores.');
+
+const body = bodySchema(scores, {
+  timeline: timelineSchema(emotionEntry),
+});
+
+const rowOutputs = [
+  'valence',
+  'arousal',
+  'valence_spread',
+  'arousal_spread',
+  'distance',
+  'probabilities',
+] as const;
+/** One utterance: the values of `rowOutputs`, the probability of each label last. */
+type Row = readonly number[];
+
+const toScores = ([valence, arousal, valenceSpread, arousalSpread, distance, ...probabilities]: Row) =>
+  ({ valence, arousal, valenceSpread, arousalSpread, distance, probabilities }) as Scores & Uncertainty;
+
+export type EmotionReport = z.infer<typeof body>;
+
+export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionResult, typeof body> = {
+  title: 'emotion',
+  inputs: ['tokens', 'weights'],
+  outputs: ['probabilities', 'valence', 'arousal', 'valence_spread', 'arousal_spread', 'distance'],
+  labels: z.array(z.string()).min(2),
+  params,
+  usesBaseline: false,
+  body,
+  components: { EmotionSignals: scores, EmotionIntervals: intervals, EmotionEntry: emotionEntry },
+  columns: [
+    { name: 'valence', field: 'valence', table: ['VALENCE', 7] },
+    { name: 'arousal', field: 'arousal', table: ['AROUSAL', 7] },
+    { name: 'dominant_emotion', field: 'dominant_emotion', table: ['EMOTION', 9] },
+    { name: 'tone', field: 'tone' },
+    { name: 'emotion_confidence', field: 'confidence' },
+  ],
+
+  async score({ embeddings, weights }, { session }): Promise<Row> {
+    const outputs = await session.run({ tokens: embeddings, weights });
+    return rowOutputs.flatMap((name) => [...(outputs[name] as Values).data]);
+  },
+
+  aggregate(_, recording, { manifest }) {
+    const { params, labels } = manifest;
+    const { utterances, framesPerSecond } = recording;
+    const rows = utterances.map((utterance) => utterance.rows.emotion as Row);
+    const weights = utterances.map(({ speechFrames }) => speechFrames);
+    const pooled = toScores([...weightedMean(rows, weights)]);
+    const dominant = labels?.[indexOfMax(pooled.probabilities)] ?? '';
+    const printed = { valence: round(pooled.valence), arousal: round(pooled.arousal) };
+    const intervalsOf = (scores: Scores & Uncertainty, conditions: Conditions): Intervals => {
+      const degradations = degradationsOf(conditions, params.degradations);
+      return {
+        valence: interval(scores.valence, params.intervals.valence, degradations, scores.valenceSpread),
+        arousal: interval(scores.arousal, params.intervals.arousal, degradations, scores.arousalSpread),
+      };
+    };
+    return {
+      ...pooled,
+      labels: labels ?? [],
+      tone: toneOf(dominant, printed, params.tone),
+      intervals: intervalsOf(pooled, recording.conditions),
+      timeline: utterances.map(({ start, end, speechFrames, quality }, index) => {
+        const scores = toScores(rows[index] as Row);
+        const conditions = { ...quality, speechSeconds: speechFrames / framesPerSecond };
+        const bounds = { start: start / framesPerSecond, end: end / framesPerSecond };
+        return { ...bounds, ...scores, intervals: intervalsOf(scores, conditions) };
+      }),
+      lowConfidence: Math.max(...pooled.probabilities) < params.lowConfidence,
+      unlikeTraining: pooled.distance > params.unlikeDistance,
+      shortSpeech: recording.speechSeconds < params.shortSpeechSeconds,
+    };
+  },
+
+  report(result) {
+    return {
+      signals: result === null ? {} : signalsOf(result),
+      timeline: result === null ? [] : timelineOf(result),
+      warnings: [
+        ...(result?.shortSpeech ? (['short_speech'] as const) : []),
+        ...(result?.lowConfidence ? (['low_confidence'] as const) : []),
+        ...(result?.unlikeTraining ? (['unlike_training'] as const) : []),
+      ],
+    };
+  },
+
+  describe({ valence, arousal, dominant_emotion, tone, confidence, intervals }) {
+    return [
+      ['emotion', `${dominant_emotion} (${confidence.toFixed(2)}), tone ${tone}`],
+      ['valence', formatScore(valence, intervals.valence)],
+      ['arousal', formatScore(arousal, intervals.arousal)],
+    ];
+  },
+};
+
+function signalsOf(result: EmotionResult): z.infer<typeof scores> {
+  const { valence, arousal, dominant_emotion, ...rest } = scoresOf(result, result.labels);
+  return { valence, arousal, dominant_emotion, tone: result.tone, ...rest };
+}
+
+function scoresOf(result: Scores & { readonly intervals: Intervals }, labels: readonly string[]) {
+  const top = indexOfMax(result.probabilities);
+  const shares = roundParts(result.probabilities, 1);
+  return {
+    valence: round(result.valence),
+    arousal: round(result.arousal),
+    dominant_emotion: labels[top] as string,
+    emotions: Object.fromEntries(labels.map((label, index) => [label, shares[index] as number])),
+    confidence: shares[top] as number,
+    intervals: {
+      valence: roundInterval(result.intervals.valence),
+      arousal: roundInterval(result.intervals.arousal),
+    },
+  };
+}
+
+function timelineOf({ labels, timeline }: EmotionResult): EmotionReport['timeline'] {
+  return timeline.map(({ start, end, ...result }) => ({
+    start_s: round(start),
+    end_s: round(end),
+    ...scoresOf(result, labels),
+  }));
+}

@@ -1,0 +1,108 @@
+/** 80 % intervals, and the rounding of fields of a report. */
+import { z } from 'zod';
+
+// 80 % intervals, calibrated on the calibration part: wider on short or poor recordings.
+
+/** Lower and upper bound, inside [0, 1]. */
+export type Interval = readonly [number, number];
+
+/** Growth of the interval per degradation, fitted on the calibration part (training/calibration/intervals.py). */
+export const intervalParams = z.strictObject({
+  /** Half-width without degradations; of a model that predicts a spread its factor. */
+  base: z.number().nonnegative(),
+  /** Exponents of the degradations. */
+  short: z.number().nonnegative(),
+  noise: z.number().nonnegative(),
+  narrow: z.number().nonnegative(),
+  clipped: z.number().nonnegative(),
+});
+export type IntervalParams = z.infer<typeof intervalParams>;
+
+/** Values of a recording without a degradation; clipping counts up to `fullyClippedRatio`. */
+export const degradationParams = z.strictObject({
+  /** Rated recordings are hardly longer, so that narrower intervals cannot be fitted. */
+  fullSpeechSeconds: z.number().positive(),
+  cleanSnrDb: z.number(),
+  fullBandwidthHz: z.number().positive(),
+  fullyClippedRatio: z.number().positive(),
+});
+
+export type Conditions = {
+  readonly speechSeconds: number;
+  /** null, an unknown level of noise, counts as 0 dB. */
+  readonly snrDb: number | null;
+  readonly bandwidthHz: number;
+  readonly clippedRatio: number;
+};
+
+/** Each 0 for a good recording. */
+type Degradations = Readonly<Record<'short' | 'noise' | 'narrow' | 'clipped', number>>;
+
+/** Bandwidths below it count as this one. */
+const minBandwidthHz = 1000;
+
+/** Logarithm of the speech missing, tens of dB of SNR missing, logarithm of the bandwidth missing, share of clipping. */
+export function degradationsOf(
+  { speechSeconds, snrDb, bandwidthHz, clippedRatio }: Conditions,
+  params: z.infer<typeof degradationParams>,
+): Degradations {
+  return {
+    short: Math.max(0, Math.log(params.fullSpeechSeconds / speechSeconds)),
+    noise: Math.max(0, params.cleanSnrDb - (snrDb ?? 0)) / 10,
+    narrow: Math.max(0, Math.log(params.fullBandwidthHz / Math.max(bandwidthHz, minBandwidthHz))),
+    clipped: Math.min(1, clippedRatio / params.fullyClippedRatio),
+  };
+}
+
+/**
+ * Half-width = base spread exp(short s + noise n + narrow b + clipped c) for the degradations s, n, b and c.
+ * @param spread that the model predicts for the recording; 1 for models that predict none
+ */
+export function interval(
+  score: number,
+  { base, short, noise, narrow, clipped }: IntervalParams,
+  by: Degradations,
+  spread = 1,
+): Interval {
+  const half =
+    base * spread * Math.exp(short * by.short + noise * by.noise + narrow * by.narrow + clipped * by.clipped);
+  return [Math.max(0, score - half), Math.min(1, score + half)];
+}
+
+/** "0.36  (0.20 to 0.53)". */
+export function formatScore(score: number, [lower, upper]: Interval): string {
+  return `${score.toFixed(2)}  (${lower.toFixed(2)} to ${upper.toFixed(2)})`;
+}
+
+// Rounding of report fields: scores to 4 decimals, parts with a constant sum.
+
+const scale = 10_000;
+
+export function round(value: number): number {
+  return roundTo(value, scale);
+}
+
+/** @param steps steps per unit: 10 for one decimal */
+export function roundTo(value: number, steps: number): number {
+  return Math.round(value * steps) / steps + 0;
+}
+
+/** Rounds outwards: the printed interval contains the exact one. */
+export function roundInterval([lower, upper]: Interval): [number, number] {
+  return [Math.floor(lower * scale) / scale, Math.ceil(upper * scale) / scale];
+}
+
+/** The rounded parts sum to the rounded total: the remainder is added to the largest part. */
+export function roundParts(parts: readonly number[], total: number): number[] {
+  const rounded = parts.map((part) => Math.round(part * scale));
+  const largest = indexOfMax(rounded.map(Math.abs));
+  const sum = rounded.reduce((all, part) => all + part, 0);
+  if (rounded.length > 0) {
+    rounded[largest] = (rounded[largest] as number) + Math.round(total * scale) - sum;
+  }
+  return rounded.map((part) => part / scale);
+}
+
+export function indexOfMax(values: readonly number[]): number {
+  return values.reduce((top, value, index) => (value > (values[top] as number) ? index : top), 0);
+}

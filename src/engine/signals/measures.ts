@@ -1,0 +1,251 @@
+/** Measures of speech: timing, pitch and level, hesitations. Undefined measures are absent. */
+import { z } from 'zod';
+import type { ProsodyTrack } from '../platform.ts';
+import type { Segment } from '../speech.ts';
+
+// Timing of speech and pauses. Undefined measures are absent.
+
+/** `validated` is false for a measure that no marked recordings confirm. */
+export type Measure = { readonly value: number; readonly unit: string; readonly validated?: false };
+export type Measures = Readonly<Record<string, Measure>>;
+
+/** Syllables of the speech so far, small enough to carry through a stream. */
+export type SyllableTotals = {
+  readonly syllables: number;
+  /** Mean rate of each whole window of speech, pauses excluded. */
+  readonly rates: readonly number[];
+  /** The window that is not full. */
+  readonly sum: number;
+  readonly frames: number;
+};
+
+export const noSyllables: SyllableTotals = { syllables: 0, rates: [], sum: 0, frames: 0 };
+
+type Timing = {
+  readonly segments: readonly Segment[];
+  readonly totals: SyllableTotals;
+  readonly framesPerSecond: number;
+};
+
+export const timingParams = z.strictObject({
+  longPauseSeconds: z.number().positive(),
+  /** The variability of the syllable rate is measured over windows of speech of this length. */
+  rateWindowSeconds: z.number().positive(),
+  minRateWindows: z.int().positive(),
+});
+type TimingParams = z.infer<typeof timingParams>;
+
+/**
+ * Leading and trailing silence does not count. Pauses are the gaps between segments: at least `minPauseSeconds` of the
+ * VAD model.
+ */
+export function measureTiming(timing: Timing, params: TimingParams): Measures {
+  const { segments, framesPerSecond } = timing;
+  if (segments.length === 0) return {};
+  const pauses = pauseSeconds(segments, framesPerSecond);
+  const speech = segments.reduce((sum, { start, end }) => sum + end - start, 0) / framesPerSecond;
+  const pause = pauses.reduce((sum, seconds) => sum + seconds, 0);
+  const minutes = (speech + pause) / 60;
+  const { syllables } = timing.totals;
+  const runs = segments.length;
+  const { pause_ratio, mean_run } = measureRuns({ speech, pause, runs });
+  return {
+    pause_ratio,
+    pause_rate: { value: pauses.length / minutes, unit: '1/min' },
+    ...(pauses.length > 0 && { mean_pause: { value: pause / pauses.length, unit: 's' } }),
+    long_pause_rate: {
+      value: pauses.filter((seconds) => seconds >= params.longPauseSeconds).length / minutes,
+      unit: '1/min',
+    },
+    mean_run,
+    mean_run_syllables: { value: syllables / runs, unit: 'syllables' },
+    articulation_rate: { value: syllables / speech, unit: 'syllables/s' },
+    speech_rate: { value: syllables / (speech + pause), unit: 'syllables/s' },
+    ...rateVariability(timing.totals, params),
+  };
+}
+
+/** @param totals seconds of speech, seconds of pauses, number of runs */
+export function measureRuns({ speech, pause, runs }: Readonly<Record<'speech' | 'pause' | 'runs', number>>) {
+  return {
+    pause_ratio: { value: pause / (speech + pause), unit: 'ratio' },
+    mean_run: { value: speech / runs, unit: 's' },
+  };
+}
+
+function pauseSeconds(segments: readonly Segment[], framesPerSecond: number): number[] {
+  const pauses: number[] = [];
+  for (let index = 1; index < segments.length; index++) {
+    const gap = (segments[index] as Segment).start - (segments[index - 1] as Segment).end;
+    pauses.push(gap / framesPerSecond);
+  }
+  return pauses;
+}
+
+/** @param syllableRate syllables per second, one value per frame */
+export function addSyllables(
+  totals: SyllableTotals,
+  segments: readonly Segment[],
+  syllableRate: Float32Array,
+  framesPerSecond: number,
+  { rateWindowSeconds }: Pick<TimingParams, 'rateWindowSeconds'>,
+): SyllableTotals {
+  const windowFrames = rateWindowSeconds * framesPerSecond;
+  const rates = [...totals.rates];
+  let { syllables, sum, frames } = totals;
+  for (const { start, end } of segments) {
+    for (let frame = start; frame < end; frame++) {
+      const rate = syllableRate[frame] as number;
+      syllables += rate / framesPerSecond;
+      sum += rate;
+      if (++frames < windowFrames) continue;
+      rates.push(sum / windowFrames);
+      [sum, frames] = [0, 0];
+    }
+  }
+  return { syllables, rates, sum, frames };
+}
+
+/** Coefficient of variation of the syllable rate over whole windows of speech, pauses excluded. */
+function rateVariability({ rates }: SyllableTotals, { minRateWindows }: TimingParams): Measures {
+  const mean = rates.reduce((total, rate) => total + rate, 0) / rates.length;
+  if (rates.length < minRateWindows || mean <= 0) return {};
+  const variance = rates.reduce((total, rate) => total + (rate - mean) ** 2, 0) / rates.length;
+  return { rate_variability: { value: Math.sqrt(variance) / mean, unit: 'ratio' } };
+}
+
+// Pitch, level and spectral tilt of the voiced speech. Undefined measures are absent.
+
+const trackFramesPerSecond = 100;
+/** Origin of the semitone scale, as in eGeMAPS (Eyben et al. 2016). */
+const semitoneZeroHz = 27.5;
+
+/**
+ * Over the voiced frames of the segments: median pitch, its range and the level's from the 10th to the 90th
+ * percentile, mean tilt.
+ */
+export function measureProsody(
+  { pitchHz, levelDb, tiltDb }: ProsodyTrack,
+  segments: readonly Segment[],
+  framesPerSecond: number,
+  { minVoicedSeconds }: { readonly minVoicedSeconds: number },
+): Measures {
+  const voiced = voicedFrames(pitchHz, segments, trackFramesPerSecond / framesPerSecond);
+  if (voiced.length < minVoicedSeconds * trackFramesPerSecond) return {};
+  const of = (values: Float32Array) => Float64Array.from(voiced, (frame) => values[frame] as number);
+  const semitones = of(pitchHz).map((hertz) => 12 * Math.log2(hertz / semitoneZeroHz));
+  const tilts = of(tiltDb);
+  return {
+    pitch_level: { value: quantile(semitones, 0.5), unit: 'semitones re 27.5 Hz' },
+    pitch_range: { value: spreadOf(semitones), unit: 'semitones' },
+    level_range: { value: spreadOf(of(levelDb)), unit: 'dB' },
+    spectral_tilt: { value: tilts.reduce((sum, tilt) => sum + tilt, 0) / tilts.length, unit: 'dB/octave' },
+  };
+}
+
+function voicedFrames(pitchHz: Float32Array, segments: readonly Segment[], ratio: number): number[] {
+  const voiced: number[] = [];
+  for (const { start, end } of segments) {
+    const last = Math.min(pitchHz.length, Math.round(end * ratio));
+    for (let frame = Math.round(start * ratio); frame < last; frame++) {
+      if ((pitchHz[frame] as number) > 0) voiced.push(frame);
+    }
+  }
+  return voiced;
+}
+
+function spreadOf(values: Float64Array): number {
+  return quantile(values, 0.9) - quantile(values, 0.1);
+}
+
+/** Linear interpolation, the default of numpy.quantile. */
+function quantile(values: Float64Array, share: number): number {
+  const sorted = values.slice().sort();
+  const place = share * (sorted.length - 1);
+  const below = sorted[Math.floor(place)] as number;
+  const above = sorted[Math.ceil(place)] as number;
+  return below + (place - Math.floor(place)) * (above - below);
+}
+
+// Filled pauses and lengthenings: voiced speech whose pitch, spectrum and syllable rate stand still. Not validated: there are
+// too few marked ones in public recordings.
+
+/** Frames over which change is measured. */
+const lag = 3;
+
+export const hesitationParams = z.strictObject({
+  minSeconds: z.number().positive(),
+  /** Mean change of the log-mel bands over 30 ms, in log10 of energy. */
+  maxSpectralChange: z.number().positive(),
+  /** Change of pitch over 30 ms, in semitones. */
+  maxPitchChange: z.number().positive(),
+  /** Syllables per second. */
+  maxSyllableRate: z.number().positive(),
+});
+type HesitationParams = z.infer<typeof hesitationParams>;
+
+type Track = {
+  /** 0 without a pitch. */
+  readonly pitchHz: Float32Array;
+  readonly syllableRate: Float32Array;
+  /** Result of `spectralChange`. */
+  readonly change: Float32Array;
+};
+
+/**
+ * Mean absolute difference of each frame to the one `lag` before; infinite for the first ones.
+ * @param data row-major [frames x bins], logarithmic
+ */
+export function spectralChange({
+  data,
+  bins,
+}: {
+  readonly data: Float32Array;
+  readonly bins: number;
+}): Float32Array {
+  const change = new Float32Array(data.length / bins).fill(Number.POSITIVE_INFINITY);
+  for (let frame = lag; frame < change.length; frame++) {
+    let sum = 0;
+    for (let at = frame * bins; at < (frame + 1) * bins; at++) {
+      sum += Math.abs((data[at] as number) - (data[at - lag * bins] as number));
+    }
+    change[frame] = sum / bins;
+  }
+  return change;
+}
+
+/** Hesitations per minute of speech and pauses. */
+export function measureHesitations(
+  track: Track,
+  segments: readonly Segment[],
+  framesPerSecond: number,
+  params: HesitationParams,
+): Measures {
+  const [first, last] = [segments[0], segments.at(-1)];
+  if (first === undefined || last === undefined) return {};
+  const shortest = params.minSeconds * framesPerSecond;
+  let count = 0;
+  for (const { start, end } of segments) {
+    let steady = 0;
+    for (let frame = start; frame < end; frame++) {
+      steady = isSteady(track, frame, params) ? steady + 1 : 0;
+      if (steady === Math.ceil(shortest)) count++;
+    }
+  }
+  const minutes = (last.end - first.start) / framesPerSecond / 60;
+  return { hesitation_rate: { value: count / minutes, unit: '1/min', validated: false } };
+}
+
+function isSteady(
+  { pitchHz, syllableRate, change }: Track,
+  frame: number,
+  params: HesitationParams,
+): boolean {
+  const [before, now] = [pitchHz[frame - lag] ?? 0, pitchHz[frame] ?? 0];
+  if (before === 0 || now === 0) return false;
+  return (
+    Math.abs(12 * Math.log2(now / before)) < params.maxPitchChange &&
+    (change[frame] as number) < params.maxSpectralChange &&
+    (syllableRate[frame] as number) < params.maxSyllableRate
+  );
+}

@@ -1,0 +1,142 @@
+/** Files: regular ones of a limited size are read, folders are made, text of strangers is freed from control characters. */
+import { constants, mkdirSync, type Stats, statSync } from 'node:fs';
+import { lstat, open, realpath, stat } from 'node:fs/promises';
+import { dirname, sep } from 'node:path';
+
+// Reads files that end: regular ones, of a limited size.
+
+export type ReadOptions = {
+  readonly maxBytes: number;
+  /** Setting of `maxBytes`, named when a file is larger. */
+  readonly setting?: string;
+  /** False refuses a symbolic link in the place of the file. */
+  readonly followLinks?: boolean;
+  /** Real paths of folders: a file anywhere else is not read, whether it exists or not. Null: no such limit. */
+  readonly roots?: readonly string[] | null;
+};
+
+/** Why a file is not read. */
+export class FileError extends Error {
+  /** As in "Expected a readable file, got ..."; a code of the system where it refuses. */
+  readonly got: string;
+
+  constructor(path: string, got: string) {
+    super(`${got}: ${path}`);
+    this.got = got;
+  }
+}
+
+/**
+ * Neither a pipe nor a device is opened, whose reader would wait or never end.
+ * @throws FileError
+ */
+export async function readRegularFile(given: string, options: ReadOptions): Promise<Buffer> {
+  const { roots = null } = options;
+  const path = roots === null ? given : await resolveInside(given, roots);
+  const followLinks = roots === null && (options.followLinks ?? true);
+  try {
+    check(path, await (followLinks ? stat(path) : lstat(path)), options);
+    const noFollow = followLinks ? 0 : constants.O_NOFOLLOW;
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | noFollow);
+    try {
+      // Another file may have taken its place.
+      const entry = await file.stat();
+      check(path, entry, options);
+      const bytes = Buffer.allocUnsafe(entry.size);
+      const length = await readInto(bytes, (from) => file.read(bytes, from));
+      return bytes.subarray(0, length);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw error instanceof FileError
+      ? error
+      : new FileError(path, (error as NodeJS.ErrnoException).code ?? String(error));
+  }
+}
+
+/** Returns the real path. @throws FileError */
+async function resolveInside(path: string, roots: readonly string[]): Promise<string> {
+  const real = await realpath(path).catch(() => null);
+  const isInside = (root: string) => real?.startsWith(root.endsWith(sep) ? root : root + sep);
+  if (real === null || !roots.some(isInside)) throw new FileError(path, 'none inside the allowed folders');
+  return real;
+}
+
+function check(path: string, entry: Stats, { maxBytes, setting }: ReadOptions): void {
+  if (!entry.isFile()) throw new FileError(path, describeEntry(entry));
+  if (entry.size <= maxBytes) return;
+  const limit = setting === undefined ? maxBytes : `${maxBytes} (${setting})`;
+  throw new FileError(path, `${entry.size} bytes, more than ${limit}`);
+}
+
+export function describeEntry(entry: Pick<Stats, 'isDirectory' | 'isSymbolicLink'>): string {
+  if (entry.isSymbolicLink()) return 'a symbolic link';
+  return entry.isDirectory() ? 'a folder' : 'a device, pipe or socket';
+}
+
+type Read = (from: number) => Promise<{ readonly bytesRead: number }>;
+
+/** Returns the bytes read: fewer than fit when the file has become shorter. */
+async function readInto(bytes: Buffer, read: Read): Promise<number> {
+  let length = 0;
+  while (length < bytes.length) {
+    const { bytesRead } = await read(length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return length;
+}
+
+/**
+ * Creates `path` and missing parents, private by default. The recursive option of `mkdirSync` never returns where an
+ * existing folder refuses new ones, as under /proc.
+ */
+export function ensureDir(path: string, mode = 0o700): void {
+  if (isDirectory(path)) return;
+  if (dirname(path) !== path) ensureDir(dirname(path), mode);
+  try {
+    mkdirSync(path, mode);
+  } catch (error) {
+    // Another process may have created it.
+    if (!isDirectory(path)) throw error;
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Writes a file of several parts without joining them in memory; creates its folder. */
+export async function writeParts(path: string, parts: readonly Uint8Array[]): Promise<void> {
+  ensureDir(dirname(path), 0o777);
+  const file = await open(path, 'w');
+  try {
+    for (const part of parts) await file.writeFile(part);
+  } finally {
+    await file.close();
+  }
+}
+
+/** What a terminal interprets, and what changes the order in which text is read (bidirectional controls). */
+const controls = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+const eachControl = new RegExp(controls, 'gu');
+const eachButLayout = /(?![\n\t])[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+
+export function hasControls(text: string): boolean {
+  return controls.test(text);
+}
+
+/** Each as `\u001b`: text that is one line, and shows what it hides. */
+export function escapeControls(text: string): string {
+  return text.replace(eachControl, toEscape);
+}
+
+/** Keeps line breaks and tabs. */
+export function escapeLines(text: string): string {
+  return text.replace(eachButLayout, toEscape);
+}
+
+function toEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,85 @@
+/** One ONNX model on one thread: the only file that uses tensors. */
+import { readFileSync } from 'node:fs';
+import type * as OnnxRuntime from 'onnxruntime-node';
+import type { Session, Values } from '../engine/platform.ts';
+import { loadNative, onnxRuntimePackage, setEnvironmentVariable } from './addon.ts';
+
+const { InferenceSession, Tensor, env } = loadNative<typeof OnnxRuntime>('ONNX Runtime', [
+  onnxRuntimePackage,
+  'onnxruntime-node',
+]);
+
+// onnxruntime-node sends telemetry, and keeps an identifier in ~/.cache, unless this is set before the first session.
+setEnvironmentVariable('ORT_DISABLE_TELEMETRY', '1');
+
+/** ONNX Runtime reads external data from the working folder unless configured: no file can be below this path. */
+const noFolder = '/dev/null';
+
+/**
+ * Without VNNI, int8 products saturate unless computed at higher precision. With VNNI they are exact and twice as fast.
+ */
+export const multipliesExactly = /\bavx(512)?_vnni\b/.test(processorFlags());
+
+/** Version of ONNX Runtime. */
+export const runtimeVersion = env.versions.node ?? env.versions.common;
+
+/** Empty on systems without /proc/cpuinfo. */
+function processorFlags(): string {
+  try {
+    return readFileSync('/proc/cpuinfo', 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * `run` blocks its thread. The outputs have the same bits with every number of threads.
+ * @param weights a self-contained ONNX file: external data is refused
+ * @param threads that compute one run: the calling one, and others that sleep between operators
+ */
+export async function openSession(weights: Uint8Array, threads = 1): Promise<Session> {
+  const session = await InferenceSession.create(weights, {
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    // Memory patterns are cached per input length and never freed.
+    enableMemPattern: false,
+    graphOptimizationLevel: 'all',
+    extra: {
+      session: {
+        intra_op: { allow_spinning: '0' },
+        x64quantprecision: multipliesExactly ? '0' : '1',
+        model_external_initializers_file_folder_path: noFolder,
+      },
+    },
+  });
+  return {
+    inputs: session.inputNames,
+    outputs: session.outputNames,
+    widths: Object.fromEntries([...session.inputMetadata, ...session.outputMetadata].map(widthOf)),
+    run: async (inputs) => fromTensors(await session.run(toTensors(inputs))),
+  };
+}
+
+function widthOf(value: OnnxRuntime.InferenceSession.ValueMetadata): [string, number | string] {
+  return [value.name, (value.isTensor && value.shape.at(-1)) || ''];
+}
+
+function toTensors(inputs: Readonly<Record<string, Values>>): Record<string, OnnxRuntime.Tensor> {
+  const feeds: Record<string, OnnxRuntime.Tensor> = {};
+  for (const [name, { data, shape }] of Object.entries(inputs)) {
+    feeds[name] = new Tensor('float32', data, shape);
+  }
+  return feeds;
+}
+
+function fromTensors(tensors: OnnxRuntime.InferenceSession.OnnxValueMapType): Record<string, Values> {
+  const values: Record<string, Values> = {};
+  for (const [name, tensor] of Object.entries(tensors)) {
+    if (!(tensor.data instanceof Float32Array)) {
+      throw new Error(`Expected float32 for output \`${name}\`, got ${tensor.type}`);
+    }
+    values[name] = { data: tensor.data, shape: tensor.dims };
+  }
+  return values;
+}

@@ -1,0 +1,61 @@
+/** Paths of this package, and its documentation. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+// Paths of this package, in the sources and in the bundle: both have this file, or its chunk, two folders below the root.
+
+const isSource = import.meta.url.endsWith('.ts');
+const packageRequire = createRequire(import.meta.url);
+const fromRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+/** Version of the package. */
+export const version: string = packageRequire('../../package.json').version;
+
+/** The native code that a clone builds. */
+export const builtAddon = fromRoot('build/Release/undertone.node');
+
+/** Folders below models/: the default, a small one, and one of permissively licensed recordings. */
+export const modelSets: readonly string[] = ['standard', 'fast', 'open'];
+export const shippedModels = fromRoot('models/standard');
+/** Recordings that are scored wrongly. */
+export const failuresFolder = fromRoot('models/failures');
+
+/** Built pages; the bundle has them beside its own folder. */
+export const pagesFolder = fromRoot(isSource ? 'web' : 'dist/web');
+
+/** rolldown.config.mjs copies these files into the bundle. */
+const docsFolder = new URL(isSource ? '../../docs/' : './docs/', import.meta.url);
+/** tsx runs threads as CommonJS, where `import.meta.resolve` is missing and `require` is declared. */
+export const swaggerFolder = isSource
+  ? pathToFileURL(packageRequire.resolve('swagger-ui-dist/package.json'))
+  : import.meta.url;
+
+type Entry =
+  | 'service/workers/analysis-thread'
+  | 'service/jobs/job-thread'
+  | 'service/jobs/upload-thread'
+  | 'tools/analyze-thread'
+  | 'tools/features-thread';
+
+/** Entry file of a thread. */
+export function entryFile(name: Entry): string {
+  return fileURLToPath(new URL(isSource ? `../${name}.ts` : `./${name}.js`, import.meta.url));
+}
+
+// The documentation in Markdown.
+
+/** @returns file names, sorted */
+export function listDocs(): string[] {
+  const names = readdirSync(docsFolder).filter((name) => name.endsWith('.md'));
+  return names.sort();
+}
+
+/** Links to files that are no pages become text. */
+export function readDoc(name: string): string {
+  return readFileSync(new URL(name, docsFolder), 'utf8').replace(
+    /!?\[([^\]]*)\]\((?!https?:|#|[\w-]+\.md[#)])([^)]*)\)/g,
+    (_link, text, path) => `${text} (\`${String(path).replace(/^(\.\.\/)+/, '')}\`)`,
+  );
+}

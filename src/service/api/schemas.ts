@@ -1,0 +1,285 @@
+/** The named schemas of the document: the validation schemas and the bodies of errors. */
+import { z } from 'zod';
+import {
+  channelsReportSchema,
+  conversationSchema,
+  recordingSchema,
+  speakersReportSchema,
+} from '../../engine/compose-report.ts';
+import { receiptSchema } from '../../engine/receipt.ts';
+import {
+  combinedReportSchema,
+  embeddingReportSchema,
+  reportSchemas,
+  speakerReportSchema,
+} from '../../engine/report.ts';
+import { envelope, noSignalsSchema, reportShape } from '../../engine/report-schema.ts';
+import { definitions, type Signal, signals } from '../../engine/signals/table.ts';
+import { scopes } from '../auth/token-format.ts';
+import { type ErrorCode, errorTable, validationTypes } from '../errors.ts';
+import { publicKeySchema, publicKeysSchema } from '../receipts.ts';
+import { accountSchemas } from './account-schemas.ts';
+import { jobSchemas } from './job-schemas.ts';
+
+// The JSON bodies of live sessions.
+
+const someScopes = { error: `a list of ${scopes.join(', ')}` };
+
+export const streamTokenBody = z
+  .strictObject({
+    scopes: z
+      .array(z.enum(scopes, someScopes), someScopes)
+      .min(1, someScopes)
+      .max(scopes.length, someScopes)
+      .optional()
+      .describe(
+        'Scopes of the token, at most those of the token in `Authorization`; all of them by default.',
+      ),
+  })
+  .describe('A token for one live session.');
+
+const streamTokenSchema = z
+  .strictObject({
+    token: z.string().describe('The second subprotocol of GET /v1/stream, after `undertone.v1`.'),
+    expires_at: z.iso
+      .datetime()
+      .describe('Until when the session must be opened, 60 s from now. It may last longer.'),
+  })
+  .describe('A token for one live session.');
+
+// Responses about the usage of tokens.
+
+const day = z
+  .strictObject({
+    date: z.iso.date().describe('The day, UTC.'),
+    requests: z.int().min(0).describe('Requests with the token, this path included.'),
+    errors: z.int().min(0).describe('Responses of 400 and above.'),
+    audio_s: z.number().min(0).describe('Analysed audio of uploads, jobs and live sessions, s.'),
+  })
+  .describe('The counts of one day.');
+
+const purpose = z
+  .string()
+  .nullable()
+  .describe('What the scores are for, as declared with the token; null without a declaration.');
+const days = z.array(day).describe('Days with requests or audio, newest first.');
+const since = z.iso.date().describe('The first day that is counted, 89 days before today.');
+
+const usageSchemas = {
+  UsageDay: day,
+  Usage: z
+    .strictObject({
+      token: z
+        .strictObject({
+          id: z.string().describe('Id of the token.'),
+          name: z.string().describe('Name of the token.'),
+          purpose,
+        })
+        .describe('The calling token.'),
+      since,
+      days,
+    })
+    .describe('The usage of the calling token.'),
+  AccountUsage: z
+    .strictObject({
+      since,
+      tokens: z
+        .array(
+          z
+            .strictObject({
+              id: z.string().describe('Id of the token; `playground` for the tokens of log-ins.'),
+              name: z.string().describe('Name of the token.'),
+              purpose,
+              email: z.string().nullable().describe('The account; null for the command line.'),
+              days,
+            })
+            .describe('The usage of one token.'),
+        )
+        .describe('Tokens with requests or audio, the most used first.'),
+    })
+    .describe('The usage of the tokens of an account; of all tokens for an administrator.'),
+} as const satisfies Readonly<Record<string, z.ZodType>>;
+
+export type UsageDayJson = Readonly<z.infer<typeof day>>;
+export type AccountUsageJson = Readonly<z.infer<typeof usageSchemas.AccountUsage>>;
+
+const requestId = envelope.request_id;
+const listing: readonly ErrorCode[] = ['too_large', 'invalid'];
+const codes = (Object.keys(errorTable) as ErrorCode[]).filter((code) => !listing.includes(code));
+
+const failureSchema = z
+  .strictObject({
+    detail: z.string().describe('The expected and the received value, for people.'),
+    code: z
+      .enum(codes)
+      .describe(`The reason, for programs. ${explain(codes, (code) => errorTable[code].when)}`),
+    request_id: requestId,
+  })
+  .describe('The body of every error but 413 and 422.');
+
+const types = Object.keys(validationTypes);
+
+const itemSchema = z
+  .strictObject({
+    loc: z
+      .array(z.string())
+      .min(2)
+      .describe(
+        'The location: `body` and the name of the part (`audio`, `baseline`, `channel`, `channels`, `segments`, `receipt`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`).',
+      ),
+    msg: z.string().describe('The expected and the received value, for people.'),
+    type: z
+      .enum(types)
+      .describe(`The reason, for programs. ${explain(types, (type) => validationTypes[type] ?? '')}`),
+  })
+  .describe('One problem of the body.');
+
+const validationFailureSchema = z
+  .strictObject({
+    detail: z.array(itemSchema).min(1).describe('One item per problem.'),
+    request_id: requestId,
+  })
+  .describe('The body of 413 and 422.');
+
+const emptySchema = z.strictObject({}).describe('An empty object.');
+
+const cardSchema = z
+  .looseObject({
+    name: z.string().describe('Name of the model, as in reports.'),
+    version: z.string().describe('MAJOR.MINOR.PATCH.'),
+    kind: z.enum(['activity', 'trunk', ...signals]).describe('The use of the model.'),
+    description: z.string().describe('Inputs and outputs.'),
+    features_version: z.int().describe('Version of the features of its training.'),
+    weights_sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .describe('SHA-256 of its weights.'),
+    correction_sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .nullable()
+      .describe('SHA-256 of the correction of their outputs; null for models that are not adapted.'),
+    labels: z.array(z.string()).nullable().describe('Labels of its classes; null for a regression.'),
+    licence: z.string().describe('Licence of the weights.'),
+  })
+  .describe('The evidence card of one model, with data, metrics, limits and rule as further fields.');
+
+const modelsSchema = z
+  .strictObject({ models: z.array(cardSchema).describe('One card per loaded model.') })
+  .describe('The evidence cards.');
+
+type ReportName = `${Capitalize<Signal>}Report`;
+
+export function reportName(signal: Signal): ReportName {
+  return `${toPascalCase(signal)}Report` as ReportName;
+}
+
+function signalReports(): Readonly<Record<ReportName, z.ZodType>> {
+  const reports = signals.map((signal) => ({
+    ...withVariants(reportName(signal), reportSchemas[signal]),
+    ...withVariants(toPascalCase(signal), definitions[signal].body),
+  }));
+  return Object.assign({}, ...reports);
+}
+
+/** A discriminator of OpenAPI refers to variants by name: `EmotionReport` is one of `EmotionReportOk` and others. */
+function withVariants<Name extends string>(
+  name: Name,
+  schema: z.ZodDiscriminatedUnion<readonly z.ZodObject[]>,
+): Readonly<Record<Name, z.ZodType>> {
+  const variants = schema.options.map((variant) => [`${name}${toPascalCase(statusOf(variant))}`, variant]);
+  return Object.fromEntries([[name, schema], ...variants]);
+}
+
+/** Null for a schema without variants by `status`. */
+function variantsOf(schema: z.core.$ZodType): readonly z.ZodObject[] | null {
+  if (!(schema instanceof z.ZodDiscriminatedUnion) || schema.def.discriminator !== 'status') return null;
+  return schema.options as readonly z.ZodObject[];
+}
+
+const statusOf = ({ shape }: z.ZodObject) => (shape.status as z.ZodLiteral<string>).value;
+
+function toPascalCase(words: string): string {
+  return words.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Zod replaces each use of a named schema by a reference. */
+const named = {
+  ...signalReports(),
+  Report: combinedReportSchema,
+  ChannelsReport: channelsReportSchema,
+  Conversation: conversationSchema,
+  SpeakersReport: speakersReportSchema,
+  SpeakerReport: speakerReportSchema,
+  ...withVariants('EmbeddingReport', embeddingReportSchema),
+  Recording: recordingSchema,
+  NoSignals: noSignalsSchema,
+  Audio: envelope.audio,
+  Segments: envelope.segments,
+  Warnings: reportShape.warnings,
+  Model: reportShape.model,
+  Failure: failureSchema,
+  ValidationFailure: validationFailureSchema,
+  ValidationItem: itemSchema,
+  Empty: emptySchema,
+  Models: modelsSchema,
+  ModelCard: cardSchema,
+  Receipt: receiptSchema,
+  ReceiptKey: publicKeySchema,
+  ReceiptKeys: publicKeysSchema,
+  ...accountSchemas,
+  ...usageSchemas,
+  ...jobSchemas,
+  StreamTokenRequest: streamTokenBody,
+  StreamToken: streamTokenSchema,
+} as const satisfies Readonly<Record<string, z.ZodType>>;
+
+export type SchemaName = keyof typeof named;
+
+export function schemaRef(name: SchemaName): { readonly $ref: string } {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** @param more schemas beside those of the document */
+export function componentSchemas(
+  more: Readonly<Record<string, z.ZodType>> = {},
+): Readonly<Record<string, object>> {
+  const registry = z.registry<{ id: string }>();
+  const ofSignals = signals.flatMap((signal) => Object.entries(definitions[signal].components));
+  for (const [id, schema] of Object.entries({ ...named, ...Object.fromEntries(ofSignals), ...more })) {
+    registry.add(schema, { id });
+  }
+  const { schemas } = z.toJSONSchema(registry, {
+    io: 'input',
+    uri: (id) => schemaRef(id as SchemaName).$ref,
+    override: ({ zodSchema, jsonSchema }) => {
+      const variants = variantsOf(zodSchema);
+      if (variants !== null) {
+        const mapping = variants.map((variant, index) => [
+          statusOf(variant),
+          jsonSchema.oneOf?.[index]?.$ref,
+        ]);
+        jsonSchema.discriminator = { propertyName: 'status', mapping: Object.fromEntries(mapping) };
+      }
+      // Generators make of `additionalProperties` an index of `never`, and then every field is one of an empty object.
+      if (
+        jsonSchema.additionalProperties === false &&
+        Object.keys(jsonSchema.properties ?? {}).length === 0
+      ) {
+        delete jsonSchema.additionalProperties;
+        jsonSchema.maxProperties = 0;
+      }
+      // Linters require a schema for the items of a tuple, although no more items are allowed.
+      if (jsonSchema.items === false) jsonSchema.items = jsonSchema.prefixItems?.[0] ?? true;
+      // The pattern is the rule; the format `email` of JSON Schema differs from it.
+      if (jsonSchema.format === 'email') delete jsonSchema.format;
+    },
+  });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [id, schema]),
+  );
+}
+
+function explain<Name extends string>(names: readonly Name[], when: (name: Name) => string): string {
+  return names.map((name) => `${name}: ${when(name)}.`).join(' ');
+}

@@ -1,0 +1,129 @@
+/** Tokens for one live session, and codes that sign the playground in. */
+
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { type Database, runQuery } from '../database.ts';
+import type { RateLimiterFactory } from './rate-limits.ts';
+import { decryptBytes, deriveKey, encryptBytes, nonceBytes } from './secret.ts';
+import { randomBase62, type Scope, scopes } from './token-format.ts';
+import type { Principal } from './token-table.ts';
+import type { NewToken, Tokens } from './tokens.ts';
+import { sha256 } from './verifier.ts';
+
+// Tokens for one live session, for browsers, which cannot send a Bearer token with a WebSocket. A token is the encrypted
+// principal: every process with the secret reads it, and only its use is stored.
+
+export type StreamTokens = {
+  /** @param permitted scopes of the principal */
+  issue(
+    principal: Principal,
+    permitted: readonly Scope[],
+  ): { readonly token: string; readonly expiresAt: Date };
+  /** Returns null for an unknown, expired or used token. Without Redis, or while it is unreachable, a process counts its own uses. */
+  redeem(token: string): Promise<Principal | null>;
+};
+
+const lifetimeSeconds = 60;
+const pattern = /^[\w-]{60,2000}$/;
+
+const payload = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  owner: z.string().nullable(),
+  scopes: z.array(z.enum(scopes)),
+  purpose: z.string().nullable(),
+  session: z.string().nullable(),
+  expires: z.number(),
+});
+
+export function createStreamTokens(options: {
+  readonly secret: string;
+  /** Counts uses; in this process by default. */
+  readonly rateLimiters?: RateLimiterFactory | null;
+  /** ms since 1970 */
+  readonly now?: () => number;
+}): StreamTokens {
+  const { secret, rateLimiters = null, now = Date.now } = options;
+  const key = deriveKey(secret, 'stream tokens');
+  let isFirstUse: Promise<(id: string) => Promise<boolean>> | null = null;
+  return {
+    issue({ id, name, owner, purpose, session }, permitted) {
+      const expires = now() + 1000 * lifetimeSeconds;
+      const token = encrypt(
+        key,
+        JSON.stringify({ id, name, owner, purpose, session, scopes: permitted, expires }),
+      );
+      return { token, expiresAt: new Date(expires) };
+    },
+    async redeem(token) {
+      const text = pattern.test(token) ? decrypt(key, Buffer.from(token, 'base64url')) : null;
+      if (text === null) return null;
+      const { expires, ...principal } = payload.parse(JSON.parse(text));
+      if (expires <= now()) return null;
+      isFirstUse ??= openUses(rateLimiters);
+      // The nonce: tokens that differ in unused bits of their encoding are the same token.
+      const id = Buffer.from(token, 'base64url').toString('hex', 0, nonceBytes);
+      return (await (await isFirstUse)(id)) ? principal : null;
+    },
+  };
+}
+
+/** Loads its module on the first use. */
+async function openUses(rateLimiters: RateLimiterFactory | null) {
+  const { inMemory, useOnce } = await import('./rate-limits.ts');
+  return useOnce(rateLimiters ?? inMemory, 'stream-token', lifetimeSeconds);
+}
+
+function encrypt(key: Buffer, text: string): string {
+  return encryptBytes(key, Buffer.from(text), '').toString('base64url');
+}
+
+/** Returns null for bytes that were not encrypted with the key. */
+function decrypt(key: Buffer, bytes: Buffer): string | null {
+  try {
+    return decryptBytes(key, bytes, '').toString();
+  } catch {
+    return null;
+  }
+}
+
+// One-time codes that sign the playground in without an account. Only their SHA-256 hashes are stored.
+
+/** Every function throws ServiceError `storage_unavailable`. */
+export type PlaygroundCodes = {
+  create(): Promise<string>;
+  /** Returns a token of the command line for the analyses, or null for an unknown, expired or used code. */
+  redeem(code: string): Promise<NewToken | null>;
+};
+
+const codeBytes = 24;
+const codeMs = 10 * 60_000;
+const tokenMs = 8 * 3_600_000;
+
+export function createPlaygroundCodes(options: {
+  readonly database: Database;
+  readonly tokens: Pick<Tokens, 'create'>;
+  /** ms since 1970 */
+  readonly now?: () => number;
+}): PlaygroundCodes {
+  const { database, tokens, now = Date.now } = options;
+  return {
+    async create() {
+      const code = randomBytes(codeBytes).toString('base64url');
+      const row = { hash: sha256(code).toString('hex'), expires_at: now() + codeMs };
+      await runQuery(database.insertInto('playground_codes').values(row).execute());
+      return code;
+    },
+    async redeem(code) {
+      // The process whose statement deletes the row has used the code.
+      const used = database
+        .deleteFrom('playground_codes')
+        .where('hash', '=', sha256(code).toString('hex'))
+        .where('expires_at', '>', now())
+        .returning('hash');
+      if ((await runQuery(used.executeTakeFirst())) === undefined) return null;
+      const name = `playground ${randomBase62(6)}`;
+      return tokens.create({ name, scopes, expiresAt: new Date(now() + tokenMs), purpose: null });
+    },
+  };
+}

@@ -1,0 +1,220 @@
+/** API tokens. Only SHA-256 hashes are stored, in the database and in memory. */
+import { type Database, runQuery, type WriteFailures } from '../database.ts';
+import {
+  allScopes,
+  checkTokenInput,
+  createTokenSecret,
+  idPrefix,
+  randomBase62,
+  scopes,
+  TokenError,
+  type TokenInput,
+} from './token-format.ts';
+import {
+  type ListedToken,
+  type Owner,
+  type Principal,
+  type TokenRecord,
+  type TokenRow,
+  type TokenSelector,
+  tokenTable,
+  toRecord,
+} from './token-table.ts';
+import { createDelayedWrite } from './usage.ts';
+import { createVerifier, sha256 } from './verifier.ts';
+
+export { type Scope, scopeOf, scopes, TokenError, type TokenInput } from './token-format.ts';
+export type { ListedToken, Owner, Principal, TokenRecord } from './token-table.ts';
+
+/** The token itself is never available again. */
+export type NewToken = { readonly token: string; readonly record: TokenRecord };
+
+export type Tokens = {
+  /** Returns null for an unknown, expired or revoked token. @throws ServiceError `storage_unavailable` */
+  verify(token: string): Promise<Principal | null>;
+  /** Returns null when the account was deleted. @throws TokenError */
+  createFor(owner: string, request: TokenInput): Promise<NewToken | null>;
+  /** Creates a token of the command line. @throws TokenError */
+  create(request: TokenInput): Promise<NewToken>;
+  /** Creates a token with the scopes of analyses that ends with the session and is never listed. Returns null after its end. */
+  createForSession(session: { readonly id: string; readonly owner: string }): Promise<NewToken | null>;
+  /** Oldest first, of one owner or all, with expired and revoked tokens but without session tokens. */
+  list(owner?: Owner): Promise<ListedToken[]>;
+  /** Selects by id, or by name among the tokens of the command line. Returns null without a live token. */
+  revoke(idOrName: string): Promise<TokenRecord | null>;
+  /** Returns null unless the owner has a live token with this id. */
+  revokeOf(owner: Owner, id: string): Promise<TokenRecord | null>;
+  /** Revokes every token of the account. */
+  revokeAllOf(owner: string): Promise<void>;
+  /** Called when tokens of the owner may have ended with a session or the account. */
+  forget(owner: string): void;
+  /** Returns those that were revoked, or whose account or log-in has ended. @throws ServiceError `storage_unavailable` */
+  findRevoked(principals: readonly Principal[]): Promise<Principal[]>;
+  /** Whether there is more than one owner: accounts, and valid tokens of the command line. @throws ServiceError `storage_unavailable` */
+  hasSeveralOwners(): Promise<boolean>;
+  /** Whether a token was ever created. */
+  hasAny(): Promise<boolean>;
+  /** Writes the last use of tokens. @throws ServiceError `storage_unavailable` */
+  flush(): Promise<void>;
+};
+
+const idLength = 12;
+const sessionTokenMs = 15 * 60_000;
+const sessionTokenName = 'playground';
+
+export function createTokens(options: {
+  readonly database: Database;
+  /** UNDERTONE_TOKEN; has the scopes of analyses. */
+  readonly staticToken: string | null;
+  /** ms since 1970 */
+  readonly now?: () => number;
+  readonly failures?: WriteFailures;
+}): Tokens {
+  const { database, staticToken, now = Date.now, failures } = options;
+  const table = tokenTable(database);
+  const lastUsed = createLastUsed(database, now, failures);
+  const { verify, forget } = createVerifier({ table, staticToken, now, onUse: lastUsed.mark });
+
+  async function createNamed(request: TokenInput, owner: Owner): Promise<NewToken | null> {
+    checkTokenInput(request, now());
+    const { token, row } = issue(request, { owner, session: null, now: now() });
+    const outcome = await table.insert(row);
+    if (outcome === 'duplicate_name') throw new TokenError('an unused name', 'name', request.name, true);
+    return outcome === 'inserted' ? { token, record: toRecord(row) } : null;
+  }
+
+  const forgetOwner = (owner: string) => forget((record) => record.owner === owner);
+
+  async function revoke(selector: TokenSelector): Promise<TokenRecord | null> {
+    const row = await table.revoke(selector, now());
+    if (row === undefined) return null;
+    forget((record) => record.id === row.id);
+    return toRecord(row);
+  }
+
+  return {
+    verify,
+    createFor: (owner, request) => createNamed(request, owner),
+    create: async (request) => (await createNamed(request, null)) as NewToken,
+    async createForSession({ id, owner }) {
+      const expiresAt = new Date(now() + sessionTokenMs);
+      const request = { name: sessionTokenName, scopes, expiresAt, purpose: null };
+      const { token, row } = issue(request, { owner, session: id, now: now() });
+      return (await table.insert(row)) === 'inserted' ? { token, record: toRecord(row) } : null;
+    },
+    async list(owner) {
+      await lastUsed.flush();
+      return table.list(owner);
+    },
+    revoke(idOrName) {
+      const isId = idOrName.startsWith(idPrefix);
+      return revoke(isId ? { key: 'id', value: idOrName } : { key: 'name', value: idOrName, owner: null });
+    },
+    revokeOf: (owner, id) => revoke({ key: 'id', value: id, owner }),
+    async revokeAllOf(owner) {
+      await table.revokeAll(owner, now());
+      forgetOwner(owner);
+    },
+    forget: forgetOwner,
+    async findRevoked(principals) {
+      const unique = (values: readonly (string | null)[]) =>
+        [...new Set(values)].filter((value) => value !== null);
+      const revoked = new Set(await table.findRevoked(unique(principals.map(({ id }) => id))));
+      const owners = new Set(await table.findOwners(unique(principals.map(({ owner }) => owner))));
+      const sessions = new Set(await table.findSessions(unique(principals.map(({ session }) => session))));
+      return principals.filter(
+        ({ id, owner, session }) =>
+          revoked.has(id) ||
+          (owner !== null && !owners.has(owner)) ||
+          (session !== null && !sessions.has(session)),
+      );
+    },
+    hasSeveralOwners: async () => (await table.countOwners(now(), 2)) + (staticToken === null ? 0 : 1) > 1,
+    hasAny: table.hasAny,
+    flush: lastUsed.flush,
+  };
+}
+
+function issue(
+  request: TokenInput,
+  { owner, session, now }: { owner: Owner; session: string | null; now: number },
+): { readonly token: string; readonly row: TokenRow } {
+  const token = createTokenSecret();
+  const row = {
+    id: idPrefix + randomBase62(idLength),
+    name: request.name,
+    prefix: token.slice(0, 7),
+    hash: sha256(token).toString('hex'),
+    scopes: allScopes.filter((scope) => request.scopes.includes(scope)).join(' '),
+    created_at: now,
+    expires_at: request.expiresAt?.getTime() ?? null,
+    revoked_at: null,
+    owner,
+    session,
+    last_used_at: null,
+    purpose: request.purpose,
+  };
+  return { token, row };
+}
+
+// Last use of tokens to the minute, written in batches every few seconds.
+
+type LastUsed = {
+  mark(id: string): void;
+  /** Keeps what could not be written. @throws ServiceError `storage_unavailable` */
+  flush(): Promise<void>;
+};
+
+const minuteMs = 60_000;
+const rowsPerStatement = 500;
+
+/** @param now ms since 1970 */
+export function createLastUsed(database: Database, now: () => number, failures?: WriteFailures): LastUsed {
+  let unwritten = new Map<string, number>();
+  let minute = 0;
+  const seenThisMinute = new Set<string>();
+
+  function mark(id: string): void {
+    const time = now();
+    if (time - (time % minuteMs) !== minute) {
+      minute = time - (time % minuteMs);
+      seenThisMinute.clear();
+    }
+    if (seenThisMinute.has(id)) return;
+    seenThisMinute.add(id);
+    unwritten.set(id, minute);
+    delayed.schedule();
+  }
+
+  async function writeAll(): Promise<void> {
+    const marks = unwritten;
+    unwritten = new Map();
+    try {
+      for (const time of new Set(marks.values())) {
+        const ids = [...marks.keys()].filter((id) => marks.get(id) === time).sort();
+        for (let from = 0; from < ids.length; from += rowsPerStatement) {
+          await write(ids.slice(from, from + rowsPerStatement), time);
+        }
+      }
+    } catch (error) {
+      for (const [id, time] of marks) if (!unwritten.has(id)) unwritten.set(id, time);
+      throw error;
+    }
+  }
+
+  /** Keeps a later minute that another process has written. */
+  async function write(ids: readonly string[], time: number): Promise<void> {
+    const update = database
+      .updateTable('tokens')
+      .set({ last_used_at: time })
+      .where('id', 'in', ids)
+      .where((row) => row.or([row('last_used_at', 'is', null), row('last_used_at', '<', time)]));
+    await runQuery(update.execute());
+  }
+
+  const delayed = createDelayedWrite(
+    writeAll,
+    failures && ((attempt) => failures.observe('last_used', attempt)),
+  );
+  return { mark, flush: delayed.flush };
+}

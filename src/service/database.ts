@@ -1,0 +1,277 @@
+/** Opens the database, SQLite or PostgreSQL, behind the types of Kysely. */
+import { type Dialect, type Generated, Kysely, Migrator, sql } from 'kysely';
+import type { Logger } from 'pino';
+import { ServiceError } from './errors.ts';
+import { type DatabaseKind, migrationsFor } from './migrations.ts';
+
+export type { Selectable } from 'kysely';
+
+/** Times are ms since 1970. */
+export type TokenTable = {
+  readonly id: string;
+  readonly name: string;
+  /** The first characters of the token, to recognise it. */
+  readonly prefix: string;
+  /** SHA-256 of the token in hexadecimal; the token itself is not stored. */
+  readonly hash: string;
+  /** Separated by spaces. */
+  readonly scopes: string;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly revoked_at: Generated<number | null>;
+  /** Id of the account; null for the command line. */
+  readonly owner: string | null;
+  /** The session of a session token, which ends with it; null for other tokens. */
+  readonly session: string | null;
+  /** Start of the minute of the last use. */
+  readonly last_used_at: Generated<number | null>;
+  /** What the scores are for; null without a declaration. */
+  readonly purpose: string | null;
+};
+
+type AdministratorTable = {
+  /** Null once the account is deleted. */
+  readonly owner: string | null;
+  /** 1 for the first account; unique. */
+  readonly first: 1 | null;
+  /** Time of the claim of a sign-up; null once the account exists. */
+  readonly claimed_at: Generated<number | null>;
+};
+
+/** The columns of better-auth that are used here. */
+type UserTable = { readonly id: string; readonly email: string };
+
+export type JobTable = {
+  readonly id: string;
+  /** `account:ID`, or `token:ID` for a token without an account. */
+  readonly holder: string;
+  /** Id of the account; deleting it deletes the job. */
+  readonly owner: string | null;
+  /** Unique per holder. */
+  readonly idempotency_key: string | null;
+  /** From `digestRequest`; null without a key. */
+  readonly digest: string | null;
+  /** From `encryptMetadata`; null without metadata. */
+  readonly metadata: Generated<string | null>;
+  readonly created_at: number;
+  readonly expires_at: number;
+  readonly finished_at: Generated<number | null>;
+  readonly outcome: Generated<'done' | 'failed' | null>;
+  /** JSON of the report or the error. */
+  readonly body: Generated<string | null>;
+};
+
+type PlaygroundCodeTable = {
+  /** SHA-256 of the code in hexadecimal. */
+  readonly hash: string;
+  readonly expires_at: number;
+};
+
+type UsageTable = {
+  /** Id of a token; `playground:` and the account for its session tokens. */
+  readonly token: string;
+  /** UTC, YYYY-MM-DD. */
+  readonly date: string;
+  /** Id of the account; null for the command line. */
+  readonly owner: string | null;
+  readonly requests: number;
+  readonly errors: number;
+  readonly audio_ms: number;
+};
+
+type Tables = {
+  readonly jobs: JobTable;
+  readonly tokens: TokenTable;
+  readonly administrators: AdministratorTable;
+  readonly playground_codes: PlaygroundCodeTable;
+  readonly usage: UsageTable;
+  readonly user: UserTable;
+  /** Log-ins. */
+  readonly session: { readonly id: string };
+  /** One row, created with the database. */
+  readonly installation: { readonly id: string };
+};
+export type Database = Kysely<Tables>;
+/** Opens the database and applies migrations. Safe for processes that start together. */
+export async function openDatabase(url: string): Promise<Database> {
+  try {
+    const kind = databaseKind(url);
+    const database: Database = new Kysely({ dialect: await dialectOf(kind, url) });
+    try {
+      await migrate(database, kind);
+    } catch (error) {
+      await database.destroy();
+      throw error;
+    }
+    return database;
+  } catch (cause) {
+    throw databaseUnavailable(/^file:./.test(url) ? withPath(cause, url.slice('file:'.length)) : cause);
+  }
+}
+
+/** Writes the journal of an embedded database into its file: a copy of the file alone is then complete. */
+export async function checkpoint(database: Database, url: string): Promise<void> {
+  if (databaseKind(url) === 'sqlite') await sql`pragma wal_checkpoint(truncate)`.execute(database);
+}
+
+/** @throws Error unless the URL is `file:PATH` or `postgres://...` */
+export function databaseKind(url: string): DatabaseKind {
+  const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? 'no scheme';
+  if (/^postgres(ql)?:\/\/./.test(url)) return 'postgres';
+  if (/^file:./.test(url)) return 'sqlite';
+  const expected = 'file:PATH or postgres://USER@HOST/DATABASE';
+  throw new Error(`Expected ${expected} for \`UNDERTONE_DATABASE_URL\`, got ${scheme}`);
+}
+
+/** For the operator: errors of SQLite, such as that of a full disk, name no file. */
+function withPath(cause: unknown, path: string): Error {
+  return new Error(`${cause instanceof Error ? cause.message : String(cause)}: ${path}`, { cause });
+}
+
+/** The cause, which contains paths, is logged and never sent. */
+export function databaseUnavailable(cause: unknown): ServiceError {
+  return new ServiceError('storage_unavailable', 'The database is unavailable', { cause });
+}
+
+/** @throws ServiceError `storage_unavailable` */
+export async function runQuery<T>(query: Promise<T>): Promise<T> {
+  try {
+    return await query;
+  } catch (cause) {
+    throw databaseUnavailable(cause);
+  }
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  return /^(SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)|23505)$/.test(codeOf(error));
+}
+
+export function isForeignKeyViolation(error: unknown): boolean {
+  return /^(SQLITE_CONSTRAINT_FOREIGNKEY|23503)$/.test(codeOf(error));
+}
+
+/** Whether a database driver threw the error; errors of better-auth have no such code. */
+export function isOfDriver(error: unknown): boolean {
+  return /^(SQLITE_\w+|[0-9A-Z]{5}|E[A-Z]+)$/.test(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** Loads only the driver that is used. */
+async function dialectOf(kind: DatabaseKind, url: string): Promise<Dialect> {
+  if (kind === 'sqlite') return (await import('./sqlite.ts')).openSqlite(url);
+  return (await import('./postgres.ts')).openPostgres(url);
+}
+
+/** Key of the advisory lock of migrations; the same in every release. */
+const migrationLock = 8_316_244_201;
+
+/** The default compares by locale, whose data takes 14 ms to load. */
+const compareNames = (one: string, other: string) => (one < other ? -1 : Number(one > other));
+
+/** Runs all migrations in one write transaction: other processes wait for it. */
+async function migrate(database: Database, kind: DatabaseKind): Promise<void> {
+  await database.connection().execute(async (db) => {
+    await (kind === 'sqlite' ? sql`begin immediate` : sql`begin`).execute(db);
+    try {
+      if (kind === 'postgres') await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(db);
+      const provider = { getMigrations: async () => migrationsFor(kind) };
+      const options = { db, provider, nameComparator: compareNames, disableTransactions: true };
+      const { error } = await new Migrator(options).migrateToLatest();
+      if (error) throw error;
+      await sql`commit`.execute(db);
+    } catch (error) {
+      await sql`rollback`.execute(db);
+      throw error;
+    }
+  });
+}
+
+// Deletes rows whose time is over. Every process that keeps the database open does so.
+
+/** Days of the counts of usage, today included. */
+export const usageDays = 90;
+
+const dayMs = 86_400_000;
+const sweepMs = 60_000;
+
+/** The UTC day, YYYY-MM-DD. @param time ms since 1970 */
+export function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
+/** The first day of the counts that are kept. @param now ms since 1970 */
+export function firstUsageDay(now: number): string {
+  return dayOf(now - (usageDays - 1) * dayMs);
+}
+
+/** @param now ms since 1970 @throws ServiceError `storage_unavailable` */
+export async function deleteExpired(database: Database, now: number): Promise<void> {
+  const sessionTokens = database.deleteFrom('tokens').where('session', 'is not', null);
+  for (const expired of [
+    database.deleteFrom('jobs').where('expires_at', '<=', now),
+    database.deleteFrom('playground_codes').where('expires_at', '<=', now),
+    sessionTokens.where('expires_at', '<=', now),
+    database.deleteFrom('usage').where('date', '<', firstUsageDay(now)),
+  ]) {
+    await runQuery(expired.execute());
+  }
+}
+
+/** Deletes expired rows now and every minute. @returns a function that ends it and resolves after the last statement */
+export function keepDeletingExpired(
+  database: Database,
+  failures: WriteFailures,
+  intervalMs = sweepMs,
+): () => Promise<void> {
+  let running = Promise.resolve();
+  const sweep = () => {
+    running = running
+      .then(() => failures.observe('expiry', deleteExpired(database, Date.now())))
+      .catch(() => {});
+  };
+  sweep();
+  const timer = setInterval(sweep, intervalMs).unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}
+
+// Failures of writes that no request waits for: counted, and logged when they begin, now and then, and when they end.
+
+/** Deletion of expired rows, counts of usage, and last uses of tokens. */
+export type BackgroundWrite = 'expiry' | 'usage' | 'last_used';
+
+export type WriteFailures = {
+  /** Settles as the attempt does. */
+  observe(write: BackgroundWrite, attempt: Promise<void>): Promise<void>;
+  /** Failed attempts since the start. */
+  counts(): Readonly<Record<BackgroundWrite, number>>;
+};
+
+const logAgainMs = 600_000;
+
+export function createWriteFailures(logger: Pick<Logger, 'info' | 'warn'>): WriteFailures {
+  const counts = { expiry: 0, usage: 0, last_used: 0 };
+  const loggedAt = new Map<BackgroundWrite, number>();
+  return {
+    counts: () => counts,
+    async observe(write, attempt) {
+      try {
+        await attempt;
+      } catch (error) {
+        counts[write]++;
+        const now = performance.now();
+        if (now - (loggedAt.get(write) ?? Number.NEGATIVE_INFINITY) >= logAgainMs) {
+          loggedAt.set(write, now);
+          logger.warn({ err: error, write }, 'cannot write to the database: tried again until it works');
+        }
+        throw error;
+      }
+      if (loggedAt.delete(write)) logger.info({ write }, 'the database is written again');
+    },
+  };
+}

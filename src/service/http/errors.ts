@@ -1,0 +1,129 @@
+/** Maps thrown errors to HTTP responses. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Context, Middleware, Next } from 'koa';
+import type { Logger } from 'pino';
+import { escapeControls } from '../../node/files.ts';
+import { suggest } from '../config.ts';
+import { errorJson, httpStatus, ServiceError } from '../errors.ts';
+import { type State, sendJson } from './context.ts';
+
+const internalMessage = 'Internal error';
+
+/** Serializes the response body of an error. */
+export function errorBody(error: ServiceError, requestId: string): string {
+  return JSON.stringify({ ...errorJson(error), request_id: requestId });
+}
+
+/** Response headers of an error. */
+export function errorHeaders(error: ServiceError): Record<string, string> {
+  const status = httpStatus(error.code);
+  return {
+    ...(status === 415 ? { 'Accept-Encoding': 'identity' } : {}),
+    ...(status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
+    ...(status === 503 || status === 429 ? { 'Retry-After': String(error.retryAfterSeconds) } : {}),
+  };
+}
+
+const maxShownPath = 60;
+
+/** @param known paths of this service, without parameters */
+export function unknownPath({ path }: Pick<Context, 'path'>, known: readonly string[] = []): ServiceError {
+  const got = escapeControls(path.length > maxShownPath ? `${path.slice(0, maxShownPath)}...` : path);
+  const near = path.length > maxShownPath ? null : suggest(path, known);
+  const likely = near === null ? '' : `; did you mean ${near}?`;
+  const listed = known.filter((one) => one.startsWith('/v1/')).map((one) => `${one}, `);
+  const expected = `${listed.join('')}${listed.length === 0 ? 'a' : 'or another'} path that /openapi.json lists`;
+  return new ServiceError('not_found', `Expected ${expected} for \`path\`, got ${got}${likely}`);
+}
+
+/** Sends every error as JSON. The cause of an internal error is only logged. No response waits for an unread body. */
+export function handleErrors(logger: Logger): Middleware<State> {
+  return async function errors(context: Context, next: Next) {
+    try {
+      await next();
+    } catch (thrown) {
+      const { requestId } = context.state;
+      const error = thrown instanceof ServiceError ? thrown : new ServiceError('internal', internalMessage);
+      const cause = error === thrown ? error.cause : thrown;
+      if (cause !== undefined) logger.error({ err: cause, request_id: requestId }, error.code);
+      context.status = httpStatus(error.code);
+      context.set(errorHeaders(error));
+      sendJson(context, errorBody(error, requestId));
+    }
+    lingerAfter(context.req, context.res);
+  };
+}
+
+// Lingering close, for a response that is sent before the whole body was read. Closing a socket with unread bytes
+// resets the connection, which can destroy the response in transit: half-close the socket and read on for a moment.
+
+const lingerMs = 1000;
+/** Some clients, as Node's fetch, read a response only after they have sent the body: allow for its length. */
+const bytesPerMs = 20_000;
+const maxLingerMs = 10_000;
+const lingering = new WeakSet<Socket>();
+
+/** True for a connection that waits to be closed; bytes that arrive on it are no request. */
+export function isLingering(socket: Socket): boolean {
+  return lingering.has(socket);
+}
+
+/** Call before the response is written. Does nothing when the body has been read or is empty. */
+function lingerAfter(request: IncomingMessage, response: ServerResponse): void {
+  if (request.complete || !hasBody(request) || response.headersSent) return;
+  response.setHeader('Connection', 'close');
+  // Node.js calls this when the last response of a connection has been written.
+  request.socket.destroySoon = () => {
+    if (isChunked(request)) closeSlowly(request.socket);
+    else closeAfterBody(request);
+  };
+}
+
+/** Half-closes, then discards what still arrives for up to a second. */
+export function closeSlowly(socket: Socket): void {
+  if (!startLingering(socket, lingerMs)) return;
+  socket.end();
+  // The caller may be the HTTP parser, which must return first.
+  setImmediate(discard, socket);
+}
+
+/** Half-closes, then reads the rest of a body of known length within the time that it may take. */
+function closeAfterBody(request: IncomingMessage): void {
+  const { socket } = request;
+  if (!startLingering(socket, lingerLimitMs(request))) return;
+  request.once('end', () => socket.destroy());
+  request.resume();
+  socket.end(() => {
+    if (request.complete) socket.destroy();
+  });
+}
+
+function startLingering(socket: Socket, withinMs: number): boolean {
+  if (socket.destroyed || lingering.has(socket)) return false;
+  lingering.add(socket);
+  const timer = setTimeout(() => socket.destroy(), withinMs);
+  socket.once('close', () => clearTimeout(timer));
+  return true;
+}
+
+/** Replaces the HTTP parser as the reader of the socket, since it has a cost per chunk of a body. */
+function discard(socket: Socket): void {
+  if (socket.destroyed) return;
+  socket.removeAllListeners('data');
+  socket.on('data', () => {});
+  socket.resume();
+}
+
+function lingerLimitMs({ headers }: IncomingMessage): number {
+  return Math.min(maxLingerMs, lingerMs + Number(headers['content-length'] ?? 0) / bytesPerMs);
+}
+
+function hasBody(request: IncomingMessage): boolean {
+  return isChunked(request) || Number(request.headers['content-length'] ?? 0) > 0;
+}
+
+function isChunked({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined;
+}

@@ -1,0 +1,141 @@
+/** The pages that `vite build web` wrote, served from memory. */
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import type { Manifest } from '../../../engine/manifest.ts';
+import type { Config } from '../../config.ts';
+import type { ReceiptKeys } from '../../receipts.ts';
+import type { Trust } from '../../trust.ts';
+import { type State, sendTagged, type TaggedBody, tagBody } from '../context.ts';
+import { unknownPath } from '../errors.ts';
+import { requireKnownHost } from '../origins.ts';
+
+export type Pages = {
+  /** HTML by path, with `noncePlaceholder` where each response has its own nonce. */
+  readonly documents: ReadonlyMap<string, string>;
+  /** HTML of /trust without its content. */
+  readonly trust: string;
+  /** By file name, which contains a hash of the content. */
+  readonly assets: ReadonlyMap<string, TaggedBody>;
+};
+
+export type StaticOptions = { readonly pages: Pages; readonly config: Pick<Config, 'publicUrl' | 'host'> };
+
+/** Written by `web/vite.config.ts`. */
+const noncePlaceholder = 'CSP_NONCE';
+const documentFiles = { '/': 'index.html', '/account': 'account/index.html' };
+const assetCaching = 'public, max-age=31536000, immutable';
+
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.wav': 'audio/wav',
+};
+
+/** @param folder output of `vite build web` */
+export async function readPages(folder: string): Promise<Pages> {
+  const documents = Object.entries(documentFiles).map(
+    async ([path, file]) => [path, await readFile(join(folder, file), 'utf8')] as const,
+  );
+  const names = await readdir(join(folder, 'assets'));
+  const assets = names.map(async (name) => [name, await readAsset(join(folder, 'assets', name))] as const);
+  return {
+    documents: new Map(await Promise.all(documents)),
+    trust: await readFile(join(folder, 'trust', 'index.html'), 'utf8'),
+    assets: new Map(await Promise.all(assets)),
+  };
+}
+
+async function readAsset(file: string): Promise<TaggedBody> {
+  const type = types[extname(file)];
+  if (type === undefined) throw new Error(`Expected one of ${Object.keys(types).join(', ')}, got ${file}`);
+  return tagBody(await readFile(file), type);
+}
+
+/** Pages use the cookies of accounts, so they require a known host. */
+export function addStaticRoutes(router: Router<State>, { pages, config }: StaticOptions): void {
+  const knownHost = requireKnownHost(config);
+  for (const [path, html] of pages.documents) {
+    router.get(path, knownHost, async function page(context) {
+      sendDocument(context, html);
+    });
+  }
+  router.get('/assets/:name', async function sendAsset(context) {
+    const asset = pages.assets.get(context.params.name ?? '');
+    if (asset === undefined) throw unknownPath(context);
+    sendTagged(context, asset, assetCaching);
+  });
+}
+
+function sendDocument(context: Context, html: string): void {
+  const nonce = randomBytes(16).toString('base64');
+  context.set({
+    'Content-Type': 'text/html; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': contentSecurityPolicy(nonce),
+    'Permissions-Policy': 'microphone=(self)',
+  });
+  context.body = html.replaceAll(noncePlaceholder, nonce);
+}
+
+/** wavesurfer.js styles its shadow tree with a nonce; scripts load from files only. */
+function contentSecurityPolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self'",
+    "connect-src 'self'",
+    'media-src blob:',
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+// GET /trust: models, figures, failures, keys and retention of this service; GET /trust/NAME: its recordings.
+
+type TrustRouteOptions = {
+  readonly pages: Pages;
+  readonly manifests: readonly Manifest[];
+  readonly receiptKeys: ReceiptKeys;
+  readonly config: Config;
+};
+
+type Served = { readonly html: string; readonly recordings: ReadonlyMap<string, TaggedBody> };
+
+const contentPlaceholder = '<!-- content -->';
+const recordingCaching = 'public, max-age=31536000, immutable';
+
+/** The page is made at its first request: it takes longer than the start of the service. */
+export function addTrustRoutes(router: Router<State>, options: TrustRouteOptions): void {
+  let loading: Promise<Served> | null = null;
+  const load = () => {
+    loading ??= readPage(options).catch((error: unknown) => {
+      loading = null;
+      throw error;
+    });
+    return loading;
+  };
+  router.get('/trust', requireKnownHost(options.config), async function trust(context) {
+    sendDocument(context, (await load()).html);
+  });
+  router.get('/trust/:name', async function trustRecording(context) {
+    const recording = (await load()).recordings.get(context.params.name ?? '');
+    if (recording === undefined) throw unknownPath(context);
+    sendTagged(context, recording, recordingCaching);
+  });
+}
+
+async function readPage({ pages, manifests, receiptKeys, config }: TrustRouteOptions): Promise<Served> {
+  const { readTrust } = await import('../../trust.ts');
+  const trust: Trust = await readTrust({ manifests, keys: receiptKeys.published, config });
+  const recordings = [...trust.files].map(([name, bytes]) => [name, tagBody(bytes, 'audio/flac')] as const);
+  return {
+    html: pages.trust.replace(contentPlaceholder, () => trust.content),
+    recordings: new Map(recordings),
+  };
+}

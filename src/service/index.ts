@@ -1,0 +1,261 @@
+/** Composition root of the service: config, workers -> database, accounts, jobs, app, servers and signals. */
+import type { Logger } from 'pino';
+import { ensureDir } from '../node/files.ts';
+import { readManifests } from '../node/models.ts';
+import { pagesFolder } from '../node/paths.ts';
+import { type AccountOptions, type Accounts, createAccounts } from './auth/accounts.ts';
+import type { RateLimiterFactory } from './auth/rate-limits.ts';
+import { loadOrCreateSecret } from './auth/secret.ts';
+import type { PlaygroundCodes } from './auth/short-tokens.ts';
+import { createTokens, type Tokens } from './auth/tokens.ts';
+import { createUsageCounts, type Usage } from './auth/usage.ts';
+import { type Config, ConfigError, defaultMetricsAddress } from './config.ts';
+import {
+  checkpoint,
+  createWriteFailures,
+  type Database,
+  databaseKind,
+  keepDeletingExpired,
+  openDatabase,
+} from './database.ts';
+import { createApp, createMetricsApp } from './http/app.ts';
+import { createMetrics } from './http/metrics.ts';
+import { createStreams, type Streams } from './http/routes/live.ts';
+import { readPages } from './http/routes/pages.ts';
+import { createHttpServer, type HttpServer } from './http/server.ts';
+import type { Jobs } from './jobs/jobs.ts';
+import { createLifecycle, handleSignals, type Lifecycle } from './lifecycle.ts';
+import { openReceiptKeys } from './receipts.ts';
+import type { TraceExport } from './traces.ts';
+import type { Pool } from './workers/pool.ts';
+
+/** Called once, when the service is ready. */
+export type Welcome = (service: {
+  readonly url: string;
+  readonly config: Config;
+  readonly tokens: Tokens;
+  readonly playgroundCodes: PlaygroundCodes;
+}) => Promise<void>;
+
+/** Time to send the responses of aborted requests. */
+const abortFlushMs = 300;
+/** Limit of the export of the last traces, within the time that supervisors wait after the shutdown limit. */
+const maxExportMs = 2000;
+
+type Service = {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+  readonly pool: Pool;
+  readonly servers: readonly HttpServer[];
+  readonly database: Database;
+  /** Ends the deletion of expired rows. */
+  stopDeleting(): Promise<void>;
+  readonly tokens: Tokens;
+  readonly usage: Usage;
+  readonly streams: Streams;
+  readonly jobs: Jobs | null;
+  readonly traceExport: TraceExport | null;
+};
+
+type ServiceOptions = Pick<Service, 'config' | 'logger' | 'pool'> & {
+  readonly welcome: Welcome | undefined;
+  /** Ends the process. */
+  exit(code: number): void;
+  /** @see handleSignals */
+  readonly parent: number | null;
+};
+
+/** Opens everything but the workers, then waits for them. */
+export async function openService({
+  config,
+  welcome,
+  logger,
+  pool,
+  exit,
+  parent,
+}: ServiceOptions): Promise<void> {
+  const lifecycle = createLifecycle();
+  const metrics = createMetrics();
+  const manifests = await readManifests(config.modelsDir);
+  ensureDir(config.dataDir);
+  const receiptKeys = await openReceiptKeys(config);
+  const database = await openDatabase(config.databaseUrl);
+  const failures = createWriteFailures(logger);
+  metrics.addWriteFailures(failures.counts);
+  const stopDeleting = keepDeletingExpired(database, failures);
+  const tokens = createTokens({ database, staticToken: config.token, failures });
+  const usage = createUsageCounts(database, Date.now, failures);
+  const secret = config.secret ?? (await loadOrCreateSecret(config.dataDir));
+  const rateLimiters = await openRateLimiters(config, secret, logger);
+  const accounts = openAccounts({ config, database, tokens, usage, secret, rateLimiters });
+  const jobs = await openJobQueue(config, database, secret, logger);
+  const pages = await readPages(pagesFolder);
+  const traceExport = await openTraces(config);
+  const collaborators = { config, pool, tokens, usage, lifecycle, metrics, manifests, logger, rateLimiters };
+  const streams = createStreams({ ...collaborators, secret });
+  const app = createApp({ ...collaborators, accounts, pages, streams, receiptKeys, jobs, traceExport });
+  const seconds = config.deadlineSeconds;
+  const main = createHttpServer(app.callback(), {
+    seconds,
+    ...(jobs === null ? {} : { jobSeconds: config.jobs.uploadSeconds }),
+  });
+  const servers = [main];
+  const url = await main.listen(config);
+  const metricsServer = await serveMetrics(config, metrics, logger);
+  if (metricsServer !== null) servers.push(metricsServer);
+  const service: Service = {
+    config,
+    logger,
+    lifecycle,
+    pool,
+    servers,
+    database,
+    stopDeleting,
+    tokens,
+    usage,
+    streams,
+    jobs,
+    traceExport,
+  };
+  handleSignals({
+    logger,
+    stop: () => stop(service),
+    abort: () => abort(service),
+    exit,
+    parent,
+  });
+  await pool.started;
+  process.stdout.write(`listening on ${url}\n`);
+  await welcome?.({ url, config, tokens, playgroundCodes: accounts.playgroundCodes });
+}
+
+/** Returns null without a separate address, and where another process uses the default one. */
+async function serveMetrics(
+  { metricsAddress, publicUrl, deadlineSeconds }: Config,
+  metrics: ReturnType<typeof createMetrics>,
+  logger: Logger,
+): Promise<HttpServer | null> {
+  if (typeof metricsAddress === 'string') return null;
+  const app = createMetricsApp({ metrics, config: { publicUrl, host: metricsAddress.host } }, logger);
+  const server = createHttpServer(app.callback(), { seconds: deadlineSeconds });
+  try {
+    logger.info({ url: await server.listen(metricsAddress) }, 'metrics');
+    return server;
+  } catch (error) {
+    const taken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+    if (!taken || metricsAddress !== defaultMetricsAddress) throw error;
+    logger.warn('no metrics: another process listens on 127.0.0.1:9464; set UNDERTONE_METRICS_ADDRESS');
+    return null;
+  }
+}
+
+/** Loads OpenTelemetry only if it is configured. */
+async function openTraces({ otlpUrl }: Config): Promise<TraceExport | null> {
+  if (otlpUrl === null) return null;
+  return (await import('./traces.ts')).openTraceExport(otlpUrl);
+}
+
+/** Loads its modules only if Redis is configured. */
+async function openJobQueue(
+  { redisUrl, jobs: settings }: Config,
+  database: Database,
+  secret: string,
+  logger: Logger,
+): Promise<Jobs | null> {
+  if (redisUrl === null) return null;
+  const { openJobs } = await import('./jobs/jobs.ts');
+  const { PersistenceError } = await import('./redis.ts');
+  const onUnreachable = () => logger.warn('Redis is unreachable: job requests fail until it is reachable');
+  const onUploadThreadLost = (cause: Error) => logger.error({ err: cause }, 'upload thread lost');
+  return openJobs({ redisUrl, database, secret, settings, onUnreachable, onUploadThreadLost }).catch(
+    (error: unknown) => {
+      throw error instanceof PersistenceError ? new ConfigError([error.message]) : error;
+    },
+  );
+}
+
+/** Counts requests in Redis for all hosts if it is configured, else in this process. */
+async function openRateLimiters(
+  { redisUrl }: Config,
+  secret: string,
+  logger: Logger,
+): Promise<RateLimiterFactory | null> {
+  if (redisUrl === null) return null;
+  const { createSharedRateLimiters } = await import('./auth/rate-limits.ts');
+  const { openRedis } = await import('./redis.ts');
+  return createSharedRateLimiters(openRedis(redisUrl), secret, (reachable) => {
+    if (reachable) logger.info('Redis is back: limits are counted for all hosts together');
+    else logger.warn('Redis cannot be reached: this process counts its own requests against the limits');
+  });
+}
+
+function openAccounts({
+  config,
+  ...parts
+}: Pick<AccountOptions, 'database' | 'tokens' | 'usage' | 'secret' | 'rateLimiters'> & {
+  readonly config: Config;
+}): Accounts {
+  return createAccounts({
+    ...parts,
+    kind: databaseKind(config.databaseUrl),
+    signUp: config.signUp,
+    secure: config.publicUrl?.startsWith('https:') ?? false,
+  });
+}
+
+/** Graceful shutdown. Requests that are still running shortly before the limit are answered 503. */
+async function stop({
+  config,
+  database,
+  jobs,
+  lifecycle,
+  logger,
+  pool,
+  servers,
+  stopDeleting,
+  streams,
+  tokens,
+  usage,
+  traceExport,
+}: Service): Promise<void> {
+  const limitMs = 1000 * config.shutdownSeconds;
+  lifecycle.startDraining();
+  const abortTimer = setTimeout(
+    () => {
+      logger.warn(pool.stats(), 'shutdown limit reached: aborting running requests');
+      pool.failAll(lifecycle.abort());
+      setTimeout(() => {
+        for (const server of servers) server.destroy();
+      }, abortFlushMs);
+    },
+    Math.max(0, limitMs - 2 * abortFlushMs),
+  );
+  const graceMs = Math.min(1000 * config.graceSeconds, limitMs / 2);
+  await new Promise((resolve) => setTimeout(resolve, graceMs));
+  lifecycle.refuseNew();
+  streams.sessions.drain();
+  jobs?.waits.end();
+  await Promise.all(servers.map((server) => server.drain()));
+  clearTimeout(abortTimer);
+  await pool.close();
+  for (const write of await Promise.allSettled([tokens.flush(), usage.flush()])) {
+    if (write.status === 'rejected')
+      logger.warn({ err: write.reason }, 'cannot write the last use of tokens or their counts');
+  }
+  await stopDeleting();
+  await checkpoint(database, config.databaseUrl).catch((error: unknown) =>
+    logger.warn({ err: error }, 'cannot write the journal of the database into its file'),
+  );
+  const exported = traceExport
+    ?.close()
+    .catch((error: unknown) => logger.warn({ err: error }, 'cannot export the last traces'));
+  await Promise.race([exported, new Promise((resolve) => setTimeout(resolve, maxExportMs))]);
+  logger.info('stopped');
+}
+
+/** Waits for the threads, which stop between two steps of an analysis: exiting inside ONNX Runtime would abort the process. */
+async function abort({ lifecycle, pool }: Service): Promise<void> {
+  pool.failAll(lifecycle.abort());
+  await pool.close();
+}

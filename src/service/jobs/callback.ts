@@ -1,0 +1,100 @@
+/** Sends one callback of the queue. */
+
+import { createHmac } from 'node:crypto';
+import type { FairBudget } from '../fair-share.ts';
+import { cancelledJob, encodeEvent, type StoredJob, toStoredJob } from './job-store.ts';
+import type { Payload } from './payload.ts';
+import { sendRequest } from './remote-audio.ts';
+import { moveToWait, type QueueJob, shareKeys, startJob, type WorkerContext } from './worker-context.ts';
+
+export async function processCallback(
+  context: WorkerContext,
+  budget: FairBudget,
+  job: QueueJob,
+  token: string | undefined,
+): Promise<void> {
+  const { config, cipher, logger, queues } = context;
+  const id = job.id as string;
+  const payload = await startJob(context, queues.callbacks, job, token);
+  const { callback, owner } = payload;
+  if (callback === null) return;
+  const reservation = budget.open(shareKeys(owner, callback));
+  if (!reservation.add(1)) return queues.callbacks.delay(job, owner, token);
+  try {
+    const ended = await findEnded(context, job, payload);
+    if (ended === null) return;
+    const delivered = await deliver({
+      id,
+      url: callback,
+      body: encodeEvent(ended),
+      secret: cipher.callbackSecret(owner),
+      privateHosts: config.jobs.privateHosts,
+      now: Date.now(),
+      signal: context.stop,
+    });
+    logger.info({ job_id: id, delivered }, 'callback sent');
+  } catch (error) {
+    if (!context.stop.aborted) throw error;
+    return moveToWait(job, token);
+  } finally {
+    reservation.release();
+  }
+}
+
+/** Null when the job was removed after its end. */
+async function findEnded(
+  { cipher, store }: WorkerContext,
+  job: QueueJob,
+  { cancelledAt, metadata }: Payload,
+): Promise<StoredJob | null> {
+  const id = job.id as string;
+  if (cancelledAt !== null) return cancelledJob(id, job.timestamp, cancelledAt, metadata);
+  const row = await store.read(id);
+  return row === null || row.outcome === null ? null : toStoredJob(cipher, row, null);
+}
+
+// Callbacks as in the Standard Webhooks specification.
+
+type Delivery = {
+  readonly id: string;
+  readonly url: string;
+  readonly body: string;
+  /** `whsec_` followed by base64. */
+  readonly secret: string;
+  readonly privateHosts: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly signal: AbortSignal;
+};
+
+const timeoutSeconds = 15;
+const maxResponseBytes = 65_536;
+const gone = 410;
+
+/** Returns false for 410, which ends delivery. @throws Error when a retry may succeed */
+async function deliver({ id, url, body, secret, privateHosts, now, signal }: Delivery): Promise<boolean> {
+  const timestamp = String(Math.floor(now / 1000));
+  const headers = {
+    'Content-Type': 'application/json',
+    'User-Agent': 'undertone',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': sign({ id, timestamp, body, secret }),
+  };
+  const limits = { privateHosts, seconds: timeoutSeconds, maxBytes: maxResponseBytes, signal };
+  const { status } = await sendRequest({ method: 'POST', url, headers, body, ...limits });
+  if (status === gone) return false;
+  if (status >= 200 && status < 300) return true;
+  throw new Error(`Expected 2xx from the callback, got ${status}`);
+}
+
+function sign(message: {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly body: string;
+  readonly secret: string;
+}): string {
+  const key = Buffer.from(message.secret.replace(/^whsec_/, ''), 'base64');
+  const text = `${message.id}.${message.timestamp}.${message.body}`;
+  return `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
+}

@@ -1,0 +1,172 @@
+/** Creates a job in the database and in the queue. */
+import type { AnalyzeOptions } from '../../engine/chunks.ts';
+import type { UsageKey } from '../auth/usage.ts';
+import { ServiceError } from '../errors.ts';
+import type { Metadata } from '../form.ts';
+import {
+  type JobOwner,
+  type JobRow,
+  type JobStore,
+  type JobSummary,
+  type ListedRow,
+  lostJobBody,
+  type QueueState,
+  type StoredJob,
+  toJobSummary,
+  toStoredJob,
+} from './job-store.ts';
+import { type Cipher, encryptMetadata, encryptPayload, type Payload } from './payload.ts';
+import { type Queues, queueStateOf } from './queues.ts';
+import type { RedisAccess, UploadStore } from './upload-store.ts';
+
+export type JobRequest = AnalyzeOptions & {
+  readonly owner: JobOwner;
+  readonly idempotencyKey: string | null;
+  /** From `digestRequest`. */
+  readonly digest: string;
+  readonly source: Payload['source'];
+  readonly callback: string | null;
+  readonly metadata?: Metadata;
+  /** Null: no receipt. */
+  readonly receipt?: Payload['receipt'];
+  readonly ignored?: Payload['ignored'];
+  /** Null counts the audio for no token. */
+  readonly usage?: UsageKey | null;
+};
+
+/**
+ * Returns the existing job for a reused idempotency key. Deletes the upload of an `id` that does not become a job.
+ * @throws ServiceError `invalid` when the key was used for a different request
+ */
+export async function createJob(context: JobsContext, id: string, request: JobRequest): Promise<StoredJob> {
+  try {
+    const inserted = await insert(context, id, request);
+    if (inserted.existing) {
+      await context.uploadStore.delete(id);
+      return await readJob(context, inserted.row);
+    }
+    await enqueue(context, inserted.row, request);
+    return toStoredJob(context.cipher, inserted.row, { status: 'waiting', progress: null });
+  } catch (error) {
+    await context.uploadStore.delete(id).catch(() => {});
+    throw error;
+  }
+}
+
+async function insert(
+  { store, cipher, expiresAt }: JobsContext,
+  id: string,
+  { owner, idempotencyKey, digest, metadata = {} }: JobRequest,
+): Promise<{ readonly row: JobRow; readonly existing: boolean }> {
+  const encrypted = encryptMetadata(metadata, id, cipher);
+  const job = { id, owner, idempotencyKey, digest, metadata: encrypted, expiresAt: expiresAt() };
+  const outcome = await store.insert(job);
+  if (outcome === 'owner_missing') {
+    throw new ServiceError('unauthenticated', 'The account of this token is gone');
+  }
+  const existing = outcome === 'duplicate_key';
+  const row = existing ? await store.findByKey(owner, idempotencyKey ?? '') : await store.read(id);
+  if (row === null) throw jobRemoved();
+  if (existing) requireSameRequest(row, digest);
+  return { row, existing };
+}
+
+async function enqueue(
+  { store, queues, cipher, uploadStore, withRedis }: JobsContext,
+  { id, created_at }: JobRow,
+  {
+    owner,
+    source,
+    channel,
+    channels,
+    segments,
+    callback,
+    metadata = {},
+    receipt = null,
+    ignored,
+    usage = null,
+  }: JobRequest,
+): Promise<void> {
+  try {
+    const installation = await store.installationId();
+    const fields = {
+      source,
+      channel,
+      channels,
+      segments,
+      callback,
+      metadata,
+      receipt,
+      ignored,
+      usage,
+      owner: owner.key,
+      installation,
+      cancelledAt: null,
+    };
+    const payload = encryptPayload(fields, id, cipher);
+    await withRedis(async () => {
+      if (source.kind === 'upload' && !(await uploadStore.keep(id))) throw jobRemoved();
+      await queues.analyses.add({ id, owner: owner.key, payload, createdAt: Number(created_at) });
+    });
+  } catch (error) {
+    await store.delete(id);
+    throw error;
+  }
+}
+
+/** The job of the idempotency key was removed during the request, or the upload has expired. */
+function jobRemoved(): ServiceError {
+  return new ServiceError('overloaded', 'The job has just been removed; send it again');
+}
+
+export function requireSameRequest(row: JobRow, digest: string): void {
+  if (row.digest === digest) return;
+  const message = 'Expected the request that this `Idempotency-Key` was first used for, got a different one';
+  const problem = { where: 'header', field: 'Idempotency-Key', reason: 'idempotency_key', message } as const;
+  throw new ServiceError('invalid', message, { problems: [problem] });
+}
+
+// Jobs as JSON: rows of the database with the state of those in the queue.
+
+/** A job is in the database slightly before it is in the queue. */
+const reconcileAfterMs = 10_000;
+
+export async function readJob(context: JobsContext, row: JobRow): Promise<StoredJob> {
+  return toStoredJob(context.cipher, ...(await withQueueState(context, row)));
+}
+
+export async function readSummary(context: JobsContext, row: ListedRow): Promise<JobSummary> {
+  return toJobSummary(context.cipher, ...(await withQueueState(context, row)));
+}
+
+async function withQueueState<Row extends ListedRow>(
+  context: JobsContext,
+  row: Row,
+): Promise<[Row | JobRow, QueueState | null]> {
+  if (row.outcome !== null) return [row, null];
+  const state = await context.withRedis(() => queueStateOf(context.queues, row.id));
+  if (state !== null) return [row, state];
+  return [(await reconcile(context, row)) ?? row, null];
+}
+
+/** A job without a queue entry has just ended, was just created, or is lost since Redis restarted: then it is failed. */
+async function reconcile({ store, expiresAt }: JobsContext, { id }: ListedRow): Promise<JobRow | null> {
+  const row = await store.read(id);
+  if (row === null || row.outcome !== null) return row;
+  if (Date.now() - Number(row.created_at) < reconcileAfterMs) return row;
+  await store.finish(id, 'failed', lostJobBody, expiresAt());
+  await store.releaseKey(id);
+  return store.read(id);
+}
+
+/** Shared by the operations on jobs in the service. */
+export type JobsContext = {
+  readonly store: JobStore;
+  readonly queues: Queues;
+  readonly cipher: Cipher;
+  readonly withRedis: RedisAccess;
+  /** Uses `withRedis`. */
+  readonly uploadStore: UploadStore;
+  /** Expiry of a job that is created or lost now, ms since 1970. */
+  expiresAt(): number;
+};

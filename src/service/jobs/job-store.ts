@@ -1,0 +1,242 @@
+/** Jobs in the database, and as JSON. */
+
+import type { z } from 'zod';
+import type { jobSchemas } from '../api/job-schemas.ts';
+import {
+  type Database,
+  databaseUnavailable,
+  isForeignKeyViolation,
+  isUniqueViolation,
+  type JobTable,
+  runQuery,
+  type Selectable,
+} from '../database.ts';
+import { errorJson, type SerializedError, ServiceError } from '../errors.ts';
+import type { Metadata } from '../form.ts';
+import { type Cipher, decryptMetadata } from './payload.ts';
+
+// Jobs in the database: their owners and results, until they expire.
+
+export type JobRow = Selectable<JobTable>;
+/** A row without the report, which may be megabytes. */
+export type ListedRow = Omit<JobRow, 'body'>;
+export type Outcome = 'done' | 'failed';
+
+const listed = [
+  'id',
+  'holder',
+  'owner',
+  'idempotency_key',
+  'digest',
+  'metadata',
+  'created_at',
+  'expires_at',
+  'finished_at',
+  'outcome',
+] as const;
+
+export type JobOwner = {
+  /** `account:ID`, or `token:ID` for a token without an account; stored in the column `holder`. */
+  readonly key: string;
+  /** Stored in the column `owner`. */
+  readonly accountId: string | null;
+};
+
+type NewJob = {
+  readonly id: string;
+  readonly owner: JobOwner;
+  readonly idempotencyKey: string | null;
+  /** From `digestRequest`; stored only with an idempotency key. */
+  readonly digest: string;
+  /** From `encryptMetadata`. */
+  readonly metadata: string | null;
+  readonly expiresAt: number;
+};
+
+/** Promises reject with ServiceError `storage_unavailable`. */
+export type JobStore = {
+  /** `duplicate_key`: another job of the owner has the idempotency key. */
+  insert(job: NewJob): Promise<'inserted' | 'duplicate_key' | 'owner_missing'>;
+  find(owner: JobOwner, id: string): Promise<JobRow | null>;
+  findByKey(owner: JobOwner, idempotencyKey: string): Promise<JobRow | null>;
+  /** Up to `count` jobs, newest first, older than `before` unless null. */
+  list(owner: JobOwner, before: ListedRow | null, count: number): Promise<ListedRow[]>;
+  /** Reads a job of any owner, for workers. */
+  read(id: string): Promise<JobRow | null>;
+  /** Returns those of `ids` that have not ended. */
+  findOpen(ids: readonly string[]): Promise<string[]>;
+  /** Returns false when the job has ended or was deleted: one of several workers succeeds. */
+  finish(id: string, outcome: Outcome, body: string, expiresAt: number): Promise<boolean>;
+  /** Makes the idempotency key available for another job. */
+  releaseKey(id: string): Promise<void>;
+  delete(id: string): Promise<void>;
+  /** Deletes a job that has not ended. Returns false otherwise. */
+  cancel(id: string): Promise<boolean>;
+  /** Identifies the database. */
+  installationId(): Promise<string>;
+};
+
+/** @param now milliseconds since 1970 */
+export function createJobStore(database: Database, now: () => number = Date.now): JobStore {
+  let instance: string | null = null;
+  const live = () => database.selectFrom('jobs').selectAll().where('expires_at', '>', now());
+  return {
+    async insert({ id, owner, idempotencyKey, digest, metadata, expiresAt }) {
+      const row = {
+        id,
+        holder: owner.key,
+        owner: owner.accountId,
+        idempotency_key: idempotencyKey,
+        digest: idempotencyKey === null ? null : digest,
+        metadata,
+        created_at: now(),
+        expires_at: expiresAt,
+      };
+      try {
+        await database.insertInto('jobs').values(row).execute();
+        return 'inserted';
+      } catch (error) {
+        if (isUniqueViolation(error)) return 'duplicate_key';
+        if (isForeignKeyViolation(error)) return 'owner_missing';
+        throw databaseUnavailable(error);
+      }
+    },
+    find: (owner, id) => first(live().where('holder', '=', owner.key).where('id', '=', id)),
+    findByKey: (owner, key) =>
+      first(live().where('holder', '=', owner.key).where('idempotency_key', '=', key)),
+    async list(owner, before, count) {
+      const all = database
+        .selectFrom('jobs')
+        .select(listed)
+        .where('expires_at', '>', now())
+        .where('holder', '=', owner.key);
+      const older = all.where((is) => {
+        if (before === null) return is.lit(true);
+        const { created_at, id } = before;
+        const same = is.and([is('created_at', '=', created_at), is('id', '<', id)]);
+        return is.or([is('created_at', '<', created_at), same]);
+      });
+      return runQuery(older.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(count).execute());
+    },
+    read: (id) => first(live().where('id', '=', id)),
+    async findOpen(ids) {
+      const all = database.selectFrom('jobs').select('id').where('id', 'in', ids);
+      const open = all.where('outcome', 'is', null).where('expires_at', '>', now());
+      return (await runQuery(open.execute())).map(({ id }) => id);
+    },
+    async finish(id, outcome, body, expiresAt) {
+      const open = database.updateTable('jobs').where('id', '=', id).where('outcome', 'is', null);
+      const ended = open.set({ outcome, body, finished_at: now(), expires_at: expiresAt });
+      const { numUpdatedRows } = await runQuery(ended.executeTakeFirst());
+      return numUpdatedRows > 0n;
+    },
+    async releaseKey(id) {
+      const row = database.updateTable('jobs').where('id', '=', id);
+      await runQuery(row.set({ idempotency_key: null, digest: null }).execute());
+    },
+    async delete(id) {
+      await runQuery(database.deleteFrom('jobs').where('id', '=', id).execute());
+    },
+    async cancel(id) {
+      const open = database.deleteFrom('jobs').where('id', '=', id).where('outcome', 'is', null);
+      const { numDeletedRows } = await runQuery(open.executeTakeFirst());
+      return numDeletedRows > 0n;
+    },
+    async installationId() {
+      const only = () => runQuery(database.selectFrom('installation').select('id').executeTakeFirstOrThrow());
+      instance ??= (await only()).id;
+      return instance;
+    },
+  };
+}
+
+async function first<Row>(query: { executeTakeFirst(): Promise<Row | undefined> }): Promise<Row | null> {
+  return (await runQuery(query.executeTakeFirst())) ?? null;
+}
+
+// JSON of a job, as in responses and callbacks.
+
+export type JobProgress = Readonly<z.infer<(typeof jobSchemas)['JobProgress']>>;
+export type JobSummary = Readonly<z.infer<(typeof jobSchemas)['JobSummary']>>;
+/** A job whose report or error is JSON text, as stored: a report of hours has megabytes, and is never parsed here. */
+export type StoredJob = JobSummary & {
+  readonly resultJson: string | null;
+  /** The body of an error response without `request_id`. */
+  readonly errorJson: string | null;
+};
+
+export type QueueState = { readonly status: 'waiting' | 'running'; readonly progress: JobProgress | null };
+
+export function toJobSummary(cipher: Cipher, row: ListedRow, state: QueueState | null): JobSummary {
+  return {
+    id: row.id,
+    status: row.outcome ?? state?.status ?? 'waiting',
+    created_at: toTime(row.created_at),
+    finished_at: row.finished_at === null ? null : toTime(row.finished_at),
+    expires_at: toTime(row.expires_at),
+    progress: row.outcome === null ? (state?.progress ?? null) : null,
+    metadata: decryptMetadata(row.metadata, row.id, cipher),
+  };
+}
+
+export function toStoredJob(cipher: Cipher, row: JobRow, state: QueueState | null): StoredJob {
+  return {
+    ...toJobSummary(cipher, row, state),
+    resultJson: row.outcome === 'done' ? row.body : null,
+    errorJson: row.outcome === 'failed' ? row.body : null,
+  };
+}
+
+/** @param more further members @returns JSON text */
+export function encodeJob({ resultJson, errorJson, ...summary }: StoredJob, more: object = {}): string {
+  const members = JSON.stringify({ ...more, ...summary }).slice(0, -1);
+  return `${members},"result":${resultJson ?? 'null'},"error":${errorJson ?? 'null'}}`;
+}
+
+/** @param more further members @returns JSON text: `{"jobs": [...]}` */
+export function encodeJobs(jobs: readonly StoredJob[], more: object): string {
+  const members = Object.entries(more).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
+  return `{"jobs":[${jobs.map((job) => encodeJob(job)).join(',')}]${members.join('')}}`;
+}
+
+/** The body of a callback, as JSON text: the job, with `type` and `timestamp` as in Standard Webhooks. */
+export function encodeEvent(job: StoredJob): string {
+  return encodeJob(job, { type: `job.${job.status}`, timestamp: job.finished_at });
+}
+
+/** A job that was removed before its end. Times are ms since 1970. */
+export function cancelledJob(
+  id: string,
+  createdAt: number,
+  cancelledAt: number,
+  metadata: Metadata,
+): StoredJob {
+  return {
+    id,
+    status: 'cancelled',
+    created_at: toTime(createdAt),
+    finished_at: toTime(cancelledAt),
+    expires_at: toTime(cancelledAt),
+    progress: null,
+    metadata,
+    resultJson: null,
+    errorJson: null,
+  };
+}
+
+/** PostgreSQL returns 64-bit integers as text. */
+function toTime(ms: number): string {
+  return new Date(Number(ms)).toISOString();
+}
+
+export function isProgress(value: unknown): value is JobProgress {
+  return typeof value === 'object' && value !== null && 'analysed_s' in value;
+}
+
+export function storedError(error: SerializedError): string {
+  return JSON.stringify(errorJson(error));
+}
+
+export const lostJobBody = storedError(
+  new ServiceError('queue_unavailable', 'The queue lost this job; send it again'),
+);

@@ -1,0 +1,317 @@
+/** Jobs as the HTTP routes use them. */
+import { randomBase62 } from '../auth/token-format.ts';
+import type { JobSettings } from '../config.ts';
+import type { Database } from '../database.ts';
+import { ServiceError } from '../errors.ts';
+import { createFairBudget, type ExternalUse } from '../fair-share.ts';
+import { openRedis, type Redis, requireNoPersistence, waitForRedis } from '../redis.ts';
+import { deferred } from '../workers/threads.ts';
+import {
+  createJob,
+  type JobRequest,
+  type JobsContext,
+  readJob,
+  readSummary,
+  requireSameRequest,
+} from './create-job.ts';
+import {
+  createJobStore,
+  encodeJob,
+  encodeJobs,
+  type JobOwner,
+  type JobStore,
+  type JobSummary,
+  type StoredJob,
+} from './job-store.ts';
+import {
+  type Cipher,
+  createCipher,
+  type DigestInput,
+  decryptPayload,
+  digestRequest,
+  type EncryptedPayload,
+  encryptPayload,
+  type Payload,
+} from './payload.ts';
+import { countWaiting, findQueued, type JobStats, openQueues, readStats } from './queues.ts';
+import { createRedisAccess, createUploadStore, type RedisAccess, type UploadStore } from './upload-store.ts';
+import { createUploads, type Uploads } from './uploads.ts';
+
+export type { JobRequest } from './create-job.ts';
+export type { JobOwner, JobSummary, StoredJob } from './job-store.ts';
+export type { JobStats } from './queues.ts';
+
+/** One page of jobs; `last` is the id of its last job when more follow. */
+type JobPage = { readonly jobs: readonly JobSummary[]; readonly last: string | null };
+
+/** Promises reject with ServiceError `queue_unavailable` or `storage_unavailable`. */
+export type Jobs = {
+  /** Stores uploads, which expire unless they become jobs. */
+  readonly uploadStore: UploadStore;
+  readonly uploads: Uploads;
+  digest(request: DigestInput): string;
+  createId(): string;
+  /** See QueueSlots. */
+  reserveSlots<T>(owner: JobOwner, count: number, work: () => Promise<T>): Promise<T>;
+  /** See createJob. */
+  create(id: string, request: JobRequest): Promise<StoredJob>;
+  find(owner: JobOwner, id: string): Promise<StoredJob | null>;
+  readonly waits: JobWaits;
+  /** Newest first, older than the job `after`. Returns null for an unknown `after`. */
+  list(owner: JobOwner, after: string | null): Promise<JobPage | null>;
+  hasKey(owner: JobOwner, idempotencyKey: string): Promise<boolean>;
+  /** @throws ServiceError `invalid` when the key was used for a different request */
+  findByKey(owner: JobOwner, idempotencyKey: string, digest: string): Promise<StoredJob | null>;
+  /** Cancels a job that has not ended, deletes one that has. Returns false for an unknown job. */
+  remove(owner: JobOwner, id: string): Promise<boolean>;
+  /** Signing secret of the owner's callbacks. */
+  callbackSecret(owner: JobOwner): string;
+  readonly encode: typeof encodeJob;
+  readonly encodeAll: typeof encodeJobs;
+  stats(): Promise<JobStats>;
+  close(): Promise<void>;
+};
+
+type JobsOptions = {
+  readonly redisUrl: string;
+  readonly database: Database;
+  readonly secret: string;
+  readonly settings: JobSettings;
+  /** Called when Redis cannot be reached at the start. */
+  readonly onUnreachable: () => void;
+  /** The upload thread is replaced. */
+  readonly onUploadThreadLost?: (cause: Error) => void;
+};
+
+const idPrefix = 'job_';
+const idLength = 20;
+/** Jobs per page. */
+const pageSize = 100;
+
+/** @throws PersistenceError when Redis is reachable and persists */
+export async function openJobs(options: JobsOptions): Promise<Jobs> {
+  const redis = await connect(options);
+  const context = createContext(redis, options);
+  const { store, queues, cipher, uploadStore, withRedis } = context;
+  const { redisUrl, secret, settings } = options;
+  const uploads = createUploads({
+    redisUrl,
+    secret,
+    settings: { audioSeconds: settings.audioSeconds, uploadSeconds: settings.uploadSeconds },
+    drop: uploadStore.delete,
+    onLost: options.onUploadThreadLost,
+  });
+  const waits = createJobWaits(store);
+  const slots: QueueSlots = createQueueSlots({
+    size: settings.queue,
+    countUsed: (owner) => withRedis(() => countWaiting(queues, owner)),
+  });
+  return {
+    ...createLookups(context),
+    uploadStore,
+    uploads,
+    digest: (request) => digestRequest(cipher.digestKey, request),
+    createId: () => idPrefix + randomBase62(idLength),
+    waits,
+    reserveSlots: (owner, count, work) => slots.reserve(owner.key, count, work),
+    create: (id, request) => createJob(context, id, request),
+    async remove(owner, id) {
+      const row = await store.find(owner, id);
+      if (row === null) return false;
+      await (row.outcome === null ? cancelJob(context, id) : store.delete(id));
+      return true;
+    },
+    callbackSecret: (owner) => cipher.callbackSecret(owner.key),
+    encode: encodeJob,
+    encodeAll: encodeJobs,
+    stats: () => withRedis(() => readStats(queues)),
+    async close() {
+      waits.end();
+      await uploads.close();
+      await queues.close();
+      redis.disconnect();
+    },
+  };
+}
+
+async function connect({ redisUrl, onUnreachable }: JobsOptions): Promise<Redis> {
+  const redis = openRedis(redisUrl);
+  try {
+    if (await waitForRedis(redis)) await requireNoPersistence(redis);
+    else onUnreachable();
+    return redis;
+  } catch (error) {
+    redis.disconnect();
+    throw error;
+  }
+}
+
+function createContext(redis: Redis, { database, secret, settings }: JobsOptions): JobsContext {
+  const cipher = createCipher(secret);
+  const withRedis = createRedisAccess(redis);
+  return {
+    store: createJobStore(database),
+    queues: openQueues(redis, cipher),
+    cipher,
+    withRedis,
+    uploadStore: guardUploadStore(createUploadStore({ redis, cipher, settings }), withRedis),
+    expiresAt: () => Date.now() + 1000 * (settings.audioSeconds + settings.resultSeconds),
+  };
+}
+
+function guardUploadStore(store: UploadStore, withRedis: RedisAccess): UploadStore {
+  return {
+    append: (...chunk) => withRedis(() => store.append(...chunk)),
+    keep: (id) => withRedis(() => store.keep(id)),
+    read: (...part) => withRedis(() => store.read(...part)),
+    delete: (id) => withRedis(() => store.delete(id)),
+  };
+}
+
+function createLookups(context: JobsContext): Pick<Jobs, 'find' | 'list' | 'hasKey' | 'findByKey'> {
+  const { store } = context;
+  return {
+    async find(owner, id) {
+      const row = await store.find(owner, id);
+      return row && readJob(context, row);
+    },
+    async list(owner, after) {
+      const before = after === null ? null : await store.find(owner, after);
+      if (after !== null && before === null) return null;
+      const rows = await store.list(owner, before, pageSize + 1);
+      const page = rows.slice(0, pageSize);
+      const last = rows.length > pageSize ? (page.at(-1)?.id ?? null) : null;
+      return { jobs: await Promise.all(page.map((row) => readSummary(context, row))), last };
+    },
+    hasKey: async (owner, key) => (await store.findByKey(owner, key)) !== null,
+    async findByKey(owner, key, digest) {
+      const row = await store.findByKey(owner, key);
+      if (row !== null) requireSameRequest(row, digest);
+      return row && readJob(context, row);
+    },
+  };
+}
+
+// Cancels a job that has not ended.
+
+/** A running job is ended by its worker, which also sends the callback. */
+async function cancelJob(context: JobsContext, id: string): Promise<void> {
+  const { store, queues, cipher, uploadStore, withRedis } = context;
+  const queued = await withRedis(() => findQueued(queues, id));
+  if (!(await store.cancel(id))) return store.delete(id);
+  await withRedis(async () => {
+    await uploadStore.delete(id);
+    if (queued === null) return;
+    const { job, queue } = queued;
+    const payload = readPayload(job.data, id, cipher);
+    if (payload === null || !(await queue.remove(job, payload.owner)) || payload.callback === null) return;
+    const cancelled = encryptPayload({ ...payload, cancelledAt: Date.now() }, id, cipher);
+    await queues.callbacks.add({ id, owner: payload.owner, payload: cancelled, createdAt: job.timestamp });
+  });
+}
+
+/** Null for a payload of a later release, whose worker finds the job removed. */
+function readPayload(encrypted: EncryptedPayload, id: string, cipher: Cipher): Payload | null {
+  try {
+    return decryptPayload(encrypted, id, cipher);
+  } catch {
+    return null;
+  }
+}
+
+// Admission to the queue: jobs that wait, and those of requests in progress, share its slots as a FairBudget.
+
+type QueueSlots = {
+  /** Reserves slots until `work` has added the jobs. @throws ServiceError `overloaded` when the owner's share is smaller */
+  reserve<T>(owner: string, count: number, work: () => Promise<T>): Promise<T>;
+};
+
+const retryAfterSeconds = 5;
+
+export function createQueueSlots(options: {
+  readonly size: number;
+  /** Counts the jobs in the queue. */
+  countUsed(owner: string): Promise<ExternalUse>;
+}): QueueSlots {
+  const budget = createFairBudget(options.size, { firstAmount: 1 });
+  return {
+    async reserve(owner, count, work) {
+      if (count === 0) return work();
+      const used = await options.countUsed(owner);
+      const reservation = budget.open([owner]);
+      if (!reservation.add(count, used)) {
+        const available = budget.available(owner, used);
+        const message = `Expected at most ${available} more jobs of this owner in the queue, got ${count}`;
+        throw new ServiceError('overloaded', message, { retryAfterSeconds });
+      }
+      try {
+        return await work();
+      } finally {
+        reservation.release();
+      }
+    },
+  };
+}
+
+// Requests that wait for the end of a job: one query at a time asks the database about all jobs that are waited for.
+
+type JobWaits = {
+  /**
+   * Resolves when the job has ended or is gone, after `ms`, and when `signal` aborts; at once after `end`, and when the
+   * owner has its share of the waits.
+   */
+  wait(owner: JobOwner, id: string, ms: number, signal: AbortSignal): Promise<void>;
+  count(): number;
+  /** Resolves every wait, now and later. */
+  end(): void;
+};
+
+const pollMs = 250;
+/** Each is an open request. */
+const maxWaits = 1024;
+
+export function createJobWaits(store: Pick<JobStore, 'findOpen'>): JobWaits {
+  /** Ids of jobs by the function that resolves their wait. */
+  const waits = new Map<() => void, string>();
+  const budget = createFairBudget(maxWaits);
+  let polling = false;
+  let ended = false;
+
+  async function poll(): Promise<void> {
+    const asked = [...waits];
+    // The request reports a failure by its next query.
+    const ids = [...new Set(waits.values())];
+    const open = new Set(ids.length === 0 ? [] : await store.findOpen(ids).catch(() => []));
+    for (const [resolve, id] of asked) if (!open.has(id)) resolve();
+    polling = false;
+    schedule();
+  }
+
+  function schedule(): void {
+    if (polling || waits.size === 0) return;
+    polling = true;
+    setTimeout(() => void poll(), pollMs);
+  }
+
+  return {
+    async wait(owner, id, ms, signal) {
+      const reservation = budget.open([owner.key]);
+      if (ended || signal.aborted || !reservation.add(1)) return;
+      const { promise, resolve } = deferred<void>();
+      const end = () => resolve();
+      const limit = setTimeout(end, ms);
+      signal.addEventListener('abort', end);
+      waits.set(end, id);
+      schedule();
+      await promise;
+      clearTimeout(limit);
+      waits.delete(end);
+      reservation.release();
+    },
+    count: () => waits.size,
+    end: () => {
+      ended = true;
+      for (const resolve of waits.keys()) resolve();
+    },
+  };
+}

@@ -1,0 +1,157 @@
+/** What Redis holds of a job: encrypted payloads, and digests of requests. */
+
+import { createHmac, type Hmac } from 'node:crypto';
+import { z } from 'zod';
+import { type AnalyzeOptions, channelModes } from '../../engine/chunks.ts';
+import { ignoredSchema } from '../../engine/receipt.ts';
+import { decryptBytes, deriveKey, encryptBytes } from '../auth/secret.ts';
+import type { Metadata, RecordingName } from '../form.ts';
+
+// Payload of a job in Redis: versioned, and encrypted because URLs may contain keys.
+
+/** Increased with every change that workers of the release before cannot read. */
+const version = 1;
+
+const bytes = z.int().min(0);
+
+const schema = z.object({
+  source: z.discriminatedUnion('kind', [
+    z.object({
+      kind: z.literal('upload'),
+      sizes: z.object({ audio: bytes, baselines: z.array(bytes).readonly() }),
+    }),
+    z.object({ kind: z.literal('object'), url: z.string() }),
+  ]),
+  /** 0-based; null averages all channels. */
+  channel: z.int().min(0).nullable(),
+  channels: z.enum(channelModes).nullable(),
+  segments: z
+    .array(z.object({ start: z.number(), end: z.number(), speaker: z.string() }))
+    .readonly()
+    .nullable(),
+  callback: z.string().nullable(),
+  metadata: z.record(z.string(), z.string()),
+  /** Null: no receipt. `purpose`: that of the token. */
+  receipt: z.object({ purpose: z.string().nullable() }).nullable(),
+  /** Of the report. */
+  ignored: ignoredSchema.optional(),
+  /** Whose usage the audio counts as; null for no token. */
+  usage: z.object({ token: z.string(), owner: z.string().nullable() }).nullable(),
+  /** `JobOwner.key`. */
+  owner: z.string(),
+  /** `JobStore.installationId` of the database with the job. */
+  installation: z.string(),
+  /** Set in callbacks of cancelled jobs, ms since 1970. */
+  cancelledAt: z.number().nullable(),
+});
+
+export type Payload = Readonly<z.infer<typeof schema>>;
+
+export type EncryptedPayload = { readonly sealed: string };
+
+/** A later release wrote the payload; only its workers can process the job. */
+export class NewerPayloadError extends Error {}
+
+/** No release writes such a payload. */
+export class PayloadError extends Error {}
+
+export function encryptPayload(payload: Payload, id: string, cipher: Cipher): EncryptedPayload {
+  const json = JSON.stringify({ version, ...payload });
+  return { sealed: cipher.encrypt(Buffer.from(json), aadOf(id)).toString('base64') };
+}
+
+/** For the database, which keeps it with the result. @returns null when it is empty */
+export function encryptMetadata(metadata: Metadata, id: string, cipher: Cipher): string | null {
+  if (Object.keys(metadata).length === 0) return null;
+  return cipher.encrypt(Buffer.from(JSON.stringify(metadata)), `${id}/metadata`).toString('base64');
+}
+
+/** Returns an empty object for metadata of another secret. */
+export function decryptMetadata(encrypted: string | null, id: string, cipher: Cipher): Metadata {
+  if (encrypted === null) return {};
+  try {
+    return JSON.parse(cipher.decrypt(Buffer.from(encrypted, 'base64'), `${id}/metadata`).toString());
+  } catch {
+    return {};
+  }
+}
+
+/** @throws NewerPayloadError, PayloadError */
+export function decryptPayload({ sealed }: EncryptedPayload, id: string, cipher: Cipher): Payload {
+  const json = parse(() => JSON.parse(cipher.decrypt(Buffer.from(sealed, 'base64'), aadOf(id)).toString()));
+  const envelope = parse(() => z.looseObject({ version: z.int().min(1) }).parse(json));
+  if (envelope.version > version) {
+    throw new NewerPayloadError(`Expected a payload of version ${version}, got version ${envelope.version}`);
+  }
+  return parse(() => schema.parse(json));
+}
+
+function parse<Value>(read: () => Value): Value {
+  try {
+    return read();
+  } catch (cause) {
+    throw new PayloadError('Expected the payload of a job, got something else', { cause });
+  }
+}
+
+function aadOf(id: string): string {
+  return `${id}/payload`;
+}
+
+// Encrypts payloads and recordings in Redis with AES-256-GCM. The key is never stored in Redis.
+
+export type Cipher = {
+  /** @param aad additional authenticated data: identifies the content and is required to decrypt it */
+  encrypt(bytes: Uint8Array, aad: string): Buffer;
+  /** @throws Error for a different secret, a different `aad` or modified bytes */
+  decrypt(encrypted: Uint8Array, aad: string): Buffer;
+  /** Identifies the secret without revealing it. */
+  readonly fingerprint: string;
+  /** Signing secret of the owner's callbacks, as in the Standard Webhooks specification. */
+  callbackSecret(owner: string): string;
+  /** Replaces the name of an owner in Redis keys. */
+  pseudonym(owner: string): string;
+  /** For `digestRequest`. */
+  readonly digestKey: Uint8Array;
+};
+
+export function createCipher(secret: string): Cipher {
+  const key = deriveKey(secret, 'waiting audio');
+  const callbackKey = deriveKey(secret, 'callbacks');
+  const ownerKey = deriveKey(secret, 'owners');
+  return {
+    pseudonym: (owner) => createHmac('sha256', ownerKey).update(owner).digest('base64url').slice(0, 22),
+    digestKey: deriveKey(secret, 'request digests'),
+    fingerprint: deriveKey(secret, 'fingerprint').toString('hex').slice(0, 8),
+    callbackSecret: (owner) => `whsec_${createHmac('sha256', callbackKey).update(owner).digest('base64')}`,
+    encrypt: (bytes, aad) => encryptBytes(key, bytes, aad),
+    decrypt: (encrypted, aad) => decryptBytes(key, encrypted, aad),
+  };
+}
+
+// Keyed digests of requests, compared when an idempotency key is reused. Each uploaded part has its own digest, so
+// neither the order of parts nor the multipart boundary matters.
+
+/** The source is an upload, by the digests of its parts, or a URL. */
+export type DigestInput = AnalyzeOptions & {
+  readonly source:
+    | { readonly audio: string; readonly baselines: readonly string[] }
+    | { readonly url: string };
+  readonly callback: string | null;
+  readonly receipt?: boolean;
+  readonly metadata?: Metadata;
+};
+
+export function createPartDigest(key: Uint8Array, part: RecordingName): Hmac {
+  return createHmac('sha256', key).update(`${part}\n`);
+}
+
+/** @returns HMAC-SHA256 of a request in hexadecimal */
+export function digestRequest(
+  key: Uint8Array,
+  { source, channel, channels, segments, callback, receipt = false, metadata = {} }: DigestInput,
+): string {
+  const parts = 'url' in source ? ['url', source.url] : ['upload', source.audio, ...source.baselines];
+  const text = JSON.stringify([parts, channel, channels, segments, callback, receipt, metadata]);
+  return createHmac('sha256', key).update(`request\n${text}`).digest('hex');
+}

@@ -1,0 +1,217 @@
+/** Processes one job of an analysis queue. */
+import { setInterval, setTimeout as sleep } from 'node:timers/promises';
+import { deserializeError, explainLimit, ServiceError } from '../errors.ts';
+import type { FairSemaphore, Permit } from '../fair-share.ts';
+import { baselineNames, type RecordingName } from '../form.ts';
+import { type SigningKey, signReceipt } from '../receipts.ts';
+import { ThreadLostError } from '../workers/threads.ts';
+import { storedError } from './job-store.ts';
+import type { JobReply, QueueName } from './job-threads.ts';
+import { decryptPayload, type Payload } from './payload.ts';
+import type { JobQueue } from './queues.ts';
+import { fetchAudio, fetchFailed, ReservationError, RetryableFetchError } from './remote-audio.ts';
+import {
+  finishCancelledJob,
+  finishJob,
+  moveToWait,
+  type QueueJob,
+  shareKeys,
+  startJob,
+  type WorkerContext,
+} from './worker-context.ts';
+
+const removalCheckMs = 1000;
+const advice = { 'audio.too_long': 'UNDERTONE_JOB_MAX_SECONDS sets the limit' };
+
+type AnalysisQueue = JobQueue & { readonly kind: QueueName; readonly slots: FairSemaphore };
+
+/** Jobs of `analyses` with long recordings move to `long`. */
+export async function processAnalysis(
+  context: WorkerContext,
+  queue: AnalysisQueue,
+  job: QueueJob,
+  token: string | undefined,
+): Promise<void> {
+  const { logger, queues, store } = context;
+  const id = job.id as string;
+  const payload = await startJob(context, queue, job, token);
+  const row = await store.read(id);
+  if (row === null) return finishCancelledJob(context, job, payload);
+  if (row.outcome !== null) return void (await finishJob(context, job, payload, row.outcome, row.body ?? ''));
+  const acquired = queue.slots.acquire(payload.owner);
+  if (acquired === null) return moveToWait(job, token);
+  const permit = await acquired;
+  const started = performance.now();
+  const finished = new AbortController();
+  const removed = watchRemoval(context, id, finished.signal);
+  try {
+    const report = await analyze(context, { queue: queue.kind, permit, job, payload, removed });
+    if (report === null) {
+      const entry = { id, owner: payload.owner, payload: job.data, createdAt: job.timestamp };
+      return await queues.long.add(entry);
+    }
+    const outcome = await finishJob(context, job, payload, 'done', report.json);
+    if (outcome !== 'done') return;
+    if (payload.usage !== null) context.usage.add(payload.usage, { audioSeconds: report.audioSeconds });
+    logger.info({ job_id: id, ms: Math.round(performance.now() - started) }, 'job done');
+  } catch (error) {
+    if (context.stop.aborted) return moveToWait(job, token);
+    if (removed.aborted) return finishCancelledJob(context, job, payload);
+    if (error instanceof ReservationError) return queue.delay(job, payload.owner, token);
+    if (!(error instanceof ServiceError) || retried.has(error.code)) throw error;
+    const outcome = await finishJob(
+      context,
+      job,
+      payload,
+      'failed',
+      storedError(explainLimit(error, advice)),
+    );
+    if (outcome === 'failed') logger.info({ job_id: id, code: error.code }, 'job failed');
+  } finally {
+    permit.release();
+    finished.abort();
+  }
+}
+
+/** The next attempt may succeed. */
+const retried: ReadonlySet<string> = new Set(['storage_unavailable', 'internal']);
+/** Of BullMQ, for a job whose workers were lost. */
+const stalled = /^job stalled/;
+
+/** Fails a job whose workers were lost, or whose attempts failed, too often. @param cause of the last attempt */
+export async function markLost(context: WorkerContext, job: QueueJob, cause: Error): Promise<void> {
+  const payload = decryptPayload(job.data, job.id as string, context.cipher);
+  if (payload.installation !== (await context.store.installationId())) {
+    throw new Error('Expected the database of the service for `UNDERTONE_DATABASE_URL`, got another');
+  }
+  const isLost = cause instanceof ThreadLostError || stalled.test(cause.message);
+  const lost = new ServiceError('worker_lost', 'The workers of this job ended unexpectedly');
+  await finishJob(context, job, payload, 'failed', storedError(isLost ? lost : internalError(cause)));
+}
+
+function internalError(cause: Error): ServiceError {
+  return new ServiceError('internal', 'Internal error', { cause });
+}
+
+/** Aborts once the job is deleted from the database. */
+function watchRemoval({ store }: WorkerContext, id: string, ended: AbortSignal): AbortSignal {
+  const removed = new AbortController();
+  const watch = async () => {
+    for await (const _ of setInterval(removalCheckMs, null, { signal: ended })) {
+      const row = await store.read(id).catch(() => undefined);
+      if (row === null) removed.abort();
+    }
+  };
+  watch().catch(() => {});
+  return removed.signal;
+}
+
+type Analysis = {
+  readonly queue: QueueName;
+  readonly permit: Permit;
+  readonly job: QueueJob;
+  readonly payload: Payload;
+  readonly removed: AbortSignal;
+};
+
+/**
+ * Returns null for a recording of the queue `long`.
+ * @throws ServiceError when a retry is useless
+ */
+async function analyze(context: WorkerContext, analysis: Analysis): Promise<Report | null> {
+  const { queue, job, payload, removed } = analysis;
+  const signal = AbortSignal.any([context.stop, removed]);
+  const recording = await load(context, analysis, signal);
+  const cancel = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const stop = () => void Atomics.store(cancel, 0, 1);
+  signal.addEventListener('abort', stop);
+  try {
+    if (signal.aborted) stop();
+    const { channel, channels, segments, ignored } = payload;
+    const options = { channel, channels, segments, ignored };
+    const key = context.receiptKeys.current();
+    const signing = payload.receipt && { ...payload.receipt, keyId: key.id };
+    const task = { id: job.id as string, queue, ...recording, ...options, signing, cancel };
+    const reply = await context.threads.analyze(task, (progress) => {
+      void job.updateProgress(progress).catch(() => {});
+    });
+    if (reply.kind === 'long') return null;
+    if (reply.kind === 'report') return sign(reply, key);
+    if (reply.kind === 'internalError') throw internalError(new Error(reply.cause));
+    throw deserializeError(reply.failure);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+type Report = { readonly json: string; readonly audioSeconds: number };
+
+function sign(
+  { json, signed, audioSeconds }: Extract<JobReply, { kind: 'report' }>,
+  { key }: SigningKey,
+): Report {
+  if (signed !== undefined) signReceipt({ json, signed }, key);
+  return { json: new TextDecoder().decode(json), audioSeconds };
+}
+
+type Recording = { readonly audio: Uint8Array; readonly baselines: readonly Uint8Array[] };
+
+async function load(
+  context: WorkerContext,
+  { job, payload, permit }: Analysis,
+  signal: AbortSignal,
+): Promise<Recording> {
+  const { uploadStore } = context;
+  const { owner, source } = payload;
+  if (source.kind === 'object') {
+    const audio = await fetchRecording(context, { job, owner, url: source.url, permit, signal });
+    return { audio, baselines: [] };
+  }
+  const { sizes } = source;
+  const id = job.id as string;
+  const audio = await uploadStore.read(id, 'audio', sizes.audio);
+  const baselines: Uint8Array[] = [];
+  for (const [index, size] of sizes.baselines.entries()) {
+    const baseline = await uploadStore.read(id, baselineNames[index] as RecordingName, size);
+    if (baseline !== null) baselines.push(baseline);
+  }
+  if (audio !== null && baselines.length === sizes.baselines.length) return { audio, baselines };
+  throw new ServiceError('deadline', 'The recording expired before a worker was free');
+}
+
+// Fetches the recording of a job. A slow download releases the analysis slot.
+
+/** Downloads up to this long keep their slot and need no reservation. */
+const slowAfterMs = 250;
+
+type RemoteRecording = {
+  readonly job: QueueJob;
+  readonly owner: string;
+  readonly url: string;
+  readonly permit: Permit;
+  readonly signal: AbortSignal;
+};
+
+/** @throws ReservationError at the share of the owner or the host, ServiceError when a retry is useless */
+async function fetchRecording(
+  { config, fetchedBytes, slowFetches }: WorkerContext,
+  { job, owner, url, permit, signal }: RemoteRecording,
+): Promise<Uint8Array> {
+  const keys = shareKeys(owner, url);
+  const [bytes, download] = [fetchedBytes.open(keys), slowFetches.open(keys)];
+  const done = new AbortController();
+  try {
+    const fetching = fetchAudio(url, config.jobs, AbortSignal.any([signal, done.signal]), bytes.add);
+    const fetched = await Promise.race([fetching, sleep(slowAfterMs, null)]);
+    if (fetched !== null) return fetched;
+    if (!download.add(1)) throw new ReservationError('Expected a free slow download, got none');
+    return await permit.releaseDuring(fetching);
+  } catch (error) {
+    const last = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
+    throw last && error instanceof RetryableFetchError ? fetchFailed(error.message) : error;
+  } finally {
+    done.abort();
+    bytes.release();
+    download.release();
+  }
+}

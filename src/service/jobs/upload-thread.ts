@@ -1,0 +1,190 @@
+/**
+ * Entry file of the upload thread: parses the forms of job uploads, encrypts the recordings and writes them to Redis, so
+ * that the main thread only passes on blocks. Uploads alternate block by block.
+ */
+
+import type { Hmac } from 'node:crypto';
+import { once } from 'node:events';
+import { type MessagePort, workerData } from 'node:worker_threads';
+import { ServiceError, serializeError, tooLarge } from '../errors.ts';
+import { baselineNames, createFormReader, type RecordingName } from '../form.ts';
+import { openRedis, waitForRedis } from '../redis.ts';
+import { type Cipher, createCipher, createPartDigest, digestRequest } from './payload.ts';
+import {
+  chunkBytes,
+  createRedisAccess,
+  createUploadStore,
+  type UploadCommand,
+  type UploadedForm,
+  type UploadReply,
+  type UploadThreadData,
+} from './upload-store.ts';
+
+type Upload = {
+  readonly id: string;
+  readonly reader: UploadReader;
+  readonly keep: boolean;
+  /** Commands run in sequence. */
+  work: Promise<void>;
+  over: boolean;
+};
+
+/** @param port receives UploadCommand and sends UploadReply */
+export async function run(port: MessagePort): Promise<void> {
+  const { redisUrl, secret, settings } = workerData as UploadThreadData;
+  const redis = openRedis(redisUrl);
+  const connected = waitForRedis(redis);
+  const withRedis = createRedisAccess(redis);
+  const cipher = createCipher(secret);
+  const store = createUploadStore({ redis, cipher, settings });
+  const uploads = new Map<string, Upload>();
+
+  function receive(command: UploadCommand): void {
+    const { id } = command;
+    if (command.kind === 'start') {
+      const reader = createUploadReader(command.boundary, command.maxBytes, cipher);
+      const { keep } = command;
+      uploads.set(id, { id, reader, keep, work: connected.then(() => {}), over: false });
+      return;
+    }
+    const upload = uploads.get(id);
+    if (upload === undefined) return;
+    if (command.kind === 'abort') {
+      finish(upload);
+      void upload.work.then(() => remove(upload));
+      return;
+    }
+    upload.work = upload.work.then(() => execute(upload, command)).catch((error) => fail(upload, error));
+  }
+
+  async function execute(upload: Upload, command: UploadCommand & { kind: 'block' | 'end' }): Promise<void> {
+    if (upload.over) return;
+    const { id, reader } = upload;
+    if (command.kind === 'block') reader.write(command.bytes);
+    const form = command.kind === 'end' ? reader.end() : null;
+    for (const { name, index, bytes } of reader.drainChunks()) {
+      if (upload.keep) await withRedis(() => store.append(id, name, index, bytes));
+      if (upload.over) return;
+    }
+    reply({ id, kind: 'released', bytes: reader.drainReleased() });
+    if (form === null) return;
+    finish(upload);
+    reply({ id, kind: 'done', upload: form });
+  }
+
+  async function fail(upload: Upload, error: unknown): Promise<void> {
+    if (upload.over) return;
+    finish(upload);
+    const { id } = upload;
+    await remove(upload);
+    if (error instanceof ServiceError)
+      reply({ id, kind: 'failed', failure: serializeError(error), cause: error.cause });
+    else reply({ id, kind: 'failed', failure: null, cause: error });
+  }
+
+  function finish(upload: Upload): void {
+    upload.over = true;
+    uploads.delete(upload.id);
+  }
+
+  /** Chunks that cannot be deleted expire. */
+  async function remove({ id, keep }: Upload): Promise<void> {
+    if (keep) await withRedis(() => store.delete(id)).catch(() => {});
+  }
+
+  function reply(message: UploadReply): void {
+    port.postMessage(message);
+  }
+
+  port.on('message', receive);
+  await once(port, 'close');
+}
+
+// Parses the form of a job upload into chunks for Redis and a digest.
+
+type UploadChunk = {
+  readonly name: RecordingName;
+  readonly index: number;
+  readonly bytes: Uint8Array;
+};
+
+type UploadReader = {
+  /** @throws ServiceError */
+  write(block: Uint8Array): void;
+  /** Completes the last chunk. @throws ServiceError when the form is incomplete */
+  end(): UploadedForm;
+  /** Removes and returns the complete chunks. */
+  drainChunks(): readonly UploadChunk[];
+  /** Number of body bytes, not counted before, whose memory is free once the drained chunks are written. */
+  drainReleased(): number;
+};
+
+/** @param maxBytes maximum of all recordings together */
+function createUploadReader(
+  boundary: string,
+  maxBytes: number,
+  cipher: Pick<Cipher, 'digestKey'>,
+): UploadReader {
+  const key = cipher.digestKey;
+  const digests = new Map<RecordingName, Hmac>();
+  const open = { name: 'audio' as RecordingName, index: 0, chunks: [] as Uint8Array[], length: 0 };
+  let complete: UploadChunk[] = [];
+  let total = 0;
+  let received = 0;
+  let released = 0;
+
+  function completeChunk(): void {
+    if (open.length === 0) return;
+    complete.push({ name: open.name, index: open.index++, bytes: Buffer.concat(open.chunks, open.length) });
+    open.chunks = [];
+    open.length = 0;
+  }
+
+  function digestOf(name: RecordingName): Hmac {
+    const digest = digests.get(name) ?? createPartDigest(key, name);
+    digests.set(name, digest);
+    return digest;
+  }
+
+  function onBytes(name: RecordingName, bytes: Uint8Array): void {
+    total += bytes.length;
+    if (total > maxBytes) throw tooLarge(maxBytes);
+    if (name !== open.name) {
+      completeChunk();
+      open.name = name;
+      open.index = 0;
+    }
+    digestOf(name).update(bytes);
+    open.chunks.push(bytes);
+    open.length += bytes.length;
+    if (open.length >= chunkBytes) completeChunk();
+  }
+
+  const form = createFormReader(boundary, onBytes);
+  return {
+    write(block) {
+      received += block.length;
+      form.write(block);
+    },
+    end() {
+      const read = form.end();
+      completeChunk();
+      const audio = digestOf('audio').digest('hex');
+      const baselines = read.sizes.baselines.map((_, index) =>
+        digestOf(baselineNames[index] as RecordingName).digest('hex'),
+      );
+      const digest = digestRequest(key, { ...read, source: { audio, baselines } });
+      return { ...read, digest };
+    },
+    drainChunks() {
+      const drained = complete;
+      complete = [];
+      return drained;
+    },
+    drainReleased() {
+      const freed = received - open.length - released;
+      released += freed;
+      return freed;
+    },
+  };
+}

@@ -1,0 +1,143 @@
+/** Job uploads in the main thread, which passes blocks to the upload thread. */
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+import { entryFile } from '../../node/paths.ts';
+import { deserializeError, ServiceError } from '../errors.ts';
+import type {
+  UploadCommand,
+  UploadedForm,
+  UploadReply,
+  UploadSettings,
+  UploadThreadData,
+} from './upload-store.ts';
+
+export type { UploadedForm, UploadSettings } from './upload-store.ts';
+
+type UploadOptions = UploadSettings & {
+  /** Called when the memory of so many bytes is free again. */
+  onReleased(bytes: number): void;
+};
+
+type Upload = {
+  /** Transfers the next bytes of the body. */
+  write(block: Uint8Array): void;
+  end(): void;
+  /** Deletes the chunks in Redis. `result` stays pending. */
+  abort(): void;
+  /** Rejects with a ServiceError of the form, `too_large`, `queue_unavailable` or `worker_lost`, with no chunk left in Redis. */
+  readonly result: Promise<UploadedForm>;
+};
+
+export type Uploads = {
+  /** @param id of the job to be created */
+  start(id: string, options: UploadOptions): Upload;
+  close(): Promise<void>;
+};
+
+export type UploadsOptions = UploadThreadData & {
+  /** Deletes the chunks of a lost thread. */
+  drop(id: string): Promise<void>;
+  /** The thread is replaced. */
+  readonly onLost?: ((cause: Error) => void) | undefined;
+  /** Entry file of the thread. */
+  readonly file?: string;
+};
+
+type Thread = { readonly port: MessagePort; readonly piscina: Piscina };
+
+type Entry = {
+  readonly thread: Thread;
+  readonly onReleased: (bytes: number) => void;
+  readonly resolve: (form: UploadedForm) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** Starts the thread with the first upload. */
+export function createUploads({
+  drop,
+  onLost,
+  file = entryFile('service/jobs/upload-thread'),
+  ...data
+}: UploadsOptions): Uploads {
+  const entries = new Map<string, Entry>();
+  let thread: Thread | null = null;
+
+  function open(): Thread {
+    const { port1: port, port2 } = new MessageChannel();
+    const piscina = new Piscina({
+      filename: file,
+      name: 'run',
+      maxThreads: 1,
+      workerData: data,
+      recordTiming: false,
+    });
+    const opened = { port, piscina };
+    port.on('message', receive);
+    // A single task that lasts as long as the thread.
+    const lost = (cause: Error) => lose(opened, cause);
+    piscina
+      .run(port2, { transferList: [port2] })
+      .then(() => lost(new Error('The upload thread ended')), lost);
+    return opened;
+  }
+
+  function receive(reply: UploadReply): void {
+    const entry = entries.get(reply.id);
+    if (entry === undefined) return;
+    if (reply.kind !== 'released') entries.delete(reply.id);
+    if (reply.kind === 'released') entry.onReleased(reply.bytes);
+    else if (reply.kind === 'done') entry.resolve(reply.upload);
+    else entry.reject(toError(reply));
+  }
+
+  function lose(lost: Thread, cause: Error): void {
+    if (lost !== thread) return;
+    thread = null;
+    void close(lost);
+    onLost?.(cause);
+    for (const [id, entry] of entries) {
+      if (entry.thread !== lost) continue;
+      entries.delete(id);
+      const failure = new ServiceError('worker_lost', 'The thread of this upload ended unexpectedly');
+      void drop(id)
+        .catch(() => {})
+        .then(() => entry.reject(failure));
+    }
+  }
+
+  return {
+    start(id, { boundary, keep, maxBytes, onReleased }) {
+      thread ??= open();
+      const used = thread;
+      const send = (command: UploadCommand, transfer: ArrayBuffer[] = []) =>
+        used.port.postMessage(command, transfer);
+      const result = new Promise<UploadedForm>((resolve, reject) => {
+        entries.set(id, { thread: used, onReleased, resolve, reject });
+      });
+      result.catch(() => {});
+      send({ id, kind: 'start', boundary, keep, maxBytes });
+      return {
+        write: (bytes) => send({ id, kind: 'block', bytes }, [bytes.buffer as ArrayBuffer]),
+        end: () => send({ id, kind: 'end' }),
+        abort: () => {
+          if (entries.delete(id)) send({ id, kind: 'abort' });
+        },
+        result,
+      };
+    },
+    async close() {
+      const closed = thread;
+      thread = null;
+      if (closed !== null) await close(closed);
+    },
+  };
+}
+
+async function close({ port, piscina }: Thread): Promise<void> {
+  port.close();
+  await piscina.destroy();
+}
+
+function toError({ failure, cause }: UploadReply & { kind: 'failed' }): unknown {
+  return failure === null ? cause : Object.assign(deserializeError(failure), { cause });
+}

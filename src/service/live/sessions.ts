@@ -1,0 +1,124 @@
+/** The live sessions of this process: admission, memory and shutdown. */
+import type { Principal, Tokens } from '../auth/tokens.ts';
+import { type Usage, usageKey } from '../auth/usage.ts';
+import type { Config } from '../config.ts';
+import { ServiceError } from '../errors.ts';
+import type { FairBudget } from '../fair-share.ts';
+import type { Pool } from '../workers/pool.ts';
+import { configureMs } from './protocol.ts';
+import { Session } from './session.ts';
+import { type Connection, createTaskRunner, type ModelVersion, type SessionMetrics } from './tasks.ts';
+
+type Client = {
+  readonly account: string;
+  readonly principal: Principal;
+  readonly requestId: string;
+};
+
+export type Sessions = {
+  /** @throws ServiceError `overloaded` or `rate_limited` when the account may not open a session now */
+  admit(account: string): void;
+  open(connection: Connection, client: Client): Session;
+  count(): number;
+  /**
+   * Ends the sessions of revoked tokens and deleted accounts, and counts the owners of tokens. Called every 2 s.
+   * @throws ServiceError `storage_unavailable`
+   */
+  refresh(): Promise<void>;
+  /** Ends every session with its report. */
+  drain(): void;
+  /** Ends every session at once. */
+  abort(): void;
+};
+
+type SessionsOptions = {
+  readonly config: Pick<Config, 'stream' | 'deadlineSeconds'>;
+  readonly pool: Pick<Pool, 'submit'>;
+  readonly tokens: Pick<Tokens, 'findRevoked' | 'hasSeveralOwners'>;
+  /** Bytes of audio, shared by accounts. */
+  readonly budget: FairBudget;
+  readonly models: readonly ModelVersion[];
+  readonly metrics: SessionMetrics;
+  readonly usage: Pick<Usage, 'add'>;
+  onError(cause: unknown): void;
+};
+
+/** Maximum shares of one account: of the sessions once there is another owner, and of those that `keep_alive` keeps open. */
+const accountShare = 1 / 2;
+const keptShare = 1 / 4;
+
+export function createSessions({
+  config,
+  pool,
+  tokens,
+  budget,
+  usage,
+  ...shared
+}: SessionsOptions): Sessions {
+  const { accountSessions, idleSeconds, maxSeconds, sessions: maxSessions } = config.stream;
+  const open = new Map<Session, Client>();
+  const kept = new Map<Session, Client>();
+  const idleMs = 1000 * idleSeconds;
+  const limits = { maxSeconds, idleMs, configureMs: Math.min(idleMs, configureMs) };
+  const share = (part: number) => Math.max(1, Math.floor(part * maxSessions));
+  const countOf = (account: string, among: ReadonlyMap<Session, Client>) =>
+    [...among.values()].filter((client) => client.account === account).length;
+  let severalOwners = true;
+
+  function admit(account: string): void {
+    if (open.size >= maxSessions) {
+      throw new ServiceError(
+        'overloaded',
+        `Expected fewer than ${maxSessions} open sessions, got ${open.size}`,
+      );
+    }
+    const own = countOf(account, open);
+    const maxOwn = accountSessions ?? (severalOwners ? share(accountShare) : maxSessions);
+    if (own >= maxOwn) {
+      const message = `Expected fewer than ${maxOwn} open sessions of one account, got ${own}`;
+      throw new ServiceError('rate_limited', message);
+    }
+  }
+
+  function keep(session: Session, client: Client, isKept: boolean): boolean {
+    if (!isKept) kept.delete(session);
+    else if (countOf(client.account, kept) < share(keptShare)) kept.set(session, client);
+    return kept.has(session);
+  }
+
+  return {
+    admit,
+    open(connection, client) {
+      const { account, principal, requestId } = client;
+      const session: Session = new Session({
+        ...shared,
+        connection,
+        scopes: principal.scopes,
+        requestId,
+        limits,
+        tasks: createTaskRunner(pool, account, 1000 * config.deadlineSeconds),
+        memory: budget.open([account]),
+        keep: (isKept) => keep(session, client, isKept),
+        onClosed: (audioSeconds) => {
+          open.delete(session);
+          kept.delete(session);
+          usage.add(usageKey(principal), { audioSeconds });
+        },
+      });
+      open.set(session, client);
+      return session;
+    },
+    count: () => open.size,
+    async refresh() {
+      const revoked = new Set(await tokens.findRevoked([...open.values()].map(({ principal }) => principal)));
+      for (const [session, { principal }] of open) if (revoked.has(principal)) session.revoke();
+      severalOwners = await tokens.hasSeveralOwners();
+    },
+    drain: () => {
+      for (const session of [...open.keys()]) session.drain();
+    },
+    abort: () => {
+      for (const session of [...open.keys()]) session.abort();
+    },
+  };
+}

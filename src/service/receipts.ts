@@ -1,0 +1,273 @@
+/** Keys of receipts, signatures, and canonical JSON. */
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type JsonWebKey,
+  type KeyObject,
+  randomUUID,
+  sign,
+  verify,
+} from 'node:crypto';
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import canonicalize from 'canonicalize';
+import { z } from 'zod';
+import type { Receipt, UnsignedReceipt } from '../engine/receipt.ts';
+import { ensureDir } from '../node/files.ts';
+import { type Config, ConfigError } from './config.ts';
+
+// Keys that sign receipts: a private file of JSON Web Keys (RFC 8037, Ed25519).
+
+/** In the data folder. */
+export const receiptKeysFile = 'receipt-keys.json';
+
+const base64url = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
+
+/** As published. */
+export const publicKeySchema = z
+  .strictObject({
+    kty: z.literal('OKP').describe('Octet key pair.'),
+    crv: z.literal('Ed25519').describe('The curve.'),
+    kid: z.string().min(1).describe('`key_id` of receipts.'),
+    x: base64url.describe('The public key, base64url.'),
+    signs_from: z.iso.datetime().describe('The key signs from here until the next one does, UTC.'),
+  })
+  .describe('A JSON Web Key (RFC 8037).');
+
+export const publicKeysSchema = z
+  .strictObject({ keys: z.array(publicKeySchema).describe('Every key, retired ones too, oldest first.') })
+  .describe('The public keys of receipts.');
+
+export type PublicKey = z.infer<typeof publicKeySchema>;
+
+/** Retired keys have no `d`. */
+const storedKeys = z.strictObject({
+  keys: z.array(publicKeySchema.extend({ d: base64url.optional() })).min(1),
+});
+type StoredKey = z.infer<typeof storedKeys>['keys'][number];
+
+export type SigningKey = { readonly id: string; readonly key: KeyObject };
+
+export type ReceiptKeys = {
+  /** The key that signs now. */
+  current(): SigningKey;
+  /** Every public key, retired ones too, oldest first. */
+  readonly published: readonly PublicKey[];
+};
+
+/**
+ * The keys of these settings. They are created for a single host alone: hosts that share Redis, PostgreSQL or a named file
+ * would sign with keys of their own.
+ * @throws ConfigError
+ */
+export function openReceiptKeys({
+  dataDir,
+  receiptKeys,
+  databaseUrl,
+  redisUrl,
+}: Pick<Config, 'dataDir' | 'receiptKeys' | 'databaseUrl' | 'redisUrl'>): Promise<ReceiptKeys> {
+  const path = receiptKeys ?? join(dataDir, receiptKeysFile);
+  const single = receiptKeys === null && redisUrl === null && databaseUrl.startsWith('file:');
+  return single ? loadOrCreateKeys(path) : loadKeys(path);
+}
+
+/** Safe for processes that start together: one creates the file and all read it. @throws ConfigError */
+export async function loadOrCreateKeys(path: string): Promise<ReceiptKeys> {
+  if ((await readText(path)) === null) await writeNew(path, [createKey(new Date())]);
+  return openKeys(await readKeys(path));
+}
+
+/** @throws ConfigError for a file that is missing or has no key that signs now */
+export async function loadKeys(path: string): Promise<ReceiptKeys> {
+  return openKeys(await readKeys(path));
+}
+
+/**
+ * Adds a key, and removes the private part of keys that neither sign now nor will. Creates the file.
+ * @returns the published keys
+ * @throws ConfigError
+ */
+export async function addKey(path: string, signsFrom: Date): Promise<readonly PublicKey[]> {
+  const now = Date.now();
+  const known = (await readText(path)) === null ? [] : await readKeys(path);
+  const current = currentOf(known, now);
+  const kept = known.map((key) => {
+    const retired = key !== current && startOf(key) <= now;
+    return retired ? publicPart(key) : key;
+  });
+  const keys = [...kept, createKey(signsFrom)].sort((one, other) => startOf(one) - startOf(other));
+  const draft = await writeDraft(path, keys);
+  await rename(draft, path);
+  return keys.map(publicPart);
+}
+
+/** @throws ConfigError */
+export async function readPublicKeys(path: string): Promise<readonly PublicKey[]> {
+  return (await readKeys(path)).map(publicPart);
+}
+
+function openKeys(keys: readonly StoredKey[]): ReceiptKeys {
+  if (currentOf(keys, Date.now()) === undefined)
+    throw new ConfigError(['Expected a key that signs now in UNDERTONE_RECEIPT_KEYS, got none']);
+  const opened = new Map(
+    keys
+      .filter(({ d }) => d !== undefined)
+      .map((key) => [key, { id: key.kid, key: createPrivateKey({ key: jwkOf(key), format: 'jwk' }) }]),
+  );
+  return {
+    current: () => opened.get(currentOf(keys, Date.now()) as StoredKey) as SigningKey,
+    published: keys.map(publicPart),
+  };
+}
+
+/** The last key that has started. */
+function currentOf(keys: readonly StoredKey[], now: number): StoredKey | undefined {
+  return keys.findLast((key) => key.d !== undefined && startOf(key) <= now);
+}
+
+const startOf = ({ signs_from }: StoredKey) => Date.parse(signs_from);
+
+function publicPart({ d: _, ...key }: StoredKey): PublicKey {
+  return key;
+}
+
+function jwkOf({ kty, crv, x, d }: StoredKey): JsonWebKey {
+  return { kty, crv, x, ...(d !== undefined && { d }) };
+}
+
+function createKey(signsFrom: Date): StoredKey {
+  const { x, d } = generateKeyPairSync('ed25519').privateKey.export({
+    format: 'jwk',
+  }) as Required<JsonWebKey>;
+  const kid = sha256(Buffer.from(x, 'base64url')).slice(0, 16);
+  return { kty: 'OKP', crv: 'Ed25519', kid, x, signs_from: signsFrom.toISOString(), d };
+}
+
+/** Returns the path of a private file beside `path`. */
+async function writeDraft(path: string, keys: readonly StoredKey[]): Promise<string> {
+  ensureDir(dirname(path));
+  const draft = `${path}.${randomUUID()}`;
+  await writeFile(draft, `${JSON.stringify({ keys }, null, 2)}\n`, { mode: 0o600 });
+  return draft;
+}
+
+async function writeNew(path: string, keys: readonly StoredKey[]): Promise<void> {
+  const draft = await writeDraft(path, keys);
+  try {
+    // Unlike rename, link never replaces an existing file.
+    await link(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function readKeys(path: string): Promise<StoredKey[]> {
+  const text = await readText(path);
+  if (text === null) {
+    const once = 'create it once with `undertone keys create`, the same for all hosts and workers';
+    throw new ConfigError([
+      `Expected a file of receipt keys (UNDERTONE_RECEIPT_KEYS), got none at ${path}: ${once}`,
+    ]);
+  }
+  try {
+    return storedKeys.parse(JSON.parse(text)).keys;
+  } catch {
+    // The cause may quote a private key.
+    throw new ConfigError([
+      `Expected the keys that \`undertone keys create\` writes, got another file: ${path}`,
+    ]);
+  }
+}
+
+async function readText(path: string): Promise<string | null> {
+  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+}
+
+// Signs receipts. The private key stays on the main thread, which decodes nothing.
+
+/** Bytes of an Ed25519 signature in base64. */
+const signatureLength = 88;
+/** A signature of the right length, replaced in place. */
+const blank = `${'A'.repeat(signatureLength - 2)}==`;
+/** What follows the signature: it is the last field of the last field. */
+const ending = '"}}';
+
+/** The JSON of a report with its receipt, whose signature is missing, and what is to be signed. */
+export type Unsigned = { readonly json: Uint8Array; readonly signed: Uint8Array };
+
+export function attachReceipt(report: object, receipt: UnsignedReceipt): Unsigned {
+  const json = JSON.stringify({ ...report, receipt: { ...receipt, signature: blank } });
+  return { json: new TextEncoder().encode(json), signed: canonicalBytes(receipt) };
+}
+
+/** Writes the signature into `json`: constant work, whatever the length of the report. */
+export function signReceipt({ json, signed }: Unsigned, key: KeyObject): void {
+  const signature = sign(null, signed, key).toString('base64');
+  Buffer.from(json.buffer, json.byteOffset, json.byteLength).write(
+    signature,
+    json.length - ending.length - signatureLength,
+    'latin1',
+  );
+}
+
+export function hasValidSignature({ signature, ...receipt }: Receipt, keys: readonly PublicKey[]): boolean {
+  const key = keys.find(({ kid }) => kid === receipt.key_id);
+  const bytes = Buffer.from(signature, 'base64');
+  // Unused bits of the last character would be free to change.
+  if (key === undefined || bytes.toString('base64') !== signature) return false;
+  const { kty, crv, x } = key;
+  const publicKey = createPublicKey({ key: { kty, crv, x }, format: 'jwk' });
+  return verify(null, canonicalBytes(receipt), publicKey, bytes);
+}
+
+// Hashes of bytes, and of JSON in its canonical form (RFC 8785), which depends on neither spaces nor the order of keys.
+
+/** @param value JSON */
+export function canonicalBytes(value: unknown): Buffer {
+  return Buffer.from(canonicalize(value) as string);
+}
+
+/** Lower-case hexadecimal. */
+export function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+type Report = Readonly<Record<string, unknown>>;
+
+/** The hash of a report covers every field but `receipt`, and `request_id` of the report and of each channel or speaker. */
+export function hashReport(report: object): string {
+  const { receipt: _, ...signed } = withoutId(report as Report);
+  const parts = ['channels', 'speakers'].flatMap((name) => {
+    const reports = signed[name];
+    return Array.isArray(reports) ? [[name, reports.map(withoutId)] as const] : [];
+  });
+  return sha256(canonicalBytes({ ...signed, ...Object.fromEntries(parts) }));
+}
+
+function withoutId({ request_id: _, ...rest }: Report): Report {
+  return rest;
+}
+
+const stringOrSpaces = /"[^"\\]*(?:\\.[^"\\]*)*"|\s+/g;
+
+/**
+ * JSON that has one meaning: names occur once, and numbers are written as in the canonical form.
+ * @throws for other bytes
+ */
+export function parseUnambiguous(bytes: Uint8Array): unknown {
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  const value: unknown = JSON.parse(text);
+  const written = text.replace(stringOrSpaces, (part) =>
+    part.startsWith('"') ? JSON.stringify(JSON.parse(part)) : '',
+  );
+  if (written !== JSON.stringify(value)) throw new SyntaxError('Expected each name once, got one twice');
+  canonicalBytes(value);
+  return value;
+}

@@ -1,0 +1,58 @@
+/** Starts the service: environment, workers, the rest, and exit codes. */
+import { type Config, ConfigError, parseConfig } from './config.ts';
+import { describeServiceError, ServiceError } from './errors.ts';
+import type { openService, Welcome } from './index.ts';
+import { npxParent } from './lifecycle.ts';
+import { createPool } from './workers/pool.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+type ServeOptions = { readonly welcome?: Welcome };
+
+const exitCodes = { failed: 1, misconfigured: 2 } as const;
+
+/** Resolves when the service is ready. A signal or a failed start ends the process. */
+export async function serve(env: Environment, { welcome }: ServeOptions = {}): Promise<void> {
+  try {
+    await start(parseConfig(env), { welcome, parent: npxParent(env) });
+  } catch (error) {
+    const code = error instanceof ConfigError ? exitCodes.misconfigured : exitCodes.failed;
+    process.stderr.write(`${await describeError(error)}\n`);
+    process.exit(code);
+  }
+}
+
+/** The workers load the models while this thread loads the rest of its code, which takes as long. */
+async function start(
+  config: Config,
+  own: Pick<Parameters<typeof openService>[0], 'welcome' | 'parent'>,
+): Promise<void> {
+  const logger = import('./log.ts').then(({ createLogger }) => createLogger(config.logLevel));
+  const pool = createPool({
+    workers: config.workers,
+    queue: config.queue,
+    settings: { modelsDir: config.modelsDir, limits: config.limits },
+    onLost: (cause) => void logger.then((own) => own.error({ err: cause }, 'worker lost')),
+  });
+  // `openService` reports invalid models.
+  const loaded = Promise.allSettled([pool.started]);
+  try {
+    const service = await import('./index.ts');
+    const exit = (code: number) => process.exit(code);
+    await service.openService({ ...own, config, logger: await logger, pool, exit });
+  } catch (error) {
+    // Exiting while a thread is inside ONNX Runtime would abort the process.
+    await loaded;
+    throw error;
+  }
+}
+
+/** Formats errors of the operator as one line each, and unexpected errors with their stack. */
+async function describeError(error: unknown): Promise<string> {
+  const { ModelError } = await import('../engine/platform.ts');
+  if (error instanceof ConfigError || error instanceof ModelError) return error.message;
+  if (error instanceof ServiceError) return describeServiceError(error);
+  if (!(error instanceof Error)) return String(error);
+  // A system call failed: the port is in use, or the folder is not writable.
+  return 'syscall' in error ? `The service cannot start: ${error.message}` : (error.stack ?? error.message);
+}

@@ -1,0 +1,42 @@
+/** Entry file of an analysis thread: loads the models once, then handles tasks, of which it pauses some. */
+import { workerData } from 'node:worker_threads';
+import { move, transferableSymbol, valueSymbol } from 'piscina';
+import { analyzerOf } from '../../engine/analyze.ts';
+import { loadModelsForCores } from '../../node/models.ts';
+import { handleTask } from './handle-task.ts';
+import {
+  pauseIfRequested,
+  type Reply,
+  reportHeapPressure,
+  reportPaused,
+  reportReady,
+  type TaskMessage,
+  type ThreadSettings,
+  threadsPerTask,
+} from './protocol.ts';
+
+/** piscina awaits this export before the first task. */
+export const run = start(workerData as ThreadSettings);
+
+/** @throws ModelError */
+async function start({
+  modelsDir,
+  limits,
+}: ThreadSettings): Promise<(task: TaskMessage) => Promise<unknown>> {
+  const { busy, idle } = await loadModelsForCores(modelsDir, threadsPerTask());
+  const analyzers = { busy: analyzerOf(busy, limits), idle: analyzerOf(idle, limits) };
+  await analyzers.idle.warm();
+  reportReady();
+  return async ({ id, pauseFlag, hasIdleCores, ...task }) => {
+    const yieldToOthers = () => pauseIfRequested(pauseFlag, () => reportPaused(id));
+    const reply = await handleTask(hasIdleCores ? analyzers.idle : analyzers.busy, task, yieldToOthers);
+    reportHeapPressure();
+    return transferred(reply);
+  };
+}
+
+/** Transfers reports instead of copying them. */
+function transferred(reply: Reply): unknown {
+  if (reply.kind !== 'report') return reply;
+  return move({ [transferableSymbol]: [reply.json.buffer], [valueSymbol]: reply });
+}

@@ -1,0 +1,276 @@
+/**
+ * Analysis threads behind one bounded queue. A deadline or a disconnected client sets the flag of the task, which its
+ * thread reads between its stages: running threads are not terminated. A crash in native code ends the process.
+ */
+
+import { entryFile } from '../../node/paths.ts';
+import { deserializeError, ServiceError } from '../errors.ts';
+import {
+  areCoresIdle,
+  createPauseFlag,
+  type PauseFlag,
+  type Reply,
+  type Task,
+  type TaskMessage,
+  type TaskPaused,
+  type ThreadSettings,
+} from './protocol.ts';
+import { createScheduler, maxTasksPerThread, type TaskKind } from './scheduler.ts';
+import { createThreadPool, deferred, ThreadLostError, type ThreadPool } from './threads.ts';
+
+export type AnalysisResult = Omit<Extract<Reply, { kind: 'report' }>, 'kind'>;
+
+export type PendingAnalysis = {
+  /** Null when cancelled. */
+  readonly result: Promise<AnalysisResult | null>;
+  cancel(): void;
+};
+
+type SubmitOptions = {
+  /** The task counts against the share of this account. */
+  readonly account: string;
+  /** Called once, when the pool no longer holds the body. */
+  release(): void;
+} & TaskLimit;
+
+export type TaskLimit =
+  | {
+      /** `upload` by default. */
+      readonly kind?: Exclude<TaskKind, 'report'>;
+      /** In ms, as performance.now(). */
+      readonly deadlineAt: number;
+    }
+  | {
+      readonly kind: 'report';
+      /** From its start on a worker. */
+      readonly maxRunMs: number;
+    };
+
+export type PoolStats = {
+  readonly queued: number;
+  readonly running: number;
+  /** Workers that died. */
+  readonly lost: number;
+  /** Accounts with queued tasks. */
+  readonly accounts: number;
+  /** Queued tasks that were failed in favour of another account. */
+  readonly displaced: number;
+};
+
+export type Pool = {
+  /** Resolves when every worker has loaded its models. Rejects when one cannot start. */
+  readonly started: Promise<void>;
+  /** Whether a worker is ready. */
+  warm(): boolean;
+  /** Whether `submit` accepts a task of the account now. */
+  accepts(account: string): boolean;
+  /** How long every account has been refused without interruption. */
+  fullForMs(): number;
+  /** @throws ServiceError `overloaded` */
+  submit(task: Task, options: SubmitOptions): PendingAnalysis;
+  /** Fails every queued and running task. */
+  failAll(failure: ServiceError): void;
+  stats(): PoolStats;
+  close(): Promise<void>;
+};
+
+type PoolOptions = {
+  /** Threads. Each runs one task at a time, and holds those that it has paused. */
+  readonly workers: number;
+  /** Maximum number of queued tasks. */
+  readonly queue: number;
+  readonly settings: ThreadSettings;
+  /** Entry file of the threads; see ThreadPoolOptions. */
+  readonly file?: string;
+  onLost?(cause: Error): void;
+};
+
+type Entry = {
+  readonly id: number;
+  readonly account: string;
+  readonly kind: TaskKind;
+  readonly task: Task;
+  readonly queuedAt: number;
+  /** Null for a report that waits. */
+  timer: NodeJS.Timeout | null;
+  startTimer(): void;
+  readonly release: () => void;
+  readonly resolve: (result: AnalysisResult | null) => void;
+  readonly reject: (error: Error) => void;
+  /** Shared with the thread: a value other than 0 stops the task. */
+  readonly cancel: Int32Array;
+  readonly pauseFlag: PauseFlag;
+};
+
+type Threads = ThreadPool<TaskMessage, Reply>;
+
+const heapMebibytes = 512;
+const closePollMs = 10;
+/** Longer than any stage: an exit while a thread runs inference aborts the process. */
+const maxCloseMs = 10_000;
+
+export function createPool(options: PoolOptions): Pool {
+  const threads = openThreads(options, {
+    onReady: () => scheduler.update(),
+    onPaused: (id) => scheduler.onPaused(id),
+  });
+  const scheduler = createScheduler<Threads, Entry>({ threads, queue: options.queue, run, onUpdate });
+  let fullSince: number | null = null;
+  let displaced = 0;
+  let lastId = 0;
+
+  const accepts = (account: string) => scheduler.idle() || scheduler.uploads.accepts(account);
+
+  function onUpdate(): void {
+    const isFull = !scheduler.idle() && scheduler.uploads.refusesAll();
+    fullSince = isFull ? (fullSince ?? performance.now()) : null;
+  }
+
+  function queue(entry: Entry): void {
+    const victim = entry.kind === 'upload' && !scheduler.idle() ? scheduler.uploads.victim() : null;
+    if (victim !== null) {
+      displaced++;
+      fail(victim, displacedError());
+    }
+    scheduler.add(entry);
+  }
+
+  function stop(entry: Entry): void {
+    clearTimeout(entry.timer ?? undefined);
+    scheduler.stop(entry);
+  }
+
+  function fail(entry: Entry, failure: ServiceError): void {
+    stop(entry);
+    entry.reject(failure);
+  }
+
+  function submit(task: Task, { account, release, ...limit }: SubmitOptions): PendingAnalysis {
+    const { kind = 'upload' } = limit;
+    if (kind === 'upload' && !accepts(account)) {
+      release();
+      throw queueFull();
+    }
+    const { promise, ...settlers } = deferred<AnalysisResult | null>();
+    const queuedAt = performance.now();
+    const onDeadline = () => fail(entry, new ServiceError('deadline', 'The request exceeded its deadline'));
+    const startTimer = () => {
+      const ms = limit.kind === 'report' ? limit.maxRunMs : msUntil(limit.deadlineAt);
+      entry.timer = setTimeout(onDeadline, ms);
+    };
+    const cancel = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const shared = {
+      id: ++lastId,
+      account,
+      kind,
+      task,
+      queuedAt,
+      release,
+      cancel,
+      pauseFlag: createPauseFlag(),
+    };
+    const entry: Entry = { ...shared, ...settlers, timer: null, startTimer };
+    if (kind !== 'report') startTimer();
+    queue(entry);
+    return {
+      result: promise,
+      cancel: () => {
+        stop(entry);
+        settlers.resolve(null);
+      },
+    };
+  }
+
+  return {
+    started: startAll(threads),
+    warm: () => threads.some((thread) => thread.ready() > 0),
+    accepts,
+    fullForMs: () => (fullSince === null ? 0 : performance.now() - fullSince),
+    submit,
+    failAll: (failure) => {
+      for (const entry of scheduler.all()) fail(entry, failure);
+    },
+    stats: () => {
+      const lost = threads.reduce((sum, thread) => sum + thread.lost(), 0);
+      return { ...scheduler.stats(), lost, displaced };
+    },
+    close: () => close(scheduler, threads),
+  };
+}
+
+function openThreads(
+  { workers, ...options }: PoolOptions,
+  { onReady, onPaused }: { onReady(): void; onPaused(id: number): void },
+): readonly Threads[] {
+  const threadOptions = {
+    file: entryFile('service/workers/analysis-thread'),
+    ...options,
+    threads: 1,
+    tasksPerThread: maxTasksPerThread,
+    heapMebibytes,
+    onReady,
+    onNote: ({ paused }: TaskPaused) => onPaused(paused),
+  };
+  return Array.from({ length: workers }, () =>
+    createThreadPool<TaskMessage, Reply, TaskPaused>(threadOptions),
+  );
+}
+
+/** Waits for every thread, also when one fails: terminating one inside the model runtime aborts the process. */
+async function startAll(threads: readonly Threads[]): Promise<void> {
+  const starts = await Promise.allSettled(threads.map(({ started }) => started));
+  const failed = starts.find(({ status }) => status === 'rejected');
+  if (failed === undefined) return;
+  await closeThreads(threads);
+  throw (failed as PromiseRejectedResult).reason;
+}
+
+async function closeThreads(threads: readonly Threads[]): Promise<void> {
+  await Promise.all(threads.map((thread) => thread.close()));
+}
+
+async function run(threads: Threads, entry: Entry, running: number): Promise<void> {
+  if (entry.timer === null) entry.startTimer();
+  const queueMs = performance.now() - entry.queuedAt;
+  const { id, task, cancel, pauseFlag } = entry;
+  const message = { ...task, id, cancel, pauseFlag, hasIdleCores: areCoresIdle(running) };
+  try {
+    settle(entry, await threads.run(message, 'body' in task ? task.body : []), queueMs);
+  } catch (cause) {
+    const lost = new ServiceError('worker_lost', 'The worker of this request ended unexpectedly');
+    entry.reject(cause instanceof ThreadLostError ? lost : (cause as Error));
+  }
+  clearTimeout(entry.timer ?? undefined);
+}
+
+const msUntil = (at: number) => Math.max(0, at - performance.now());
+
+/** The queue is full and the account has used its share of it. */
+export function queueFull(): ServiceError {
+  return new ServiceError('overloaded', 'All workers are busy and the queue is full');
+}
+
+function displacedError(): ServiceError {
+  return new ServiceError('overloaded', 'The queue is full and another account is within its share of it');
+}
+
+function settle(entry: Entry, reply: Reply, queueMs: number): void {
+  if (reply.kind === 'failure') entry.reject(deserializeError(reply.failure));
+  else if (reply.kind === 'internalError') entry.reject(new Error(reply.cause));
+  else {
+    const { kind: _, stages, ...result } = reply;
+    entry.resolve({ ...result, stages: [{ name: 'queue', ms: queueMs }, ...stages] });
+  }
+}
+
+/** Waits a limited time for started tasks. */
+async function close(
+  scheduler: { readonly isEmpty: () => boolean },
+  threads: readonly Threads[],
+): Promise<void> {
+  const deadline = performance.now() + maxCloseMs;
+  while (!scheduler.isEmpty() && performance.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, closePollMs));
+  }
+  await closeThreads(threads);
+}

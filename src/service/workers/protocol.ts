@@ -1,0 +1,184 @@
+/// <reference lib="es2024.sharedmemory" />
+/** Messages between the main thread and analysis threads. */
+
+import { availableParallelism } from 'node:os';
+import { deserialize, getHeapStatistics, serialize } from 'node:v8';
+import { parentPort, threadId } from 'node:worker_threads';
+import type { LiveState, LiveStep } from '../../engine/live.ts';
+import type { SampleFormat } from '../../engine/pcm.ts';
+import type { DecodeLimits } from '../../engine/platform.ts';
+import type { Ignored } from '../../engine/receipt.ts';
+import type { Signal } from '../../engine/signals/table.ts';
+import type { Stage } from '../../engine/timer.ts';
+import type { Signing } from '../compose-receipt.ts';
+import { type SerializedError, ServiceError, serializeError, toServiceError } from '../errors.ts';
+
+/** The `workerData` of a thread. */
+export type ThreadSettings = { readonly modelsDir: string; readonly limits: DecodeLimits };
+
+/** Posted once by each thread, after its models are loaded and warmed up. */
+export type ThreadReady = { readonly ready: number };
+
+/** Posted by a thread whose heap exceeds `maxHeapRatio`. */
+export type HeapPressure = { readonly heapPressure: number };
+
+/** Posted by a thread when the task with this id has paused. */
+export type TaskPaused = { readonly paused: number };
+
+/** The analysis of an upload. */
+export type FormTask = {
+  /** The raw upload in blocks, whose buffers are transferred. */
+  readonly body: readonly Uint8Array[];
+  readonly boundary: string;
+  readonly signals: readonly Signal[];
+  /** The report has embeddings in place of signals. */
+  readonly embeddings?: boolean;
+  readonly requestId: string;
+  /** Query parameters, which the path does not have. */
+  readonly ignored?: Ignored;
+  /** Longest recording, s, in place of the limit of the service. */
+  readonly maxSeconds?: number;
+  readonly receipt: Signing & { readonly always: boolean };
+};
+
+/** A step of a stream. Its bytes and state are in shared memory: the session sends them again when the thread dies. */
+export type SerializedStep = Omit<LiveStep, 'state'> & { readonly state: SerializedState | null };
+export type LiveTask = { readonly live: SerializedStep };
+
+/** The report of a stream. */
+export type RecordingTask = {
+  /** Samples in blocks, whose buffers are transferred. */
+  readonly body: readonly Uint8Array[];
+  readonly format: SampleFormat;
+  /** Each of two channels alone. */
+  readonly split: boolean;
+  readonly signals: readonly Signal[];
+  readonly requestId: string;
+  readonly maxSeconds: number;
+};
+
+export type Task = FormTask | LiveTask | RecordingTask;
+
+/** Shared flag of a task: a value other than 0 stops it before the next stage. */
+export type CancellableTask = Task & { readonly cancel: Int32Array };
+
+export type TaskMessage = CancellableTask & {
+  readonly id: number;
+  readonly pauseFlag: PauseFlag;
+  /** When the task started. */
+  readonly hasIdleCores: boolean;
+};
+
+export type Reply =
+  /** A report, or the messages of a LiveTask. */
+  | {
+      readonly kind: 'report';
+      readonly json: Uint8Array;
+      readonly stages: readonly Stage[];
+      /** Duration of the recording; 0 for a LiveTask. */
+      readonly audioSeconds: number;
+      /** Of the stream after a LiveTask. */
+      readonly state?: SerializedState;
+      /** What the receipt in `json`, whose signature is missing, has signed. */
+      readonly signed?: Uint8Array;
+    }
+  | ErrorReply;
+
+export type ErrorReply =
+  | { readonly kind: 'failure'; readonly failure: SerializedError }
+  /** The cause is logged and never sent to clients. */
+  | { readonly kind: 'internalError'; readonly cause: string };
+
+export function toErrorReply(error: unknown): ErrorReply {
+  const known = toServiceError(error);
+  if (known instanceof ServiceError) return { kind: 'failure', failure: serializeError(known) };
+  return { kind: 'internalError', cause: error instanceof Error ? stackOf(error) : String(error) };
+}
+
+/** Without the message of a SyntaxError, which quotes the text that was parsed. */
+function stackOf({ name, message, stack = `${name}: ${message}` }: Error): string {
+  return name === 'SyntaxError' ? stack.replace(message, 'message left out') : stack;
+}
+
+export function reportPaused(id: number): void {
+  parentPort?.postMessage({ paused: id } satisfies TaskPaused);
+}
+
+export function reportReady(): void {
+  parentPort?.postMessage({ ready: threadId } satisfies ThreadReady);
+}
+
+/** Part of the heap limit. A single analysis stays far below it. */
+const maxHeapRatio = 0.6;
+
+/** A full heap during inference aborts the process: the pool replaces the thread before. */
+export function reportHeapPressure(): void {
+  const { used_heap_size, heap_size_limit } = getHeapStatistics();
+  if (used_heap_size <= maxHeapRatio * heap_size_limit) return;
+  parentPort?.postMessage({ heapPressure: threadId } satisfies HeapPressure);
+}
+
+// The state of a live session between its steps: the main thread passes it on as bytes.
+
+/** Serialized, in shared memory: a message to a thread copies nothing of it. */
+export type SerializedState = Uint8Array<SharedArrayBuffer>;
+
+export function serializeState(state: LiveState): SerializedState {
+  const bytes = serialize(state);
+  const serialized = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  serialized.set(bytes);
+  return serialized;
+}
+
+/** In memory of this thread alone. */
+export function deserializeState(serialized: SerializedState): LiveState {
+  return deserialize(Buffer.from(serialized)) as LiveState;
+}
+
+/** By this flag, in shared memory, the supervisor requests that a task pauses between two units of work. */
+
+export type PauseFlag = Int32Array;
+
+/** The task pauses after its unit of work. */
+const pausing = 0;
+const running = 1;
+const paused = 2;
+
+export function createPauseFlag(): PauseFlag {
+  const flag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  flag[0] = running;
+  return flag;
+}
+
+/** Requests or withdraws a pause. Without effect on a paused task. */
+export function requestPause(flag: PauseFlag, wanted: boolean): void {
+  if (wanted) Atomics.compareExchange(flag, 0, running, pausing);
+  else Atomics.compareExchange(flag, 0, pausing, running);
+}
+
+export function resume(flag: PauseFlag): void {
+  Atomics.store(flag, 0, running);
+  Atomics.notify(flag, 0);
+}
+
+/** Pauses the task when that was requested. Returns whether it was. @param onPause called before the pause */
+export async function pauseIfRequested(flag: PauseFlag, onPause: () => void): Promise<boolean> {
+  if (Atomics.compareExchange(flag, 0, pausing, paused) !== pausing) return false;
+  onPause();
+  await Atomics.waitAsync(flag, 0, paused).value;
+  return true;
+}
+
+// Cores that a task may use.
+
+const allCores = availableParallelism();
+
+/** Threads of the trunk while cores are idle: with more than four each gains little. */
+export function threadsPerTask(cores = allCores): number {
+  return Math.min(cores, 4);
+}
+
+/** Whether each of the running tasks can have `threadsPerTask` cores. */
+export function areCoresIdle(runningTasks: number, cores = allCores): boolean {
+  return runningTasks * threadsPerTask(cores) <= cores;
+}

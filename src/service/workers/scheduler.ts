@@ -1,0 +1,253 @@
+/**
+ * Runs the tasks of the queues on threads. A thread runs one task at a time. While a task of another account, or a step, waits,
+ * the running task pauses when its time slice is over, after its unit of work, and later continues on the same thread.
+ */
+
+import { createFairQueue } from '../fair-share.ts';
+import { type PauseFlag, requestPause, resume } from './protocol.ts';
+
+type Schedulable = {
+  readonly id: number;
+  readonly account: string;
+  readonly kind: TaskKind;
+  /** A value other than 0 stops the task. */
+  readonly cancel: Int32Array;
+  readonly pauseFlag: PauseFlag;
+  /** Called once, when the task has ended or was removed from the queue. */
+  release(): void;
+};
+
+/** A thread and the tasks that it holds. */
+type Worker<Thread, Task> = {
+  readonly thread: Thread;
+  running: Task | null;
+  /** Start of the time slice of the running task. */
+  startedAt: number;
+  /** When the time of the running task was last added to its account. */
+  chargedAt: number;
+  readonly paused: Set<Task>;
+  /** Running, paused, and cancelled but not ended. */
+  readonly started: Set<Task>;
+};
+
+/** Minimum length of a time slice, but for a task that ends: most recordings of 10 s need only one. */
+const timeSliceMs = 50;
+/** Bounds the memory of paused tasks. */
+const maxStarted = 4;
+/** A step runs beside them. */
+export const maxTasksPerThread = maxStarted + 1;
+
+export function createScheduler<Thread extends { ready(): number }, Task extends Schedulable>(options: {
+  readonly threads: readonly Thread[];
+  /** Maximum number of queued uploads. */
+  readonly queue: number;
+  /** Runs a task to its end. Never rejects. */
+  run(thread: Thread, task: Task, running: number): Promise<void>;
+  onUpdate(): void;
+}) {
+  type Own = Worker<Thread, Task>;
+  const workers = options.threads.map((thread): Own => {
+    return { thread, running: null, startedAt: 0, chargedAt: 0, paused: new Set(), started: new Set() };
+  });
+  const queues = createTaskQueues<Task>(options.queue);
+  let timer: NodeJS.Timeout | undefined;
+  const running = () => workers.filter((worker) => worker.running !== null).length;
+  const isIdle = (worker: Own) => worker.running === null && worker.thread.ready() > 0;
+
+  function update(): void {
+    for (const worker of workers) charge(worker);
+    const free = workers.filter(isIdle).sort((one, other) => one.paused.size - other.paused.size);
+    for (const worker of free) {
+      const task = queues.next(startedOf(worker));
+      if (task !== null) start(worker, task);
+    }
+    clearTimeout(timer);
+    const ends = workers.map(requestEnd).filter((ms) => ms > 0);
+    if (ends.length > 0) timer = setTimeout(update, Math.min(...ends));
+    options.onUpdate();
+  }
+
+  /** Requests a pause of the running task if another one waits. Returns the time until then, ms; 0: none. */
+  function requestEnd(worker: Own): number {
+    const { running: task, startedAt } = worker;
+    if (task === null) return 0;
+    const isContested = queues.isContested(task, startedOf(worker));
+    const left = Math.max(0, startedAt + timeSliceMs - performance.now());
+    requestPause(task.pauseFlag, isContested && left === 0);
+    return isContested ? left : 0;
+  }
+
+  function charge(worker: Own): void {
+    const now = performance.now();
+    if (worker.running !== null) queues.charge(worker.running, now - worker.chargedAt);
+    worker.chargedAt = now;
+  }
+
+  function start(worker: Own, task: Task): void {
+    worker.running = task;
+    worker.startedAt = performance.now();
+    if (worker.paused.delete(task)) resume(task.pauseFlag);
+    else {
+      worker.started.add(task);
+      void options.run(worker.thread, task, running()).then(() => end(worker, task));
+    }
+  }
+
+  function end(worker: Own, task: Task): void {
+    charge(worker);
+    if (worker.running === task) worker.running = null;
+    worker.paused.delete(task);
+    worker.started.delete(task);
+    release(task);
+  }
+
+  function release(task: Task): void {
+    queues.end(task);
+    task.release();
+    update();
+  }
+
+  return {
+    uploads: queues.uploads,
+    update,
+    idle: () => workers.some(isIdle),
+    add(task: Task): void {
+      queues.add(task);
+      update();
+    },
+    /** A started task has paused. */
+    onPaused(id: number): void {
+      const worker = workers.find((one) => one.running?.id === id);
+      if (worker === undefined) return;
+      const task = worker.running as Task;
+      charge(worker);
+      worker.running = null;
+      if (Atomics.load(task.cancel, 0) === 0) worker.paused.add(task);
+      else resume(task.pauseFlag);
+      update();
+    },
+    /** Removes the task from the queue, or sets its flag: its worker stays busy until it has read the flag. */
+    stop(task: Task): void {
+      Atomics.store(task.cancel, 0, 1);
+      if (queues.remove(task)) release(task);
+      else if (workers.some(({ paused }) => paused.delete(task))) resume(task.pauseFlag);
+    },
+    /** Queued and started tasks. */
+    all: () => [...queues.all(), ...workers.flatMap(({ started }) => [...started])],
+    isEmpty: () => workers.every(({ started }) => started.size === 0),
+    stats: () => ({ ...queues.stats(), running: running() }),
+  };
+}
+
+function startedOf<Task>({ paused, started }: Worker<unknown, Task>): Started<Task> {
+  return { paused, isFull: started.size >= maxStarted };
+}
+
+// The tasks that wait for a worker. Accounts share the workers by the time that their tasks run, not by their number.
+
+/** Uploads are bounded. Steps and reports of live sessions are never refused. */
+export type TaskKind = 'upload' | 'step' | 'report';
+
+type Waiting = { readonly account: string; readonly kind: TaskKind };
+
+/** The tasks that a worker has started and paused. */
+type Started<Task> = {
+  readonly paused: ReadonlySet<Task>;
+  /** The worker starts no further task but steps. */
+  readonly isFull: boolean;
+};
+
+/** Steps that run before a waiting task of another kind. */
+const maxStepsInRow = 4;
+
+export function createTaskQueues<Task extends Waiting>(uploadCapacity: number) {
+  const queues = {
+    upload: createFairQueue<Task>(uploadCapacity),
+    step: createFairQueue<Task>(Number.POSITIVE_INFINITY),
+    report: createFairQueue<Task>(Number.POSITIVE_INFINITY),
+  };
+  const times = createWorkerTimes();
+  let stepsInRow = 0;
+
+  /** The task of the account with the least time. The order within an account: paused tasks, reports, uploads. */
+  function choose({ paused, isFull }: Started<Task>): Task | null {
+    const candidates = new Map<string, Task>();
+    for (const queue of isFull ? [] : [queues.upload, queues.report])
+      for (const task of queue.heads()) candidates.set(task.account, task);
+    for (const task of paused) candidates.set(task.account, task);
+    let chosen: Task | null = null;
+    for (const task of candidates.values())
+      if (chosen === null || times.of(task.account) < times.of(chosen.account)) chosen = task;
+    return chosen;
+  }
+
+  const remove = (task: Task) => queues[task.kind].remove(task.account, task);
+
+  return {
+    uploads: queues.upload,
+    stats: () => ({
+      queued: queues.upload.size() + queues.step.size() + queues.report.size(),
+      accounts: queues.upload.accounts(),
+    }),
+    all: () => Object.values(queues).flatMap((queue) => queue.all()),
+    add(task: Task): void {
+      times.enter(task.account);
+      queues[task.kind].add(task.account, task);
+    },
+    remove,
+    /** Called once for each added task, after its end. */
+    end: ({ account }: Task) => times.leave(account),
+    /** Adds time for which a task ran. */
+    charge: ({ account }: Task, ms: number) => times.add(account, ms),
+    /** Removes and returns the next task of a worker, or returns one of its paused tasks: a step, or the chosen task. */
+    next(started: Started<Task>): Task | null {
+      const isStepNext = queues.step.size() > 0 && stepsInRow < maxStepsInRow;
+      const other = isStepNext ? null : choose(started);
+      const task = other ?? queues.step.next();
+      if (task === null) return null;
+      stepsInRow = task.kind === 'step' ? stepsInRow + 1 : 0;
+      if (other !== null) remove(other);
+      return task;
+    },
+    /** Whether a step, or a task of another account, could run in place of this one. */
+    isContested({ account, kind }: Task, { paused, isFull }: Started<Task>): boolean {
+      if (kind === 'step') return false;
+      const isOther = (name: string) => name !== account;
+      if (queues.step.size() > 0 || [...paused].some((task) => isOther(task.account))) return true;
+      const waiting = [...queues.upload.heads(), ...queues.report.heads()];
+      return !isFull && waiting.some((task) => isOther(task.account));
+    },
+  };
+}
+
+/** Time of workers, ms, by account. An account without tasks saves no time up: it begins with the least of the others. */
+function createWorkerTimes() {
+  const accounts = new Map<string, { ms: number; tasks: number }>();
+
+  function least(): number {
+    const busy = [...accounts.values()].filter(({ tasks }) => tasks > 0);
+    return Math.min(...busy.map(({ ms }) => ms));
+  }
+
+  return {
+    of: (account: string) => accounts.get(account)?.ms ?? 0,
+    enter(account: string): void {
+      const own = accounts.get(account) ?? { ms: 0, tasks: 0 };
+      const floor = least();
+      if (own.tasks === 0 && Number.isFinite(floor)) own.ms = Math.max(own.ms, floor);
+      own.tasks++;
+      accounts.set(account, own);
+    },
+    /** Forgets accounts that would begin with the least of the others. */
+    leave(account: string): void {
+      const own = accounts.get(account);
+      if (own !== undefined) own.tasks--;
+      const floor = least();
+      for (const [name, { ms, tasks }] of accounts) if (tasks === 0 && ms <= floor) accounts.delete(name);
+    },
+    add(account: string, ms: number): void {
+      const own = accounts.get(account);
+      if (own !== undefined) own.ms += ms;
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { access, rm } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Command } from 'commander';
+import type { Manifest } from '../../engine/manifest.ts';
+import { escapeControls } from '../../node/files.ts';
+import { readSettings } from '../analyze.ts';
+import { type CliContext, expected, UsageError } from '../context.ts';
+import { readLabels, type ScoredLabels, scoreLabels } from '../evaluate/scores.ts';
+import { parseJobs } from '../parallel.ts';
+import type { Example } from './comparison.ts';
+
+const examples = `
+LABELS.csv is that of undertone evaluate, with the column speaker: path (relative to the file) and one or more of label,
+valence, arousal, clarity (0 to 1). Labels may be new ones. From 30 recordings on, temperature, biases and lines are fitted;
+from 200 on, weights of the embedding and new labels as well. Every fifth of the speakers is left out in turn: what does not
+improve their scores is not kept. If nothing does, no models are written and the exit code is 1.
+
+Examples:
+  undertone adapt labels.csv --out models/ours
+  undertone evaluate other-speakers.csv --models models/ours
+  UNDERTONE_MODELS_DIR=models/ours undertone serve`;
+
+type Options = { readonly out: string; readonly models?: string; readonly jobs?: string };
+
+export function registerAdapt(program: Command, terminal: CliContext): void {
+  program
+    .command('adapt')
+    .description('fit the models to labelled recordings of your own')
+    .argument('<labels>', 'CSV file of recordings and labels')
+    .requiredOption('--out <folder>', 'new folder of the adapted models')
+    .option('--models <name>', 'standard, fast, open or a folder (UNDERTONE_MODELS_DIR, or standard)')
+    .option('--jobs <n>', 'files at a time (one per core)')
+    .addHelpText('after', examples)
+    .action((labels: string, options: Options) => adaptModels(labels, options, terminal));
+}
+
+async function adaptModels(path: string, options: Options, terminal: CliContext): Promise<void> {
+  const recordings = await readLabels(path, terminal);
+  const jobs = parseJobs(options.jobs);
+  const settings = await readSettings(options, terminal);
+  await checkAbsent(options.out);
+  const { readManifests } = await import('../../node/models.ts');
+  const manifests = await readManifests(settings.modelsDir);
+  await checkUnadapted(manifests, settings.modelsDir);
+  // Beside --out, which appears when it is complete. An interrupted run resumes from it.
+  const scores = `${options.out}.scores`;
+  await noteUnavailable(manifests, terminal);
+  const found = await scoreLabels(recordings, scores, manifests, {
+    jobs,
+    settings,
+    terminal,
+    embeddings: true,
+  });
+  const { isImprovement } = await import('./adapt.ts');
+  const { comparisonText } = await import('./adapt.ts');
+  const adaptation = await learn(found, manifests).finally(() => rm(scores, { recursive: true }));
+  terminal.stdout.write(comparisonText(adaptation.comparisons));
+  if (!isImprovement(adaptation)) {
+    terminal.stderr.write('Nothing improves the scores of speakers left out: no models are written\n');
+    return terminal.fail();
+  }
+  const { writeModels } = await import('./write-models.ts');
+  const name = escapeControls(basename(path));
+  const command = `undertone adapt ${name} --out ${escapeControls(basename(options.out))}`;
+  await writeModels(settings.modelsDir, options.out, adaptation, { name, command });
+  terminal.stdout.write(
+    `${options.out}: ${adaptation.recordings} recordings of ${adaptation.speakers} speakers\n`,
+  );
+  if (found.failed > 0) terminal.fail();
+}
+
+async function checkUnadapted(manifests: readonly Manifest[], folder: string): Promise<void> {
+  const { correctionOf } = await import('../../engine/manifest.ts');
+  if (manifests.some((manifest) => correctionOf(manifest) !== null))
+    throw expected('models that are not adapted', '--models', `${folder}, which are`);
+}
+
+async function noteUnavailable(manifests: readonly Manifest[], { stderr }: CliContext): Promise<void> {
+  const { unavailableOf } = await import('../../engine/manifest.ts');
+  for (const manifest of manifests) {
+    const reason = unavailableOf(manifest);
+    if (reason !== null)
+      stderr.write(`The models have no ${manifest.kind} signal, which is not adapted: ${reason}\n`);
+  }
+}
+
+async function learn({ scored }: ScoredLabels, manifests: readonly Manifest[]) {
+  const { adapt } = await import('./adapt.ts');
+  const usable = scored.flatMap(({ recording, scores, embedding }): Example[] =>
+    embedding === null ? [] : [{ recording, scores, embedding: Float32Array.from(embedding) }],
+  );
+  const emotion = manifests.find(({ kind }) => kind === 'emotion');
+  const known = emotion?.labels ?? [];
+  try {
+    return adapt(usable, known);
+  } catch (error) {
+    throw error instanceof RangeError ? new UsageError(error.message) : error;
+  }
+}
+
+async function checkAbsent(folder: string): Promise<void> {
+  const found = await access(folder).then(
+    () => true,
+    () => false,
+  );
+  if (found) throw expected('a folder that does not exist', '--out', `${folder}, which exists`);
+}

@@ -1,0 +1,91 @@
+/** Thread entry of `undertone analyze`: analyses one file at a time. */
+import { workerData } from 'node:worker_threads';
+import type { DecodeLimits } from '../engine/platform.ts';
+import type { Signal } from '../engine/signals/table.ts';
+import { escapeControls, FileError, type ReadOptions, readRegularFile } from '../node/files.ts';
+import { reportReady } from '../service/workers/protocol.ts';
+import {
+  analyze,
+  analyzeChannels,
+  analyzeSpeakers,
+  type ChannelsReport,
+  type Embeddings,
+  embed,
+  Failure,
+  type PooledEmbeddings,
+  type Report,
+  type SpeakerSegment,
+  type SpeakersReport,
+  type ValidationItem,
+} from './index.ts';
+import { displayPath, type Input } from './inputs.ts';
+
+export type AnalyzeSettings = {
+  readonly modelsDir: string;
+  readonly limits: DecodeLimits;
+  /** Of a file. */
+  readonly maxBytes: number;
+  readonly roots?: ReadOptions['roots'];
+  readonly baselines?: readonly Uint8Array[];
+};
+
+export type AnalyzeTask = Input & {
+  readonly signals: readonly Signal[];
+  /** `split`: each of two channels alone. */
+  readonly channel: number | 'split' | null;
+  /** Not null: each speaker alone. */
+  readonly segments: readonly SpeakerSegment[] | null;
+  readonly embeddings?: boolean;
+  /** Embeddings in place of scores. */
+  readonly embedOnly?: boolean;
+};
+
+export type FileResult = { readonly report: Report; readonly embeddings?: PooledEmbeddings } | FailedFile;
+
+/** @see AnalyzeTask */
+export type AnalyzeResult = FileResult | { readonly report: ChannelsReport | SpeakersReport };
+/** Of a task with `embedOnly`. */
+export type EmbedResult = { readonly report: Embeddings } | FailedFile;
+
+type FailedFile =
+  /** `cause` is the stack of an internal error, for standard error. */
+  { readonly error: ValidationItem; readonly cause: string | null };
+
+const settings = workerData as AnalyzeSettings;
+
+reportReady();
+
+/** Never rejects: an error is a result. */
+export async function run(task: AnalyzeTask): Promise<AnalyzeResult | EmbedResult> {
+  try {
+    const { channel, segments, signals, embeddings: wanted = false } = task;
+    const { baselines = [], maxBytes, roots = null, ...options } = settings;
+    const read = { maxBytes, roots, setting: 'UNDERTONE_JOB_MAX_BYTES' };
+    const audio = task.bytes ?? (await readRegularFile(task.path, read));
+    if (task.embedOnly) return { report: await embed(audio, { ...options, channel: null }) };
+    if (channel === 'split') return { report: await analyzeChannels(audio, options) };
+    if (segments !== null) return { report: await analyzeSpeakers(audio, segments, { ...options, channel }) };
+    const own = { ...options, baseline: baselines, channel, signals, embeddings: wanted };
+    const { embeddings, ...report } = await analyze(audio, own);
+    return { report, ...(embeddings && { embeddings }) };
+  } catch (error) {
+    return toResult(error, task.path);
+  }
+}
+
+function toResult(error: unknown, path: string): FailedFile {
+  const item = (msg: string, type: string): ValidationItem => ({ loc: ['body', 'audio'], msg, type });
+  if (error instanceof Failure) {
+    const found = error.items[0] ?? item(error.message, `value_error.audio.${error.code}`);
+    if (found.type !== 'value_error.audio.too_long') return { error: found, cause: null };
+    return { error: { ...found, msg: `${found.msg}: UNDERTONE_MAX_SECONDS sets the limit` }, cause: null };
+  }
+  if (error instanceof FileError) {
+    const msg =
+      error.got === 'ENOENT'
+        ? `No such file: ${escapeControls(displayPath(path))}`
+        : `Expected a readable file for \`audio\`, got ${error.got}`;
+    return { error: item(msg, 'value_error.audio.unreadable'), cause: null };
+  }
+  return { error: item('internal error', 'internal'), cause: (error as Error).stack ?? String(error) };
+}

@@ -1,0 +1,209 @@
+/** `undertone analyze`. */
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { maxBaselines } from '../engine/signals/speaker.ts';
+import { type Signal, signals } from '../engine/signals/table.ts';
+import { escapeControls } from '../node/files.ts';
+import { entryFile, modelSets, shippedModels } from '../node/paths.ts';
+import { parseConfig } from '../service/config.ts';
+import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask, EmbedResult } from './analyze-thread.ts';
+import { type CliContext, countFiles, expected, showProgress, UsageError, writeLine } from './context.ts';
+import { checkStandardInput, displayPath, findInputs, readNamedFile } from './inputs.ts';
+import { createOutput, type OutputOptions, openEmbeddingsFile, outputNames, parseOutput } from './output.ts';
+import { mapInOrder, parseJobs } from './parallel.ts';
+import { checkInputs, type PartOptions, parseParts, partKind } from './parts.ts';
+import { rowUnits } from './tables.ts';
+
+const examples = `
+Folders are walked, and every file in them is tried, whatever its name. One that has neither the name nor the content of
+audio is skipped; JSON lines list it with its error. - is a recording on standard input.
+Results go to standard output, a bar and the summary to standard error. Exit code 1: a file failed.
+
+Examples:
+  undertone analyze interview.m4a
+  undertone analyze --jsonl recordings > signals.jsonl
+  undertone analyze --output csv --list paths.txt > signals.csv
+  find . -name '*.ogg' -mtime -1 | undertone analyze --output table --list -
+  ffmpeg -i film.mkv -t 60 -f wav - | undertone analyze -
+  undertone analyze --signals emotion --jobs 2 a.wav b.ogg
+  undertone analyze --output csv --by utterance talk.wav
+  undertone analyze --output parquet recordings > signals.parquet
+  undertone analyze --output csv --embeddings talks.npy talks > talks.csv
+  undertone analyze --channels split call.wav
+  undertone analyze --baseline rested.wav talk.wav
+  undertone analyze --segments call.rttm --output csv call.wav`;
+
+/** The model sets of this package. */
+
+type Options = PartOptions &
+  OutputOptions & {
+    readonly list?: string;
+    readonly signals: string;
+    readonly models?: string;
+    readonly modelsDir?: string;
+    readonly jobs?: string;
+    readonly embeddings?: string;
+  };
+
+export function registerAnalyze(program: Command, terminal: CliContext): void {
+  program
+    .command('analyze')
+    .description('analyse recordings without a server')
+    .argument('[path...]', 'files and folders, or -')
+    .option('--list <file>', 'more of them, one a line; - is standard input')
+    .option('--output <style>', `${outputNames.join(', ')} (text)`)
+    .option('--wide', 'CSV with intervals, probabilities and measures, as Parquet always has')
+    .option('--by <unit>', `rows of CSV and Parquet: ${rowUnits.join(', ')} (file)`)
+    .option('--embeddings <file>', '.npy: one row of float32 per recording, or per row of --by utterance')
+    .option('--jsonl', 'one line of JSON a file: --output jsonl')
+    .option('--signals <names>', `${signals.join(', ')}, or several with commas between`, signals.join(','))
+    .option('--channel <n>', 'channel to analyse, counted from 0 (the average of all)')
+    .option('--channels <mode>', 'split: each of two channels alone, and their conversation')
+    .option('--segments <file>', 'JSON or RTTM, - is standard input: each speaker of one recording alone')
+    .option(...baselineOption, collect, [])
+    .option('--models <name>', `${modelSets.join(', ')} or a folder (UNDERTONE_MODELS_DIR, or standard)`)
+    .option('--models-dir <folder>', 'a folder alone; --models takes names too')
+    .option('--jobs <n>', 'files at a time (one a core)')
+    .addHelpText('after', examples)
+    .action((paths: string[], options: Options) => analyzeFiles(paths, options, terminal));
+}
+
+async function analyzeFiles(paths: readonly string[], options: Options, terminal: CliContext): Promise<void> {
+  const started = performance.now();
+  const outputOptions = parseOutput(options);
+  const requested = parseSignals(options.signals);
+  const jobs = parseJobs(options.jobs);
+  checkStandardInput([...paths, options.list ?? '', options.segments ?? '']);
+  const parts = await parseParts(options, requested, terminal);
+  const kind = partKind(parts);
+  const own = await readSettings(options, terminal);
+  const settings = { ...own, baselines: await readBaselines(options.baseline, own.maxBytes) };
+  const { labels, trunk, lacksEmotion } = await describeModels(settings.modelsDir);
+  if (outputOptions.by === 'utterance') checkUtterances(requested, lacksEmotion);
+  const output = createOutput(outputOptions, kind, labels);
+  if (kind !== null && options.embeddings !== undefined)
+    throw expected(
+      `no --${kind === 'channel' ? 'channels' : 'segments'}`,
+      '--embeddings',
+      'both: remove one of them',
+    );
+  const embeddings =
+    options.embeddings === undefined ? null : openEmbeddingsFile(options.embeddings, outputOptions.by, trunk);
+  if (output.end !== undefined && terminal.stdout.isTTY)
+    throw expected('a file or a pipe', '--output', 'parquet for a terminal: add > FILE');
+  const inputs = await findInputs(paths, options.list, terminal, settings.maxBytes);
+  checkInputs(inputs, parts);
+  const tasks = inputs.map(
+    (input): AnalyzeTask => ({
+      ...input,
+      ...parts,
+      signals: requested,
+      embeddings: embeddings !== null,
+    }),
+  );
+  const file = entryFile('tools/analyze-thread');
+  const lost = (_: AnalyzeTask, { message }: Error): AnalyzeResult => ({
+    error: internalItem,
+    cause: message,
+  });
+  if (output.header !== undefined) await writeLine(terminal.stdout, output.header);
+  const progress = showProgress(tasks.length, terminal);
+  const totals = { done: 0, failed: 0, skipped: 0, seconds: 0 };
+  for await (const result of mapInOrder({ file, jobs, settings, tasks, lost })) {
+    const { path, optional } = tasks[totals.done++] as AnalyzeTask;
+    const skipped = optional && isNoAudio(result);
+    if (skipped) totals.skipped++;
+    else if ('error' in result) totals.failed++;
+    else totals.seconds += result.report.audio.duration_s;
+    if ('error' in result && result.cause !== null) progress.note(result.cause, path);
+    if (!skipped || output.listSkipped) embeddings?.add(result);
+    const shown = output.shortPaths ? escapeControls(displayPath(path)) : path;
+    const text = skipped && !output.listSkipped ? undefined : output.format(shown, result);
+    await progress.step(
+      output.isData && text !== undefined && !terminal.stdout.isTTY ? Buffer.from(text) : text,
+    );
+    if (terminal.stdoutClosed()) break;
+  }
+  if (output.end !== undefined) terminal.stdout.write(await output.end());
+  if (embeddings !== null) progress.note(await embeddings.write());
+  progress.end(summarise(totals, performance.now() - started));
+  if (totals.failed > 0) terminal.fail();
+}
+
+const internalItem = { loc: ['body', 'audio'], msg: 'internal error', type: 'internal' } as const;
+
+export function parseSignals(text: string): Signal[] {
+  const names = text.split(',').map((name) => name.trim());
+  const wrong = names.find((name) => !signals.some((signal) => signal === name));
+  if (wrong !== undefined) throw expected(signals.join(' or '), '--signals', JSON.stringify(wrong));
+  return signals.filter((signal) => names.includes(signal));
+}
+
+function modelsFolder(name: string): string {
+  return modelSets.includes(name) ? join(shippedModels, '..', name) : resolve(name);
+}
+
+/** Labels of the emotion model, whether it is a placeholder, and the version of the trunk. */
+async function describeModels(modelsDir: string) {
+  const { readManifests } = await import('../node/models.ts');
+  const { unavailableOf } = await import('../engine/manifest.ts');
+  const manifests = await readManifests(modelsDir);
+  const trunk = manifests.find(({ kind }) => kind === 'trunk');
+  const emotion = manifests.find(({ kind }) => kind === 'emotion');
+  return {
+    labels: emotion?.labels ?? [],
+    lacksEmotion: emotion === undefined || unavailableOf(emotion) !== null,
+    trunk: `${trunk?.name} ${trunk?.version}`,
+  };
+}
+
+/** Utterances have scores of emotion alone. @throws UsageError */
+function checkUtterances(requested: readonly Signal[], lacksEmotion: boolean): void {
+  if (!requested.includes('emotion'))
+    throw expected('emotion among --signals', '--by utterance', requested.join(','));
+  if (lacksEmotion) throw expected('models with emotion', '--by utterance', 'others: choose --models');
+}
+
+/** Whether a file is no recording at all. */
+export function isNoAudio(result: AnalyzeResult | EmbedResult): boolean {
+  return 'error' in result && /\.(unsupported|empty)$/.test(result.error.type);
+}
+
+/** Reads the manifests once, so that an invalid folder is one error instead of one per file. */
+export async function readSettings(
+  { models, modelsDir }: Pick<Options, 'models' | 'modelsDir'>,
+  { env }: CliContext,
+): Promise<AnalyzeSettings> {
+  const config = parseConfig(env);
+  const { readManifests } = await import('../node/models.ts');
+  const { ModelError } = await import('../engine/platform.ts');
+  const named = models === undefined ? config.modelsDir : modelsFolder(models);
+  const folder = modelsDir === undefined ? named : resolve(modelsDir);
+  await readManifests(folder).catch((error: Error) => {
+    throw error instanceof ModelError ? new UsageError(error.message) : error;
+  });
+  return { modelsDir: folder, limits: config.limits, maxBytes: config.jobs.maxBytes };
+}
+
+type Totals = { done: number; failed: number; skipped: number; seconds: number };
+
+function summarise(totals: Totals, ms: number): string {
+  const skipped = totals.skipped === 0 ? '' : `${totals.skipped} skipped without audio, `;
+  return `${countFiles(totals.done)}, ${totals.failed} failed, ${skipped}${totals.seconds.toFixed(1)} s of audio in ${(ms / 1000).toFixed(1)} s`;
+}
+
+// The option `--baseline`, which may be given several times.
+
+const baselineOption = [
+  '--baseline <file>',
+  `the same speaker at rest: makes load and processing relative; up to ${maxBaselines} times`,
+] as const;
+
+export const collect = (path: string, paths: readonly string[]) => [...paths, path];
+
+/** @throws UsageError */
+export async function readBaselines(paths: readonly string[], maxBytes: number): Promise<Uint8Array[]> {
+  if (paths.length > maxBaselines)
+    throw expected(`at most ${maxBaselines} files`, '--baseline', String(paths.length));
+  return Promise.all(paths.map((path) => readNamedFile('--baseline', path, maxBytes)));
+}

@@ -1,0 +1,246 @@
+/** `undertone bulk`: recordings to a service, with an output file from which an interrupted run resumes. */
+
+import { type FileHandle, open } from 'node:fs/promises';
+import { extname } from 'node:path';
+import type { Command } from 'commander';
+import {
+  ApiError,
+  createClient,
+  UndertoneError,
+  ValidationError,
+} from '../../clients/typescript/src/index.ts';
+import { FileError, readRegularFile } from '../node/files.ts';
+import { readPassword } from './accounts.ts';
+import type { FileResult } from './analyze-thread.ts';
+import { type CliContext, countFiles, expected, showProgress, UsageError } from './context.ts';
+import type { Report } from './index.ts';
+import { checkStandardInput, findInputs, readNamedFile, readOwnFile, standardInput } from './inputs.ts';
+import { csvHeader, toCsv, toJsonLine } from './tables.ts';
+
+const examples = `
+The output file is also what has been done: run the same command again after an end of any kind, and it goes on. Each file
+is answered in it once, with its reports or with why it cannot be taken. Lost connections, 500, 502, 503 and 504 are
+tried again after 1, 2, 4 s and so on, or after what Retry-After says. Exit code 1: some files have no answer yet.
+
+The token, with both scopes, comes from UNDERTONE_TOKEN or --token-file; other users of this machine can read --token.
+
+Examples:
+  undertone bulk recordings --url https://voice.example --token-file token.txt --output signals.jsonl
+  undertone bulk --list paths.txt --url http://127.0.0.1:8080 --output signals.csv --concurrency 16
+  pass show undertone | undertone bulk recordings --url https://voice.example --token-file - --output signals.csv`;
+
+/** More than a service accepts by default. */
+const maxRecordingBytes = 2 ** 29;
+
+type Options = TokenOptions & {
+  readonly url: string;
+  readonly output: string;
+  readonly concurrency: string;
+  readonly retries: string;
+};
+
+export function registerBulk(program: Command, terminal: CliContext): void {
+  program
+    .command('bulk')
+    .description('send thousands of recordings to a service')
+    .argument('[path...]', 'files and folders')
+    .option('--list <file>', 'more of them, one a line; - is standard input')
+    .requiredOption('--url <address>', 'where the service is')
+    .option('--token-file <file>', 'its first line is the token; - is standard input (UNDERTONE_TOKEN)')
+    .option('--token <token>', 'the token itself, which other users of this machine can read')
+    .requiredOption('--output <file>', 'what to write: .jsonl as analyze does, or .csv')
+    .option('--concurrency <n>', 'files at a time', '4')
+    .option('--retries <n>', 'attempts after the first', '7')
+    .addHelpText('after', examples)
+    .action((paths: string[], options: Options) => bulk(paths, options, terminal));
+}
+
+async function bulk(paths: readonly string[], options: Options, terminal: CliContext): Promise<void> {
+  const started = performance.now();
+  const client = await openClient(options, terminal);
+  const concurrency = integer(options.concurrency, 1, 256, '--concurrency');
+  const inputs = await findInputs(paths, options.list, terminal, null);
+  const file = await openBulkFile(options.output);
+  const names = new Set(inputs.map(({ path }) => path));
+  const pending = [...names].filter((path) => !file.answered.has(path));
+  const totals = { before: names.size - pending.length, done: 0, refused: 0, open: 0 };
+  const progress = showProgress(pending.length, terminal);
+  // All loops share one iterator.
+  const queue = pending.values();
+  const sendNext = async () => {
+    for (const path of queue) {
+      const result = await analyzeFile(client, path);
+      if ('unanswered' in result) {
+        totals.open++;
+        progress.note(result.unanswered, path);
+      } else {
+        totals.done++;
+        totals.refused += 'error' in result ? 1 : 0;
+        await file.add(path, result);
+      }
+      await progress.step();
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: concurrency }, sendNext));
+  } finally {
+    await file.close();
+    progress.end(summarise(totals, performance.now() - started));
+  }
+  if (totals.open > 0) terminal.fail();
+}
+
+async function openClient(options: Options, terminal: CliContext) {
+  const { url, retries } = options;
+  if (!URL.canParse(url) || !/^https?:/.test(url))
+    throw expected('http://HOST', '--url', JSON.stringify(url));
+  const token = await readToken(options, terminal);
+  return createClient({ url, token, retries: integer(retries, 0, 20, '--retries') });
+}
+
+function integer(text: string, low: number, high: number, name: string): number {
+  const number = Number(text);
+  if (/^\d{1,6}$/.test(text) && number >= low && number <= high) return number;
+  throw expected(`an integer from ${low} to ${high}`, name, JSON.stringify(text));
+}
+
+/** @throws UsageError when the service refuses the token, which fails every file */
+async function analyzeFile(
+  client: ReturnType<typeof createClient>,
+  path: string,
+): Promise<FileResult | { readonly unanswered: string }> {
+  try {
+    const {
+      status: _,
+      request_id: __,
+      ...report
+    } = await client.analyze(await readRegularFile(path, { maxBytes: maxRecordingBytes }));
+    return { report: report as Report };
+  } catch (error) {
+    const item = error instanceof ValidationError ? error.items[0] : undefined;
+    if (item !== undefined) return { error: { ...item, loc: ['body', item.loc[1] ?? 'audio'] }, cause: null };
+    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
+      throw new UsageError(`${error.message} (${error.status})`);
+    }
+    if (error instanceof FileError) return { unanswered: `Expected a readable file, got ${error.got}` };
+    if (error instanceof UndertoneError) return { unanswered: error.message };
+    throw error;
+  }
+}
+
+function summarise(
+  { before, done, refused, open }: { before: number; done: number; refused: number; open: number },
+  ms: number,
+): string {
+  const earlier = before === 0 ? '' : `, ${before} before`;
+  return `${countFiles(done)} answered in ${(ms / 1000).toFixed(1)} s${earlier}, ${refused} of them refused, ${open} without an answer`;
+}
+
+// The output file of `undertone bulk`: its records list the finished recordings, so that an interrupted run can resume.
+
+type BulkFile = {
+  /** Paths of the finished recordings. */
+  readonly answered: ReadonlySet<string>;
+  add(path: string, result: FileResult): Promise<void>;
+  close(): Promise<void>;
+};
+
+type ResultFormat = {
+  readonly header: string;
+  format(path: string, result: FileResult): string;
+  /** Matches the complete records at the start of a text, each with its line feed. */
+  readonly records: RegExp;
+  pathOf(record: string): string;
+};
+
+const jsonl: ResultFormat = {
+  header: '',
+  format: toJsonLine,
+  records: /[^\n]*\n/gy,
+  pathOf: (record) => String((JSON.parse(record) as { path: unknown }).path),
+};
+
+const csv: ResultFormat = {
+  header: `${csvHeader()}\n`,
+  format: toCsv,
+  // A quoted field may contain line feeds, and a quote as two quotes.
+  records: /(?:[^"\n]|"[^"]*")*\n/gy,
+  pathOf: (record) => {
+    const quoted = /^"((?:[^"]|"")*)"/.exec(record)?.[1];
+    return quoted?.replaceAll('""', '"') ?? (record.split(',', 1)[0] as string);
+  },
+};
+
+const resultFormats: Readonly<Record<string, ResultFormat>> = { '.jsonl': jsonl, '.csv': csv };
+
+/** Drops an incomplete last record. @throws UsageError */
+async function openBulkFile(path: string): Promise<BulkFile> {
+  const format = resultFormats[extname(path)];
+  if (format === undefined) throw expected('a file that ends in .jsonl or .csv', '--output', path);
+  const text = await readOwnFile('--output', path);
+  const file = await open(path, 'a').catch((error: Error) => {
+    throw expected('a file that can be written', '--output', error.message);
+  });
+  try {
+    const answered = await resume(file, text, format);
+    return {
+      answered,
+      async add(from, result) {
+        await file.appendFile(`${format.format(from, result)}\n`);
+      },
+      close: () => file.close(),
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+async function resume(file: FileHandle, text: string, format: ResultFormat): Promise<Set<string>> {
+  const records = text.match(format.records) ?? [];
+  const kept = records.reduce((sum, record) => sum + Buffer.byteLength(record), 0);
+  await file.truncate(kept);
+  if (kept === 0) await file.appendFile(format.header);
+  if (format.header !== '' && kept > 0 && records.shift() !== format.header) {
+    throw expected(`a file that ${format.header.slice(0, 20)}... begins`, '--output', 'another');
+  }
+  try {
+    return new Set(records.map(format.pathOf));
+  } catch {
+    throw expected('a file that `undertone bulk` wrote', '--output', 'another');
+  }
+}
+
+// The token of `undertone bulk`: from the environment, a file or standard input, hidden from other users.
+
+type TokenOptions = {
+  readonly token?: string;
+  /** `-` is standard input. */
+  readonly tokenFile?: string;
+  /** List of recordings; `-` is standard input. */
+  readonly list?: string;
+};
+
+/** Other characters are invalid in a header, and the error of fetch would contain the token. */
+const validToken = /^[\x21-\x7e]+$/;
+
+/** @throws UsageError unless exactly one source has a token */
+async function readToken(options: TokenOptions, terminal: CliContext): Promise<string> {
+  const { token, tokenFile, list = '' } = options;
+  if (token !== undefined && tokenFile !== undefined)
+    throw expected('one of both', '--token', '--token-file too');
+  const [source, text] =
+    tokenFile === undefined
+      ? ['UNDERTONE_TOKEN or --token-file', token ?? terminal.env.UNDERTONE_TOKEN ?? '']
+      : ['--token-file', await readLine(tokenFile, list, terminal)];
+  const trimmed = text.trim();
+  if (validToken.test(trimmed)) return trimmed;
+  throw expected('a token', source, trimmed === '' ? 'none' : 'other characters');
+}
+
+async function readLine(file: string, list: string, terminal: CliContext): Promise<string> {
+  checkStandardInput([file, list]);
+  if (file === standardInput) return readPassword(terminal, 'token: ');
+  const text = (await readNamedFile('--token-file', file)).toString();
+  return text.split(/\r?\n/)[0] ?? '';
+}

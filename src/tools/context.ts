@@ -1,0 +1,109 @@
+/** The environment, streams and exit of a command, its usage errors and its progress. */
+import { once } from 'node:events';
+import type { ReadStream, WriteStream } from 'node:tty';
+import { escapeControls, escapeLines } from '../node/files.ts';
+
+// The environment, streams and exit of a command, and its usage errors.
+
+export type CliContext = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: ReadStream;
+  readonly stdout: WriteStream;
+  readonly stderr: WriteStream;
+  /** True once the reader of standard output has closed it: finish running work, start nothing. */
+  stdoutClosed(): boolean;
+  /** Sets the exit code to 1. */
+  fail(): void;
+  /** Exits immediately. */
+  exit(code: number): void;
+};
+
+/** Invalid command line: printed as one line, exit code 2. */
+export class UsageError extends Error {}
+
+export function expected(what: string, name: string, got: string): UsageError {
+  return new UsageError(`Expected ${what} for \`${name}\`, got ${escapeControls(got)}`);
+}
+
+/**
+ * Text that the stream writes from now on keeps line breaks and tabs; other control characters are escaped, for file names,
+ * labels and manifests may hold them. Bytes are written as they are: data for other programs, and control sequences of our own.
+ */
+export function escapeText(stream: WriteStream): void {
+  const write = stream.write.bind(stream) as (chunk: unknown, ...rest: unknown[]) => boolean;
+  stream.write = (chunk: unknown, ...rest: unknown[]) =>
+    write(typeof chunk === 'string' ? escapeLines(chunk) : chunk, ...rest);
+}
+
+/** @param line bytes are not escaped. Applies back-pressure. `stdoutClosed` reports a closed stream. */
+export async function writeLine(stream: WriteStream, line: string | Uint8Array): Promise<void> {
+  const text = typeof line === 'string' ? `${line}\n` : Buffer.concat([line, Buffer.from('\n')]);
+  if (!stream.write(text)) await once(stream, 'drain').catch(() => {});
+}
+
+type Progress = {
+  /** Counts a finished file. Writes `line` to standard output, above the bar. */
+  step(line?: string | Uint8Array): Promise<void>;
+  /** Writes a line to standard error, above the bar; `path` stays on the line. */
+  note(text: string, path?: string): void;
+  end(summary: string): void;
+};
+
+const clearLine = Buffer.from('\r\x1b[K');
+const barWidth = 30;
+const defaultColumns = 80;
+
+/**
+ * Shows a bar on standard error if that is a terminal. The bar is cleared before each line and shorter than the terminal,
+ * so that it needs neither a saved cursor nor a change of the terminal's modes.
+ */
+export function showProgress(total: number, { stdout, stderr }: CliContext): Progress {
+  const shown = stderr.isTTY === true && total > 1;
+  const started = performance.now();
+  let done = 0;
+  const clear = () => {
+    if (shown) stderr.write(clearLine);
+  };
+  const draw = () => {
+    const bar = describeProgress(done, total, (performance.now() - started) / 1000);
+    clear();
+    if (shown) stderr.write(bar.slice(0, (stderr.columns || defaultColumns) - 1));
+  };
+  draw();
+  return {
+    async step(line) {
+      if (line !== undefined) {
+        if (stdout.isTTY) clear();
+        await writeLine(stdout, line);
+      }
+      done++;
+      draw();
+    },
+    note(text, path) {
+      clear();
+      stderr.write(`${path === undefined ? '' : `${escapeControls(path)}: `}${text}\n`);
+      draw();
+    },
+    end(summary) {
+      clear();
+      stderr.write(`${summary}\n`);
+    },
+  };
+}
+
+function describeProgress(done: number, total: number, seconds: number): string {
+  const filled = Math.round((barWidth * done) / total);
+  const bar = '█'.repeat(filled) + '░'.repeat(barWidth - filled);
+  const rest = done === 0 ? '' : `, ${formatSeconds((seconds / done) * (total - done))} to go`;
+  return `${bar} ${done}/${total} files${rest}`;
+}
+
+function formatSeconds(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  if (whole < 60) return `${whole} s`;
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}
+
+export function countFiles(count: number): string {
+  return `${count} ${count === 1 ? 'file' : 'files'}`;
+}

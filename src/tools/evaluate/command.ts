@@ -1,0 +1,54 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { readSettings } from '../analyze.ts';
+import type { CliContext } from '../context.ts';
+import { parseJobs } from '../parallel.ts';
+import { readLabels, scoreLabels } from './scores.ts';
+
+const examples = `
+LABELS.csv has a first line with path (relative to the file) and one or more of label, valence, arousal, clarity (0 to 1);
+speaker and group if known; other columns are ignored. Labels are those of the emotion model: neutral, calm, happy, sad, angry, fearful, disgusted, surprised.
+The folder of --out gets report.html, report.json, and scores.jsonl, from which an interrupted run resumes. It has no audio.
+Exit code 1: a recording could not be analysed.
+
+Examples:
+  undertone evaluate labels.csv
+  undertone evaluate labels.csv --out reports/2026-11 --models fast`;
+
+type Options = { readonly out: string; readonly models?: string; readonly jobs?: string };
+
+export function registerEvaluate(program: Command, terminal: CliContext): void {
+  program
+    .command('evaluate')
+    .description('measure how good the models are on labelled recordings of your own')
+    .argument('<labels>', 'CSV file of recordings and labels')
+    .option('--out <folder>', 'where the reports go', 'undertone-evaluation')
+    .option('--models <name>', 'standard, fast, open or a folder (UNDERTONE_MODELS_DIR, or standard)')
+    .option('--jobs <n>', 'files at a time (one per core)')
+    .addHelpText('after', examples)
+    .action((labels: string, options: Options) => evaluateLabels(labels, options, terminal));
+}
+
+async function evaluateLabels(path: string, options: Options, terminal: CliContext): Promise<void> {
+  const recordings = await readLabels(path, terminal);
+  const jobs = parseJobs(options.jobs);
+  const settings = await readSettings(options, terminal);
+  const { readManifests } = await import('../../node/models.ts');
+  const manifests = await readManifests(settings.modelsDir);
+  const { scored, failed } = await scoreLabels(recordings, options.out, manifests, {
+    jobs,
+    settings,
+    terminal,
+    embeddings: false,
+  });
+  const { evaluate } = await import('./evaluate.ts');
+  const { evaluationPage } = await import('./evaluate.ts');
+  const { evaluationText } = await import('./evaluate.ts');
+  const evaluation = evaluate(scored, manifests, { at: new Date(), failed });
+  const { answers: _, ...report } = evaluation;
+  await writeFile(join(options.out, 'report.json'), `${JSON.stringify(report, null, 2)}\n`);
+  await writeFile(join(options.out, 'report.html'), evaluationPage(evaluation));
+  terminal.stdout.write(`${evaluationText(evaluation)}${join(options.out, 'report.html')}\n`);
+  if (failed > 0) terminal.fail();
+}

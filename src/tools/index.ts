@@ -1,0 +1,223 @@
+/** The API of the package for Node.js programs. Every call runs on the calling thread and blocks its event loop. */
+import type { AnalyzeRequest, Analyzer } from '../engine/analyze.ts';
+import { defaultOptions, type SpeakerSegment } from '../engine/chunks.ts';
+import {
+  composeReport,
+  type ChannelsReport as HttpChannelsReport,
+  type SpeakersReport as HttpSpeakersReport,
+} from '../engine/compose-report.ts';
+import type { PooledEmbeddings } from '../engine/partial-result.ts';
+import type { Audio, DecodeLimits } from '../engine/platform.ts';
+import {
+  type CombinedReport,
+  combinedReport,
+  type EmbeddingReport,
+  embeddingReport,
+  type WithoutId,
+} from '../engine/report.ts';
+import { signals as allSignals, type Signal } from '../engine/signals/table.ts';
+import { decode as decodeAll } from '../node/addon.ts';
+import { createAnalyzer } from '../node/models.ts';
+import { shippedModels } from '../node/paths.ts';
+import { parseConfig } from '../service/config.ts';
+import {
+  type ErrorCode,
+  ServiceError,
+  toServiceError,
+  toValidationItem,
+  type ValidationItem,
+} from '../service/errors.ts';
+
+export type { SpeakerSegment } from '../engine/chunks.ts';
+export type { PooledEmbeddings } from '../engine/partial-result.ts';
+export {
+  type Audio,
+  type AudioError,
+  type AudioErrorCode,
+  type DecodeLimits,
+  type FeatureSpec,
+  type Features,
+  isAudioError,
+  type Source,
+} from '../engine/platform.ts';
+export type { Signal } from '../engine/signals/table.ts';
+export { extract, featuresVersion } from '../node/addon.ts';
+export { specs } from '../node/features.ts';
+export type { ValidationItem } from '../service/errors.ts';
+
+/** Thrown by `analyze` when a recording cannot be analysed. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly code: ErrorCode;
+  /** As `detail` of the HTTP service. */
+  readonly items: readonly ValidationItem[];
+
+  constructor({ code, message, problems }: ServiceError) {
+    super(message);
+    this.code = code;
+    this.items = problems.map(toValidationItem);
+  }
+}
+
+type DecodeOptions = {
+  /** Hz; 16000 by default. */
+  readonly sampleRate?: number;
+  /** 0-based; null, the default, averages all channels. */
+  readonly channel?: number | null;
+  /** Defaults of the service. */
+  readonly limits?: Partial<DecodeLimits>;
+  /** The call stops once element 0 is not 0; another thread can set it in shared memory. */
+  readonly cancel?: Int32Array | null;
+};
+
+type AnalyzeOptions = {
+  /** All by default. */
+  readonly signals?: readonly Signal[];
+  /** The same speaker at rest, up to five recordings: makes the cognitive signals relative. */
+  readonly baseline?: Uint8Array | readonly Uint8Array[] | null;
+  /** 0-based; null averages all channels. */
+  readonly channel?: number | null;
+  /** Adds `embeddings` to the report. */
+  readonly embeddings?: boolean;
+  /** The models of the package by default. */
+  readonly modelsDir?: string;
+  /** Defaults of the service. */
+  readonly limits?: DecodeLimits;
+};
+
+/** The reports of the HTTP service without its request id. Signals that were not requested are absent. */
+export type Report = Pick<CombinedReport, 'audio' | 'segments'> &
+  Partial<Pick<CombinedReport, Signal>> & {
+    /** Absent when not requested, or with too little speech. Embeddings of other model versions do not compare. */
+    readonly embeddings?: PooledEmbeddings;
+  };
+
+/** `channels` = `split` of the HTTP service, without request ids. */
+export type ChannelsReport = WithoutId<Omit<HttpChannelsReport, 'channels'>> & {
+  readonly channels: readonly [WithoutId<CombinedReport>, WithoutId<CombinedReport>];
+};
+
+/** `segments` of the HTTP service, without request ids. */
+export type SpeakersReport = WithoutId<Omit<HttpSpeakersReport, 'speakers'>> & {
+  readonly speakers: readonly ({ readonly speaker: string } & WithoutId<CombinedReport>)[];
+};
+
+type SharedOptions = Pick<AnalyzeOptions, 'modelsDir' | 'limits'>;
+
+type EmbedOptions = SharedOptions & Pick<AnalyzeOptions, 'channel'>;
+
+/** The report of /v1/embed without its request id. */
+export type Embeddings = WithoutId<EmbeddingReport>;
+
+const analyzers = new Map<string, Promise<Analyzer>>();
+let last: Promise<unknown> = Promise.resolve();
+
+/** Decodes a whole file of any supported format. @throws AudioError; never returns a partial result */
+export function decode(bytes: Uint8Array, options: DecodeOptions = {}): Audio {
+  const { sampleRate = 16_000, channel = null, limits, cancel = null } = options;
+  const all = { ...parseConfig({}).limits, ...limits };
+  return decodeAll(bytes, { sampleRate, channel, limits: all, cancel });
+}
+
+/** Runs one analysis at a time. The first call loads the models. @throws Failure when the recording cannot be analysed */
+export function analyze(audio: Uint8Array, options: AnalyzeOptions = {}): Promise<Report> {
+  return enqueue(() => report(audio, options));
+}
+
+/** Embeddings of a recording and of its utterances. @throws Failure when the recording cannot be analysed */
+export function embed(audio: Uint8Array, options: EmbedOptions = {}): Promise<Embeddings> {
+  return enqueue(async () => {
+    const { modelsDir = shippedModels, limits = parseConfig({}).limits, ...own } = options;
+    const request = {
+      ...defaultOptions,
+      ...own,
+      audio,
+      baselines: [],
+      signals: [],
+      embeddings: true,
+      cancel: null,
+    };
+    const [analysis] = await (await loadAnalyzer(modelsDir, limits)).analyze(request);
+    return embeddingReport(analysis);
+  });
+}
+
+/** Analyses each of two channels alone. @throws Failure when the recording cannot be analysed */
+export function analyzeChannels(audio: Uint8Array, options: SharedOptions = {}): Promise<ChannelsReport> {
+  return enqueue(() => reportParts(audio, { ...options, channels: 'split' })) as Promise<ChannelsReport>;
+}
+
+/** Analyses each speaker of `segments` alone. @throws Failure when the recording cannot be analysed */
+export function analyzeSpeakers(
+  audio: Uint8Array,
+  segments: readonly SpeakerSegment[],
+  options: SharedOptions & Pick<AnalyzeOptions, 'channel'> = {},
+): Promise<SpeakersReport> {
+  const sorted = segments.toSorted((one, other) => one.start - other.start);
+  return enqueue(() => reportParts(audio, { ...options, segments: sorted })) as Promise<SpeakersReport>;
+}
+
+function enqueue<Result>(work: () => Promise<Result>): Promise<Result> {
+  const done = last.then(work).catch(rethrow);
+  last = done.catch(() => {});
+  return done;
+}
+
+async function reportParts(
+  audio: Uint8Array,
+  {
+    modelsDir = shippedModels,
+    limits = parseConfig({}).limits,
+    ...options
+  }: SharedOptions & Partial<AnalyzeRequest>,
+): Promise<object> {
+  const request = { ...defaultOptions, ...options, audio, baselines: [], signals: allSignals, cancel: null };
+  const analyses = await (await loadAnalyzer(modelsDir, limits)).analyze(request);
+  const json = JSON.stringify(composeReport(request, analyses, ''), (key, value) =>
+    key === 'request_id' ? undefined : value,
+  );
+  return JSON.parse(json);
+}
+
+function rethrow(error: unknown): never {
+  const known = toServiceError(error);
+  throw known instanceof ServiceError ? new Failure(known) : error;
+}
+
+async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Report> {
+  const { signals = allSignals, baseline = null, embeddings = false } = options;
+  const {
+    channel = defaultOptions.channel,
+    modelsDir = shippedModels,
+    limits = parseConfig({}).limits,
+  } = options;
+  const request: AnalyzeRequest = {
+    audio,
+    baselines: baseline === null ? [] : [baseline].flat(),
+    ...defaultOptions,
+    channel,
+    signals,
+    embeddings,
+    cancel: null,
+  };
+  const [analysis] = await (await loadAnalyzer(modelsDir, limits)).analyze(request);
+  const full = combinedReport(analysis, '');
+  const requested = allSignals.filter((signal) => signals.includes(signal));
+  return {
+    ...Object.fromEntries(requested.map((signal) => [signal, full[signal]])),
+    audio: full.audio,
+    segments: full.segments,
+    ...(analysis.embeddings && { embeddings: analysis.embeddings }),
+  };
+}
+
+/** Caches the models of each folder. A failed load is retried by the next call. */
+function loadAnalyzer(modelsDir: string, limits: DecodeLimits): Promise<Analyzer> {
+  const key = JSON.stringify([modelsDir, limits]);
+  const cached = analyzers.get(key);
+  if (cached !== undefined) return cached;
+  const loading = createAnalyzer({ modelsDir, limits });
+  analyzers.set(key, loading);
+  loading.catch(() => analyzers.delete(key));
+  return loading;
+}

@@ -1,0 +1,299 @@
+/** `undertone listen`: a live analysis of a microphone or standard input, and its view. */
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { SampleFormat } from '../engine/pcm.ts';
+import { definitions, type Signal, signals } from '../engine/signals/table.ts';
+import { parseConfig } from '../service/config.ts';
+import { ServiceError } from '../service/errors.ts';
+import { createFairBudget } from '../service/fair-share.ts';
+import {
+  maxSessionBytes,
+  parseClientMessage,
+  type SessionConfig,
+  type serverMessages,
+} from '../service/live/protocol.ts';
+import { Session } from '../service/live/session.ts';
+import { type Connection, createTaskRunner, type ModelVersion } from '../service/live/tasks.ts';
+import type { Pool } from '../service/workers/pool.ts';
+import { parseSignals, readSettings } from './analyze.ts';
+import { type CliContext, expected, UsageError } from './context.ts';
+import type { Report } from './index.ts';
+import { type LiveInput, openMicrophone, openStdin } from './live-input.ts';
+import { describeReport } from './output.ts';
+
+const examples = `
+Without -, a microphone is recorded by parec, arecord or ffmpeg. With -, standard input is a WAV file, or raw samples if
+--encoding is present. Ctrl-C ends the recording and prints the report. Nothing is written to disk.
+
+Examples:
+  undertone listen
+  undertone listen --json | jq 'select(.type == "turn")'
+  ffmpeg -loglevel error -i call.mp3 -ac 1 -ar 16000 -f wav - | undertone listen -
+  arecord -t raw -f S16_LE -r 16000 | undertone listen - --encoding s16le --rate 16000`;
+
+/** Longest delay of a timer: samples on standard input may come at any time. */
+const neverMs = 2 ** 31 - 1;
+
+type Options = {
+  readonly encoding?: string;
+  readonly rate?: string;
+  readonly channels?: string;
+  readonly device?: string;
+  readonly json?: true;
+  readonly signals: string;
+  readonly interval?: string;
+  readonly modelsDir?: string;
+};
+
+export function registerListen(program: Command, terminal: CliContext): void {
+  program
+    .command('listen')
+    .description('analyse a microphone or standard input live, without a server')
+    .argument('[source]', '- for standard input')
+    .option('--encoding <name>', 'raw samples on standard input: s16le, f32le, mulaw or alaw')
+    .option('--rate <hz>', 'sample rate of raw samples (16000)')
+    .option('--channels <n>', 'interleaved channels of raw samples (1)')
+    .option('--device <name>', 'microphone, as the recording program names it')
+    .option('--json', 'messages of docs/streaming.md, one a line')
+    .option('--signals <names>', `${signals.join(', ')}, or several with commas between`, signals.join(','))
+    .option('--interval <s>', 'between measurements (3)')
+    .option('--models-dir <folder>', 'models to use (UNDERTONE_MODELS_DIR, or those of this package)')
+    .addHelpText('after', examples)
+    .action((source: string | undefined, options: Options) => listen(source, options, terminal));
+}
+
+async function listen(source: string | undefined, options: Options, terminal: CliContext): Promise<void> {
+  const raw = parseRawFormat(source, options);
+  const settings = await readSettings(options, terminal);
+  const { stream, deadlineSeconds } = parseConfig(terminal.env);
+  const { createPool } = await import('../service/workers/pool.ts');
+  const { readManifests } = await import('../node/models.ts');
+  const { versionOf } = await import('../engine/manifest.ts');
+  const models = (await readManifests(settings.modelsDir)).map(versionOf);
+  const onLost = (cause: Error) => terminal.stderr.write(`${cause.message}\n`);
+  const pool = createPool({ workers: 1, queue: 1, settings, onLost });
+  // Workers that load their models do not keep the process alive.
+  const alive = setInterval(() => {}, neverMs);
+  let input: LiveInput | null = null;
+  try {
+    await pool.started;
+    input = source === '-' ? await openStdin(raw, terminal) : openMicrophone(options.device, terminal);
+    const config = configOf(input.format, options);
+    const view = createView(
+      source === '-' ? 'standard input' : 'microphone',
+      options.json === true,
+      terminal,
+    );
+    const local = { config, pool, models, maxSeconds: stream.maxSeconds, deadlineMs: 1000 * deadlineSeconds };
+    await analyzeLive(input, local, view, terminal);
+  } finally {
+    clearInterval(alive);
+    input?.stop();
+    await pool.close();
+  }
+}
+
+function parseRawFormat(source: string | undefined, options: Options): SampleFormat | null {
+  if (source !== undefined && source !== '-')
+    throw expected('- or nothing', 'source', JSON.stringify(source));
+  const { encoding, rate, channels } = options;
+  if (encoding === undefined && rate === undefined && channels === undefined) return null;
+  if (source === undefined)
+    throw expected('no format of a microphone', '--encoding, --rate and --channels', 'one');
+  if (encoding === undefined) throw expected('s16le, f32le, mulaw or alaw', '--encoding', 'nothing');
+  const fields = { encoding, sampleRate: Number(rate ?? 16_000), channels: Number(channels ?? 1) };
+  const { sample_rate_hz: sampleRate, ...format } = configOf(fields, options);
+  return { ...format, sampleRate };
+}
+
+/** @throws UsageError for a format that a session does not accept */
+function configOf(format: object, { interval, signals: names }: Options): SessionConfig {
+  const { encoding, sampleRate: sample_rate_hz, channels } = format as SampleFormat;
+  const every = interval === undefined ? {} : { interval_s: Number(interval) };
+  const fields = { encoding, sample_rate_hz, channels, signals: parseSignals(names), ...every };
+  try {
+    return parseClientMessage(JSON.stringify({ type: 'session.configure', ...fields })) as SessionConfig;
+  } catch (error) {
+    throw error instanceof ServiceError ? new UsageError(error.message) : error;
+  }
+}
+
+type LocalOptions = {
+  readonly config: SessionConfig;
+  readonly pool: Pool;
+  readonly models: readonly ModelVersion[];
+  readonly maxSeconds: number;
+  readonly deadlineMs: number;
+};
+
+/** Resolves when the session is over. */
+async function analyzeLive(
+  input: LiveInput,
+  options: LocalOptions,
+  view: LiveView,
+  terminal: CliContext,
+): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const session = openLocalSession(options, terminal, {
+      send: (text) => {
+        view.show(text);
+        reportError(text, terminal);
+      },
+      close: () => resolve(),
+      pause: () => input.samples.pause(),
+      resume: () => input.samples.resume(),
+    });
+    session.onText(JSON.stringify(options.config));
+    feed(input, session);
+  });
+  const error = await input.error();
+  if (error === null) return;
+  terminal.stderr.write(`${error}\n`);
+  terminal.fail();
+}
+
+function reportError(text: string, terminal: CliContext): void {
+  const { type, detail } = JSON.parse(text) as { readonly type: string; readonly detail?: unknown };
+  if (type !== 'error') return;
+  terminal.stderr.write(`${typeof detail === 'string' ? detail : JSON.stringify(detail)}\n`);
+  terminal.fail();
+}
+
+function openLocalSession(options: LocalOptions, { stderr }: CliContext, connection: Connection): Session {
+  const { pool, models, maxSeconds, deadlineMs } = options;
+  const nothing = () => {};
+  return new Session({
+    connection,
+    tasks: createTaskRunner(pool, 'listen', deadlineMs),
+    requestId: randomUUID(),
+    scopes: ['analyze:emotion', 'analyze:cognitive'],
+    memory: createFairBudget(maxSessionBytes).open(['listen']),
+    limits: { maxSeconds, idleMs: neverMs, configureMs: neverMs },
+    models,
+    metrics: { message: nothing, audio: nothing, step: nothing, closed: nothing },
+    keep: () => true,
+    onClosed: nothing,
+    onError: (cause) => stderr.write(`${cause instanceof Error ? cause.stack : String(cause)}\n`),
+  });
+}
+
+const stopSignals = ['SIGINT', 'SIGTERM'] as const;
+
+/** Ends the session at the end of the samples, at Ctrl-C or SIGTERM. A second signal ends the process. */
+function feed({ samples, bytes, stop }: LiveInput, session: Session): void {
+  let left = bytes;
+  const end = () => {
+    for (const signal of stopSignals) process.off(signal, onSignal);
+    samples.off('data', onData);
+    session.onText('{"type":"session.end"}');
+  };
+  function onData(chunk: Buffer): void {
+    session.onAudio(chunk.subarray(0, left));
+    left -= chunk.length;
+    if (left <= 0) end();
+  }
+  function onSignal(): void {
+    stop();
+    end();
+  }
+  for (const signal of stopSignals) process.on(signal, onSignal);
+  samples.on('data', onData).once('end', end).once('error', end);
+  samples.resume();
+}
+
+// What `undertone listen` shows: JSON lines, a view that is updated, or a line per utterance.
+
+type ServerMessages = { [Type in keyof typeof serverMessages]: z.infer<(typeof serverMessages)[Type]> };
+type LiveMessage = ServerMessages[keyof ServerMessages];
+
+type LiveView = { show(text: string): void };
+
+const shownTurns = 5;
+const labelWidth = 16;
+
+function createView(name: string, isJson: boolean, { stdout }: CliContext): LiveView {
+  if (isJson) return { show: (text) => stdout.write(`${text}\n`) };
+  return stdout.isTTY ? createScreen(name, stdout) : createLines(name, stdout);
+}
+
+function createLines(name: string, stdout: CliContext['stdout']): LiveView {
+  return {
+    show(text) {
+      const message = JSON.parse(text) as LiveMessage;
+      if (message.type === 'turn') stdout.write(`${describeTurn(message)}\n`);
+      if (message.type === 'final') stdout.write(`${describeFinal(name, message)}\n`);
+    },
+  };
+}
+
+/** Redraws its lines in place. */
+function createScreen(name: string, stdout: CliContext['stdout']): LiveView {
+  const turns: string[] = [];
+  let scores: readonly string[] = [];
+  let isSpeaking = false;
+  let drawn = 0;
+
+  function draw(lines: readonly string[]): void {
+    const width = stdout.columns || 80;
+    const text = lines.map((line) => `${line.slice(0, width - 1)}\n`).join('');
+    stdout.write(Buffer.from(`${drawn === 0 ? '' : `\x1b[${drawn}A`}\x1b[0J`));
+    stdout.write(text);
+    drawn = lines.length;
+  }
+
+  return {
+    show(text) {
+      const message = JSON.parse(text) as LiveMessage;
+      if (message.type === 'speech.started') isSpeaking = true;
+      if (message.type === 'speech.ended') isSpeaking = false;
+      if (message.type === 'measurement') scores = describeScores(message);
+      if (message.type === 'turn') turns.push(describeTurn(message));
+      if (message.type === 'final') {
+        draw([]);
+        stdout.write(`${describeFinal(name, message)}\n`);
+        drawn = 0;
+      } else if (message.type !== 'session.ended') {
+        const state = isSpeaking ? '● speech' : '○ pause';
+        draw([`${name}  ${state}  (Ctrl-C ends)`, ...scores, ...turns.slice(-shownTurns)]);
+      }
+    },
+  };
+}
+
+function describeScores(message: ServerMessages['measurement']): string[] {
+  return signals.flatMap((signal: Signal) => {
+    const scores = message[signal as keyof typeof message];
+    if (scores === undefined || Object.keys(scores).length === 0) return [];
+    return definitions[signal]
+      .describe(scores as never)
+      .map(([label, value]) => `  ${label.padEnd(labelWidth)}${value}`);
+  });
+}
+
+type Entry = {
+  readonly emotion?: {
+    readonly dominant_emotion: string;
+    readonly confidence: number;
+    readonly valence: number;
+    readonly arousal: number;
+  };
+};
+
+function describeTurn(message: ServerMessages['turn']): string {
+  const { emotion } = message as Entry;
+  const parts = [`  ${message.start_s.toFixed(1)} to ${message.end_s.toFixed(1)} s`.padEnd(labelWidth + 2)];
+  if (emotion !== undefined) {
+    const { dominant_emotion, confidence, valence, arousal } = emotion;
+    const label = `${dominant_emotion} (${confidence.toFixed(2)})`;
+    parts.push(label.padEnd(labelWidth), `valence ${valence.toFixed(2)}`, `arousal ${arousal.toFixed(2)}`);
+  }
+  return parts.join('  ');
+}
+
+/** The report of one signal has its fields at the top. */
+function describeFinal(name: string, { report }: ServerMessages['final']): string {
+  const whole = signals.some((signal) => signal in report);
+  const { model } = report as { readonly model?: { readonly name: string } };
+  return describeReport(name, (whole ? report : { ...report, [model?.name ?? '']: report }) as Report);
+}

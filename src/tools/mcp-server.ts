@@ -1,0 +1,146 @@
+/** The MCP server of `undertone mcp`: the tools `analyze` and `explain`, over standard input and output. */
+import { resolve } from 'node:path';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { z } from 'zod';
+import { defaultOptions } from '../engine/chunks.ts';
+import { signals as allSignals } from '../engine/signals/table.ts';
+import { entryFile, listDocs, readDoc, version } from '../node/paths.ts';
+import { createThreadPool } from '../service/workers/threads.ts';
+import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from './analyze-thread.ts';
+import type { CliContext } from './context.ts';
+import type { Report } from './index.ts';
+import { describeReport } from './output.ts';
+import { warningsOf } from './tables.ts';
+
+type Analyze = (input: z.output<typeof recording>) => Promise<Report>;
+type Text = { readonly content: [{ readonly type: 'text'; readonly text: string }] };
+
+const recording = z.object({
+  path: z.string().min(1).describe('Path of an audio or video file on this machine.'),
+  channel: z.int().min(0).max(9999).optional().describe('0-based channel; the average of all by default.'),
+});
+
+const analyzeInput = recording.extend({
+  timeline: z
+    .boolean()
+    .default(false)
+    .describe('Whether to return the values of each utterance and the segments of speech too.'),
+});
+
+const pageNames = listDocs().map((name) => name.replace(/\.md$/, ''));
+
+const explainInput = recording.partial().extend({
+  page: z
+    .enum(pageNames)
+    .optional()
+    .describe(
+      'A page of the documentation instead: evidence, measures, indices and models define the numbers.',
+    ),
+});
+
+/** Resolves when the client has closed standard input. */
+export async function runMcpServer(settings: AnalyzeSettings, { stdin }: CliContext): Promise<void> {
+  const threads = createThreadPool<AnalyzeTask, AnalyzeResult>({
+    threads: 1,
+    file: entryFile('tools/analyze-thread'),
+    settings,
+  });
+  const server = new McpServer({ name: 'undertone', version });
+  addTools(server, async ({ path, channel = null }) => {
+    const task = { ...defaultOptions, path: resolve(path), bytes: null, optional: false };
+    const result = await threads.run({ ...task, channel, segments: null, signals: allSignals }, []);
+    if ('error' in result) throw new Error(result.error.msg);
+    return result.report as Report;
+  });
+  const closed = new Promise((end) => stdin.once('end', end).once('close', end));
+  await server.connect(new StdioServerTransport());
+  await closed;
+  await server.close();
+  await threads.close();
+}
+
+function addTools(server: McpServer, analyze: Analyze): void {
+  const annotations = { readOnlyHint: true, openWorldHint: false };
+  server.registerTool(
+    'analyze',
+    {
+      title: 'Analyse a recording',
+      description:
+        'How a person speaks in a recording: valence, arousal, emotion probabilities, cognitive load, clarity and processing with 80 % intervals, measures of speech, audio quality and warnings, as JSON. Not what is said, and no diagnosis.',
+      inputSchema: analyzeInput.shape,
+      annotations,
+    },
+    async ({ timeline, ...input }) => {
+      const report = await analyze(input);
+      return toText(JSON.stringify(report, timeline ? undefined : withoutTimes));
+    },
+  );
+  server.registerTool(
+    'explain',
+    {
+      title: 'Explain the scores of a recording, or a number',
+      description:
+        'With `path`: the scores of a recording in words, what each measure contributed and the study behind it, and what the warnings mean. With `page`: that page of the documentation.',
+      inputSchema: explainInput.shape,
+      annotations,
+    },
+    async ({ path, page, channel }) => {
+      if (page !== undefined) return toText(readDoc(`${page}.md`));
+      if (path === undefined) throw new Error('Expected `path` or `page`, got neither');
+      return toText(explainReport(path, await analyze({ path, channel })));
+    },
+  );
+}
+
+const toText = (text: string): Text => ({ content: [{ type: 'text', text }] });
+
+/** For JSON.stringify. */
+const withoutTimes = (name: string, value: unknown) =>
+  name === 'timeline' || name === 'segments' ? undefined : value;
+
+// A report in words: scores, contributions and warnings.
+
+type Warning = NonNullable<Report['emotion']>['warnings'][number];
+
+const meanings: Readonly<Record<Warning, string>> = {
+  low_snr: 'noise is less than 10 dB below the speech: intervals are wider',
+  clipped: 'samples are cut off at full scale: record at a lower level',
+  narrow_band: 'no speech above 4500 Hz, as on a telephone: intervals are wider',
+  music_or_noise: 'the detected speech sounds like another sound',
+  channels_differ: 'the channels have different content: choose one with `channel`',
+  several_speakers: 'the utterances sound like several speakers: the scores are a mean of their voices',
+  truncated: 'the file ends early',
+  short_speech: 'little speech: under 3 s for emotion, 10 s for cognitive signals',
+  insufficient_speech_cognitive:
+    'too little speech for cognitive_load and processing: their intervals are wide, and they tell little',
+  low_confidence: 'at such a probability the dominant emotion is wrong more often than right',
+  unlike_training: 'the voice is unlike those of the training: do not rely on the emotion signals',
+  possibly_scripted: 'the speech has few pauses and long runs, as when reading aloud',
+  baseline_other_speaker: 'the baseline sounds like another speaker or microphone',
+};
+
+const limits = `Intervals hold 80 % of speakers who were left out of training. Scores describe how listeners rate such voices, not what a person feels
+or thinks, and are no diagnosis. The pages evidence, indices and measures of \`explain\` define each number.`;
+
+function explainReport(path: string, report: Report): string {
+  const warnings = warningsOf(report) as Warning[];
+  return [
+    describeReport(path, report),
+    ...contributionsOf(report),
+    ...warnings.map((warning) => `Warning ${warning}: ${meanings[warning]}.`),
+    limits,
+  ].join('\n\n');
+}
+
+function contributionsOf({ cognitive }: Report): string[] {
+  if (cognitive === undefined || cognitive.status !== 'ok') return [];
+  return Object.entries(cognitive.contributions).flatMap(([score, contributions]) => {
+    if (contributions.length === 0) return [];
+    const lines = contributions.map(({ measure, value, effect, source }) => {
+      const unit = cognitive.measures[measure]?.unit ?? '';
+      return `- ${measure} ${value} ${unit}: ${effect < 0 ? '' : '+'}${effect} (${source})`;
+    });
+    return [`${score} is ${cognitive.reference} plus these effects:\n${lines.join('\n')}`];
+  });
+}

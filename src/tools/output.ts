@@ -1,0 +1,190 @@
+/** The forms in which results are printed and written. */
+
+import { extname } from 'node:path';
+import { definitions } from '../engine/signals/table.ts';
+import { encodeNpy } from '../node/features.ts';
+import { writeParts } from '../node/files.ts';
+import type { AnalyzeResult, FileResult } from './analyze-thread.ts';
+import { expected } from './context.ts';
+import type { Report } from './index.ts';
+import { partsOf } from './parts.ts';
+import {
+  type Cell,
+  columnsOf,
+  csvHeader,
+  csvLine,
+  encodeParquet,
+  headerOf,
+  type Part,
+  type RowUnit,
+  reportsOf,
+  rowsOf,
+  rowUnits,
+  tableHeader,
+  titleOf,
+  toCsv,
+  toJsonLine,
+  toTable,
+  warningsOf,
+} from './tables.ts';
+
+// The forms in which `undertone analyze` prints results.
+
+type Kind = Part['kind'] | null;
+
+type OutputFormat = {
+  /** For people: paths relative to the working directory. */
+  readonly shortPaths?: true;
+  readonly listSkipped?: true;
+  /** Written as it is to a file or a pipe. */
+  readonly isData?: true;
+  readonly header?: string;
+  /** Undefined: nothing to print. */
+  format(path: string, result: AnalyzeResult): string | undefined;
+  /** Text after all results. */
+  end?(): Promise<Uint8Array>;
+};
+
+export type OutputOptions = {
+  readonly jsonl?: true;
+  readonly output?: string;
+  readonly wide?: true;
+  readonly by?: string;
+};
+
+export const outputNames = ['text', 'table', 'csv', 'jsonl', 'parquet'] as const;
+type OutputName = (typeof outputNames)[number];
+
+/** @throws UsageError */
+export function parseOutput(options: OutputOptions): { name: OutputName; by: RowUnit | null } {
+  const { jsonl, output = jsonl ? 'jsonl' : 'text', by, wide } = options;
+  const name = outputNames.find((one) => one === output);
+  if (name === undefined)
+    throw expected(`one of ${outputNames.join(', ')}`, '--output', JSON.stringify(output));
+  if (jsonl && name !== 'jsonl') throw expected('jsonl beside --jsonl', '--output', output);
+  const unit = rowUnits.find((one) => one === (by ?? 'file'));
+  if (unit === undefined) throw expected(rowUnits.join(', '), '--by', JSON.stringify(by));
+  const isWide = name === 'parquet' || wide === true || by !== undefined;
+  if (isWide && name !== 'csv' && name !== 'parquet')
+    throw expected('csv or parquet', '--output', `${output} beside ${wide ? '--wide' : '--by'}`);
+  return { name, by: isWide ? unit : null };
+}
+
+/** @param labels of the emotion model, for wide rows */
+export function createOutput(
+  { name, by }: ReturnType<typeof parseOutput>,
+  kind: Kind,
+  labels: readonly string[],
+): OutputFormat {
+  if (by !== null) return wideOutput(name === 'parquet', by, kind, labels);
+  const perPart =
+    (format: (path: string, result: FileResult, part: Part | null) => string): OutputFormat['format'] =>
+    (path, result) =>
+      partsOf(result, kind)
+        .map((one) => format(path, one.result, one.part))
+        .join('\n');
+  if (name === 'table') return { shortPaths: true, header: tableHeader, format: perPart(toTable) };
+  if (name === 'csv') return { isData: true, header: csvHeader(kind), format: perPart(toCsv) };
+  if (name === 'jsonl') return { listSkipped: true, format: toJsonLine };
+  const text = perPart(describe);
+  return {
+    shortPaths: true,
+    format: (path, result) => text(path, result) + describeConversation(result),
+  };
+}
+
+function describe(path: string, result: FileResult, part: Part | null): string {
+  if ('error' in result) return `${path}\n  failed: ${result.error.msg}`;
+  return describeReport(titleOf(path, part), result.report);
+}
+
+function wideOutput(parquet: boolean, by: RowUnit, kind: Kind, labels: readonly string[]): OutputFormat {
+  const columns = columnsOf(by, kind, labels);
+  const all = (path: string, result: AnalyzeResult) =>
+    partsOf(result, kind).flatMap((one) => rowsOf(by, path, one.result, one.part));
+  if (!parquet) {
+    return {
+      isData: true,
+      header: headerOf(columns),
+      format: (path, result) =>
+        all(path, result)
+          .map((row) => csvLine(columns, row))
+          .join('\n') || undefined,
+    };
+  }
+  const rows: Cell[][] = [];
+  return {
+    format(path, result) {
+      rows.push(...all(path, result).map((row) => columns.map((column) => column.value(row))));
+      return undefined;
+    },
+    end: () => encodeParquet(columns, rows),
+  };
+}
+
+// A report as a few lines of text.
+
+const labelWidth = 16;
+
+export function describeReport(path: string, report: Report): string {
+  const { speech_s, duration_s, container, codec } = report.audio;
+  const warnings = warningsOf(report);
+  const lines = [
+    path,
+    `  ${speech_s.toFixed(1)} s of speech in ${duration_s.toFixed(1)} s, ${container} ${codec}`,
+    ...reportsOf(report).flatMap(([signal, own]) => {
+      if (own.status === 'not_available') return [`  ${signal}: ${own.status}: ${own.reason}`];
+      if (own.status !== 'ok') return [`  ${signal}: ${own.status}`];
+      return definitions[signal]
+        .describe(own.signals)
+        .map(([label, value]) => `  ${label.padEnd(labelWidth)}${value}`);
+    }),
+    ...(warnings.length === 0 ? [] : [`  warnings: ${warnings.join(', ')}`]),
+  ];
+  return lines.join('\n');
+}
+
+/** Lines after those of the channels; empty for other results. */
+function describeConversation(result: AnalyzeResult): string {
+  if ('error' in result || !('conversation' in result.report)) return '';
+  const { talk_share, overlap_s, interruptions } = result.report.conversation;
+  const lines = [
+    ['talk share', talk_share.map((share) => `${Math.round(100 * share)} %`).join(', ')],
+    ['overlap', `${overlap_s.toFixed(1)} s`],
+    ['interruptions', interruptions.join(', ')],
+  ];
+  return `\n  conversation\n${lines.map(([label = '', value]) => `  ${label.padEnd(labelWidth)}${value}`).join('\n')}`;
+}
+
+// The file of `undertone analyze --embeddings`: one row per result, in the order of the output.
+
+type EmbeddingsFile = {
+  /** Adds the rows that the output has for a result: NaN for one without scores. */
+  add(result: AnalyzeResult): void;
+  /** Returns a line for the summary. */
+  write(): Promise<string>;
+};
+
+/** @throws UsageError */
+export function openEmbeddingsFile(path: string, by: RowUnit | null, model: string): EmbeddingsFile {
+  if (extname(path) !== '.npy') throw expected('a file named .npy', '--embeddings', path);
+  if (by === 'segment') throw expected('--by file or --by utterance', '--embeddings', '--by segment');
+  const rows: (Float32Array | null)[] = [];
+  return {
+    add: (result) => void rows.push(...embeddingsOf(result as FileResult, by)),
+    async write() {
+      const width = rows.find((row) => row !== null)?.length ?? 0;
+      const data = new Float32Array(rows.length * width).fill(Number.NaN);
+      for (const [index, row] of rows.entries()) if (row !== null) data.set(row, index * width);
+      await writeParts(path, encodeNpy(data, [rows.length, width]));
+      return `${path}: ${rows.length} x ${width} embeddings of ${model}`;
+    },
+  };
+}
+
+function embeddingsOf(result: FileResult, by: RowUnit | null): readonly (Float32Array | null)[] {
+  if ('error' in result) return [null];
+  return by === 'utterance'
+    ? (result.embeddings?.timeline ?? []).map(({ embedding }) => embedding)
+    : [result.embeddings?.recording ?? null];
+}

@@ -1,0 +1,89 @@
+/** Options of `undertone analyze` that choose channels and speakers, and the results of each. */
+
+import { channelModes } from '../engine/chunks.ts';
+import { signals as allSignals, type Signal } from '../engine/signals/table.ts';
+import { ServiceError } from '../service/errors.ts';
+import { parseSegments } from '../service/form.ts';
+import type { AnalyzeResult, AnalyzeTask, FileResult } from './analyze-thread.ts';
+import { type CliContext, expected, UsageError } from './context.ts';
+import { type Input, readText } from './inputs.ts';
+import type { Part } from './tables.ts';
+
+export type PartOptions = {
+  readonly baseline: readonly string[];
+  readonly channel?: string;
+  readonly channels?: string;
+  readonly segments?: string;
+};
+
+/** @throws UsageError for options that exclude each other */
+export async function parseParts(
+  { baseline, channel, channels, segments }: PartOptions,
+  signals: readonly Signal[],
+  terminal: CliContext,
+): Promise<Pick<AnalyzeTask, 'channel' | 'segments'>> {
+  if (channel !== undefined && !/^\d{1,4}$/.test(channel)) {
+    throw expected('the number of a channel, counted from 0', '--channel', JSON.stringify(channel));
+  }
+  const mode = channelModes.find((one) => one === channels);
+  if (channels !== undefined) {
+    if (mode === undefined) throw expected(channelModes.join(' or '), '--channels', JSON.stringify(channels));
+    if (channel !== undefined) throw expected('no --channel', '--channels', 'both: remove one of them');
+    if (segments !== undefined) throw expected('no --segments', '--channels', 'both: remove one of them');
+  }
+  const several = [channels && '--channels', segments && '--segments'].find(Boolean);
+  if (several && baseline.length > 0) throw expected('no --baseline', several, 'both: remove one of them');
+  if (several && signals.length < allSignals.length) {
+    throw expected(`all signals`, several, 'some: remove --signals');
+  }
+  return {
+    channel: mode ?? (channel === undefined ? null : Number(channel)),
+    segments: segments === undefined ? null : await readSegments(segments, terminal),
+  };
+}
+
+export async function readSegments(path: string, terminal: CliContext): Promise<AnalyzeTask['segments']> {
+  const text = await readText('--segments', path, terminal);
+  try {
+    return parseSegments(text);
+  } catch (error) {
+    throw error instanceof ServiceError ? new UsageError(error.message) : error;
+  }
+}
+
+/** Segments are those of one recording. */
+export function checkInputs(inputs: readonly Input[], { segments }: Pick<AnalyzeTask, 'segments'>): void {
+  if (segments !== null && inputs.length !== 1) {
+    throw expected('one recording', '--segments', `${inputs.length}: run the command once for each`);
+  }
+}
+
+export function partKind({
+  channel,
+  segments,
+}: Pick<AnalyzeTask, 'channel' | 'segments'>): Part['kind'] | null {
+  if (channel === 'split') return 'channel';
+  return segments === null ? null : 'speaker';
+}
+
+/** The results of each channel or speaker; one without a name for a file that failed. */
+export function partsOf(
+  result: AnalyzeResult,
+  kind: Part['kind'] | null,
+): readonly { readonly result: FileResult; readonly part: Part | null }[] {
+  if ('error' in result) return [{ result, part: kind && { kind, name: '' } }];
+  const { report } = result;
+  if ('channels' in report) {
+    return report.channels.map((own, index) => ({
+      result: { report: own },
+      part: { kind: 'channel', name: String(index) },
+    }));
+  }
+  if ('speakers' in report) {
+    return report.speakers.map((own) => ({
+      result: { report: own },
+      part: { kind: 'speaker', name: own.speaker },
+    }));
+  }
+  return [{ result: { report }, part: null }];
+}

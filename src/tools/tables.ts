@@ -1,0 +1,356 @@
+/** Results as rows of CSV and Parquet: every column is one entry of one table. */
+import { z } from 'zod';
+import { audioSchema, type BodySchema, envelope, reportShape } from '../engine/report-schema.ts';
+import { definitions, type Signal, signals } from '../engine/signals/table.ts';
+import type { AnalyzeResult, FileResult } from './analyze-thread.ts';
+import type { Report } from './index.ts';
+
+// The columns of CSV and Parquet, each with its value and its entry in docs/columns.md; the rows, and Parquet.
+
+export type Cell = string | number | null;
+
+export const rowUnits = ['file', 'utterance', 'segment'] as const;
+export type RowUnit = (typeof rowUnits)[number];
+/** `short`: per recording, in CSV without `--wide`. */
+type RowKind = 'short' | RowUnit;
+
+/** A channel or a speaker of a recording. */
+export type Part = { readonly kind: 'channel' | 'speaker'; readonly name: string };
+
+/** What the cells of a row are read from. */
+type Row = {
+  readonly path: string;
+  readonly result: FileResult;
+  readonly part: Part | null;
+  /** Number of the utterance, in a row per utterance. */
+  readonly utterance?: number;
+  /** In a row per segment. */
+  readonly segment?: Report['segments'][number];
+};
+
+export type Column = {
+  readonly name: string;
+  /** Of Parquet. */
+  readonly type: 'STRING' | 'DOUBLE' | 'INT32';
+  /** Unit, range or values. */
+  readonly unit: string;
+  readonly description: string;
+  /** The rows that have the column. */
+  readonly rows: readonly RowKind[];
+  /** Only in rows per channel or per speaker. */
+  readonly part?: Part['kind'];
+  /** Heading and width in the table for terminals, which has no other columns but the path. */
+  readonly table?: readonly [heading: string, width: number];
+  /** Null without a value. */
+  value(row: Row): Cell;
+};
+
+const text = { type: 'STRING', unit: 'text' } as const;
+const seconds = { type: 'DOUBLE', unit: 's' } as const;
+const score = { type: 'DOUBLE', unit: '0 to 1' } as const;
+const everywhere = ['short', ...rowUnits] as const;
+const perRecording = ['short', 'file'] as const;
+
+/** Null for a recording that failed. */
+const ofReport =
+  (read: (report: Report) => Cell) =>
+  ({ result }: Row): Cell =>
+    'error' in result ? null : read(result.report);
+
+const partColumn = (kind: Part['kind'], unit: string, description: string): Column => ({
+  name: kind,
+  type: 'STRING',
+  unit,
+  description,
+  rows: everywhere,
+  part: kind,
+  value: ({ part }) => part?.name ?? null,
+});
+
+const audioColumn = (
+  name: 'duration_s' | 'speech_s' | 'snr_db',
+  column: Pick<Column, 'type' | 'unit' | 'rows' | 'table'>,
+): Column => ({
+  name,
+  description: descriptionOf(audioSchema.shape[name]),
+  value: ofReport(({ audio }) => audio[name]),
+  ...column,
+});
+
+const spanColumn = (name: 'start_s' | 'end_s', end: 'Start' | 'End'): Column => ({
+  name,
+  ...seconds,
+  description: `${end} of the utterance or of the segment, from the start of the recording.`,
+  rows: ['utterance', 'segment'],
+  value: ({ segment, ...row }) => segment?.[name] ?? toCell(scoresOf('emotion', row)[name]),
+});
+
+const firstColumns: readonly Column[] = [
+  {
+    name: 'path',
+    ...text,
+    description: 'Path of the recording, absolute; `-` is standard input..',
+    rows: everywhere,
+    value: ({ path }) => path,
+  },
+  partColumn('channel', 'from 0', 'Number of the channel. Only with `--channels split`.'),
+  partColumn('speaker', 'text', 'Name of the speaker. Only with `--segments`.'),
+  {
+    name: 'status',
+    type: 'STRING',
+    unit: '`ok`, `insufficient_speech`, `not_available`, `failed`',
+    description:
+      'Status of the signals that the models have. `insufficient_speech`: less than 0.5 s of speech. `failed`: see `error`.',
+    rows: perRecording,
+    table: ['STATUS', 10],
+    value: ({ result }) => ('error' in result ? 'failed' : statusOf(result.report)),
+  },
+  audioColumn('duration_s', { ...seconds, rows: perRecording }),
+  audioColumn('speech_s', { ...seconds, rows: perRecording, table: ['SPEECH', 7] }),
+  audioColumn('snr_db', { type: 'DOUBLE', unit: 'dB', rows: ['file'] }),
+  {
+    name: 'utterance',
+    type: 'INT32',
+    unit: 'from 0',
+    description: 'Number of the utterance in the recording.',
+    rows: ['utterance'],
+    value: ({ utterance }) => utterance ?? null,
+  },
+  {
+    name: 'type',
+    type: 'STRING',
+    unit: '`speech`, `pause`',
+    description: descriptionOf(envelope.segments.element),
+    rows: ['segment'],
+    value: ({ segment }) => segment?.type ?? null,
+  },
+  spanColumn('start_s', 'Start'),
+  spanColumn('end_s', 'End'),
+];
+
+const lastColumns: readonly Column[] = [
+  {
+    name: 'warnings',
+    ...text,
+    description: `${descriptionOf(reportShape.warnings)} Separated by spaces.`,
+    rows: perRecording,
+    value: ofReport((report) => warningsOf(report).join(' ')),
+  },
+  {
+    name: 'error',
+    ...text,
+    description: 'Why the recording could not be analysed, for people.',
+    rows: everywhere,
+    value: ({ result }) => ('error' in result ? result.error.msg : null),
+  },
+];
+
+const measures = [
+  ['pause_ratio', 'ratio', 'Duration of pauses / (speech + pauses).'],
+  ['pause_rate', '1/min', 'Pauses of at least 0.25 s per minute of speech and pauses.'],
+  ['mean_pause', 's', 'Mean duration of a pause.'],
+  ['long_pause_rate', '1/min', 'Pauses of at least 1 s per minute of speech and pauses.'],
+  ['mean_run', 's', 'Mean duration of speech between two pauses.'],
+  ['mean_run_syllables', 'syllables', 'Mean number of syllables between two pauses.'],
+  ['articulation_rate', 'syllables/s', 'Syllables per second of speech.'],
+  ['speech_rate', 'syllables/s', 'Syllables per second of speech and pauses.'],
+  ['rate_variability', 'ratio', 'Standard deviation / mean of the syllable rate.'],
+  ['pitch_level', 'semitones re 27.5 Hz', 'Median pitch.'],
+  ['pitch_range', 'semitones', '10th to 90th percentile of the pitch.'],
+  ['level_range', 'dB', '10th to 90th percentile of the level of the voiced frames.'],
+  ['spectral_tilt', 'dB/octave', 'Mean slope of the power density over the voiced frames.'],
+  ['hesitation_rate', '1/min', 'Hesitations per minute of speech and pauses; not validated.'],
+] as const;
+
+const measureColumns = measures.map(
+  ([name, unit, description]): Column => ({
+    name,
+    type: 'DOUBLE',
+    unit,
+    description,
+    rows: ['file'],
+    value: ofReport(({ cognitive }) => cognitive?.measures[name]?.value ?? null),
+  }),
+);
+
+/** @param labels of the emotion model, for its probabilities */
+export function allColumns(labels: readonly string[]): Column[] {
+  return [
+    ...firstColumns,
+    ...signals.flatMap((signal) => signalColumns(signal, labels)),
+    ...measureColumns,
+    ...lastColumns,
+  ];
+}
+
+/** @param part of the rows of several channels or speakers */
+export function columnsOf(
+  kind: RowKind,
+  part: Part['kind'] | null = null,
+  labels: readonly string[] = [],
+): Column[] {
+  return allColumns(labels).filter((column) => column.rows.includes(kind) && (column.part ?? part) === part);
+}
+
+function signalColumns(signal: Signal, labels: readonly string[]): Column[] {
+  const { scores, intervals, entry } = shapesOf(definitions[signal].body);
+  const wideRows = (field: string): RowUnit[] => (field in entry ? ['file', 'utterance'] : ['file']);
+  const columns = definitions[signal].columns.flatMap(({ name, field, table }): Column[] => [
+    {
+      name,
+      ...kindOf(name, scores[field]),
+      description: descriptionOf(scores[field]),
+      rows: ['short', ...wideRows(field)],
+      ...(table && { table }),
+      value: (row) => toCell(scoresOf(signal, row)[field]),
+    },
+    ...(field in intervals ? (['low', 'high'] as const) : []).map(
+      (end, at): Column => ({
+        name: `${name}_${end}`,
+        ...score,
+        description: `${end === 'low' ? 'Lower' : 'Upper'} end of the 80 % interval of \`${name}\`.`,
+        rows: wideRows(field),
+        value: (row) => toCell(scoresOf(signal, row).intervals?.[field]?.[at]),
+      }),
+    ),
+  ]);
+  const probabilities = labels.map(
+    (label): Column => ({
+      name: `p_${label}`,
+      ...score,
+      description: descriptionOf(scores.emotions),
+      rows: wideRows('emotions'),
+      value: (row) => toCell(scoresOf(signal, row).emotions?.[label]),
+    }),
+  );
+  return 'emotions' in scores ? [...columns, ...probabilities] : columns;
+}
+
+type Shape = Readonly<Record<string, unknown>>;
+
+/** The fields of the scores of a recording, of their intervals, and of an entry of the timeline. */
+function shapesOf({
+  options: [{ shape }],
+}: BodySchema): Readonly<Record<'scores' | 'intervals' | 'entry', Shape>> {
+  const shapeIn = (schema: unknown): Shape => (schema instanceof z.ZodObject ? schema.shape : {});
+  const scores = shapeIn(shape.signals);
+  const entry = shapeIn(shape.timeline instanceof z.ZodArray ? shape.timeline.element : null);
+  return { scores, intervals: shapeIn(scores.intervals), entry };
+}
+
+function kindOf(name: string, schema: unknown): Pick<Column, 'type' | 'unit'> {
+  if (!(schema instanceof z.ZodNumber)) return text;
+  if (schema.minValue === 0 && schema.maxValue === 1) return score;
+  return { type: 'DOUBLE', unit: name.endsWith('_db') ? 'dB' : 'number' };
+}
+
+function descriptionOf(schema: unknown): string {
+  return (schema instanceof z.ZodType && schema.description) || '';
+}
+
+type Scores = {
+  readonly [field: string]: unknown;
+  readonly emotions?: Readonly<Record<string, number>>;
+  readonly intervals?: Readonly<Record<string, readonly number[]>>;
+};
+
+/** Of the recording, or of the utterance of a row. */
+function scoresOf(signal: Signal, { result, utterance }: Row): Scores {
+  const report = 'error' in result ? undefined : result.report[signal];
+  if (report === undefined || utterance === undefined) return report?.signals ?? {};
+  return ('timeline' in report && report.timeline[utterance]) || {};
+}
+
+function toCell(value: unknown): Cell {
+  return typeof value === 'number' || typeof value === 'string' ? value : null;
+}
+
+/** The signals of a report, in the order of the table of signals. */
+export function reportsOf(report: Report): (readonly [Signal, NonNullable<Report[Signal]>])[] {
+  return signals.flatMap((signal) =>
+    report[signal] === undefined ? [] : [[signal, report[signal]] as const],
+  );
+}
+
+/** Warnings of all signals, each once. */
+export function warningsOf(report: Report): string[] {
+  return [...new Set(reportsOf(report).flatMap(([, { warnings }]) => warnings))];
+}
+
+/** Of the recording: that of the signals that the models have. */
+function statusOf(report: Report): string | null {
+  const all = reportsOf(report).map(([, { status }]) => status);
+  return all.find((status) => status !== 'not_available') ?? all[0] ?? null;
+}
+
+/** One row for a file that failed. */
+export function rowsOf(by: RowUnit, path: string, result: FileResult, part: Part | null): Row[] {
+  const row = { path, result, part };
+  if ('error' in result || by === 'file') return [row];
+  const { segments, emotion } = result.report;
+  if (by === 'segment') return segments.map((segment) => ({ ...row, segment }));
+  return (emotion?.timeline ?? []).map((_, utterance) => ({ ...row, utterance }));
+}
+
+/** A Parquet file. @param rows of all recordings, with a cell per column */
+export async function encodeParquet(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+): Promise<Uint8Array> {
+  const { parquetWriteBuffer } = await import('hyparquet-writer');
+  const columnData = columns.map(({ name, type }, at) => ({
+    name,
+    type,
+    data: rows.map((row) => row[at] ?? null),
+  }));
+  return new Uint8Array(parquetWriteBuffer({ columnData, createdBy: 'undertone' }));
+}
+
+// A result as one line: CSV, JSON or a row of a table.
+
+export const csvHeader = (kind: Part['kind'] | null = null) => headerOf(columnsOf('short', kind));
+
+export function headerOf(columns: readonly Column[]): string {
+  return columns.map(({ name }) => name).join(',');
+}
+
+export function toCsv(path: string, result: FileResult, part: Part | null = null): string {
+  return csvLine(columnsOf('short', part?.kind ?? null), { path, result, part });
+}
+
+/** RFC 4180, with line feeds as line breaks. */
+export function csvLine(columns: readonly Column[], row: Row): string {
+  return columns.map((column) => quoteField(String(column.value(row) ?? ''))).join(',');
+}
+
+export function toJsonLine(path: string, result: AnalyzeResult): string {
+  return JSON.stringify('error' in result ? { path, error: result.error } : { path, ...result.report });
+}
+
+/** For terminals. The path ends the line. */
+const tableColumns = columnsOf('short').flatMap(({ table, value }) =>
+  table === undefined ? [] : [{ heading: table[0], width: table[1], value }],
+);
+
+export const tableHeader = `${tableColumns.map(({ heading, width }) => heading.padEnd(width)).join('  ')}  PATH`;
+
+export function toTable(path: string, result: FileResult, part: Part | null = null): string {
+  const row = { path, result, part };
+  const cells = tableColumns.map(({ width, value }) => formatCell(value(row)).padEnd(width));
+  const reason = 'error' in result ? `: ${result.error.msg}` : '';
+  return `${cells.join('  ')}  ${titleOf(path, part)}${reason}`;
+}
+
+/** The path, and the channel or the speaker. */
+export function titleOf(path: string, part: Part | null): string {
+  return part === null || part.name === '' ? path : `${path} (${part.kind} ${part.name})`;
+}
+
+function quoteField(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function formatCell(value: Cell): string {
+  if (value === 'insufficient_speech') return 'too short';
+  return typeof value === 'number' ? value.toFixed(2) : (value ?? '-');
+}
