@@ -9,7 +9,7 @@ import type {
   ProsodyTrack,
   SignalQuality,
   Source,
-} from '../engine/platform.ts';
+} from '../engine/index.ts';
 import { builtAddon } from './paths.ts';
 
 // Loads native code: built from source in a clone, from a package for the platform in an installation.

@@ -1,5 +1,5 @@
 /** Feature specs by name, and NumPy's .npy. */
-import type { FeatureSpec } from '../engine/platform.ts';
+import type { FeatureSpec } from '../engine/index.ts';
 
 // Feature specs by name. Samples are in [-1, 1]; Kaldi's programs scale by 32768, which adds a constant.
 

@@ -3,21 +3,24 @@ import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { type Analyzer, analyzerOf } from '../engine/analyze.ts';
 import {
+  type Analyzer,
+  analyzerOf,
   checkSet,
+  type DecodeLimits,
   type Encoder,
   type Golden,
   goldenSchema,
   type ModelBytes,
+  ModelError,
   type Models,
   openEncoder,
   openModels,
   openModelsForCores,
+  type Platform,
   readModel,
-} from '../engine/loader.ts';
-import type { Kind, Manifest } from '../engine/manifest.ts';
-import { type DecodeLimits, ModelError, type Platform } from '../engine/platform.ts';
+} from '../engine/index.ts';
+import type { Kind, Manifest } from '../engine/schema.ts';
 import * as addon from './addon.ts';
 import { describeEntry, escapeControls, FileError, hasControls, readRegularFile } from './files.ts';
 import { openSession } from './onnx.ts';

@@ -1,7 +1,7 @@
 /** One ONNX model on one thread: the only file that uses tensors. */
 import { readFileSync } from 'node:fs';
 import type * as OnnxRuntime from 'onnxruntime-node';
-import type { Session, Values } from '../engine/platform.ts';
+import type { Session, Values } from '../engine/index.ts';
 import { loadNative, onnxRuntimePackage, setEnvironmentVariable } from './addon.ts';
 
 const { InferenceSession, Tensor, env } = loadNative<typeof OnnxRuntime>('ONNX Runtime', [

@@ -1,9 +1,8 @@
 /** Report -> JSON bytes with a receipt that has no signature yet. */
 
 import { readFileSync } from 'node:fs';
-import type { Analyses, AnalyzeRequest, Analyzer } from '../engine/analyze.ts';
-import type { Models } from '../engine/loader.ts';
-import type { Ignored, Software, UnsignedReceipt } from '../engine/receipt.ts';
+import type { Analyses, AnalyzeRequest, Analyzer, Models } from '../engine/index.ts';
+import type { Ignored, Software, UnsignedReceipt } from '../engine/schema.ts';
 import { addonFile, featuresVersion, lanes, libraryVersions } from '../node/addon.ts';
 import { multipliesExactly, runtimeVersion } from '../node/onnx.ts';
 import { version } from '../node/paths.ts';

@@ -1,9 +1,8 @@
 /** The form of an upload, for analyses and jobs. */
 
 import { z } from 'zod';
-import { type AnalyzeOptions, channelModes, defaultOptions, type SpeakerSegment } from '../engine/chunks.ts';
-import type { Ignored } from '../engine/receipt.ts';
-import { maxBaselines } from '../engine/signals/speaker.ts';
+import { type AnalyzeOptions, channelModes, defaultOptions, type SpeakerSegment } from '../engine/index.ts';
+import { type Ignored, maxBaselines } from '../engine/schema.ts';
 import { suggest } from './config.ts';
 import { invalidPart, type ProblemReason, type ServiceError } from './errors.ts';
 import { createMultipartReader, type PartHandler, type PartHeaders } from './multipart.ts';

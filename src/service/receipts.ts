@@ -14,7 +14,7 @@ import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
-import type { Receipt, UnsignedReceipt } from '../engine/receipt.ts';
+import type { Receipt, UnsignedReceipt } from '../engine/schema.ts';
 import { ensureDir } from '../node/files.ts';
 import { type Config, ConfigError } from './config.ts';
 

@@ -49,7 +49,7 @@ async function start(
 
 /** Formats errors of the operator as one line each, and unexpected errors with their stack. */
 async function describeError(error: unknown): Promise<string> {
-  const { ModelError } = await import('../engine/platform.ts');
+  const { ModelError } = await import('../engine/index.ts');
   if (error instanceof ConfigError || error instanceof ModelError) return error.message;
   if (error instanceof ServiceError) return describeServiceError(error);
   if (!(error instanceof Error)) return String(error);

@@ -1,11 +1,18 @@
 /** A receipt in a file, compared with the recording and the report that it is of, and with a second analysis. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { SpeakerSegment } from '../engine/chunks.ts';
-import { channelsReportSchema, speakersReportSchema } from '../engine/compose-report.ts';
-import { type Receipt, receiptSchema, type UnsignedReceipt } from '../engine/receipt.ts';
-import { combinedReportSchema, reportSchemas } from '../engine/report.ts';
-import { definitions, signals } from '../engine/signals/table.ts';
+import type { SpeakerSegment } from '../engine/index.ts';
+import {
+  channelsReportSchema,
+  combinedReportSchema,
+  definitions,
+  type Receipt,
+  receiptSchema,
+  reportSchemas,
+  signals,
+  speakersReportSchema,
+  type UnsignedReceipt,
+} from '../engine/schema.ts';
 import { jobSchemas } from './api/job-schemas.ts';
 import {
   canonicalBytes,

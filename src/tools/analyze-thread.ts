@@ -1,7 +1,7 @@
 /** Thread entry of `undertone analyze`: analyses one file at a time. */
 import { workerData } from 'node:worker_threads';
-import type { DecodeLimits } from '../engine/platform.ts';
-import type { Signal } from '../engine/signals/table.ts';
+import type { DecodeLimits } from '../engine/index.ts';
+import type { Signal } from '../engine/schema.ts';
 import { escapeControls, FileError, type ReadOptions, readRegularFile } from '../node/files.ts';
 import { reportReady } from '../service/workers/protocol.ts';
 import {

@@ -1,8 +1,7 @@
 /** `undertone analyze`. */
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { maxBaselines } from '../engine/signals/speaker.ts';
-import { type Signal, signals } from '../engine/signals/table.ts';
+import { maxBaselines, type Signal, signals } from '../engine/schema.ts';
 import { escapeControls } from '../node/files.ts';
 import { entryFile, modelSets, shippedModels } from '../node/paths.ts';
 import { parseConfig } from '../service/config.ts';
@@ -146,7 +145,7 @@ function modelsFolder(name: string): string {
 /** Labels of the emotion model, whether it is a placeholder, and the version of the trunk. */
 async function describeModels(modelsDir: string) {
   const { readManifests } = await import('../node/models.ts');
-  const { unavailableOf } = await import('../engine/manifest.ts');
+  const { unavailableOf } = await import('../engine/schema.ts');
   const manifests = await readManifests(modelsDir);
   const trunk = manifests.find(({ kind }) => kind === 'trunk');
   const emotion = manifests.find(({ kind }) => kind === 'emotion');
@@ -176,7 +175,7 @@ export async function readSettings(
 ): Promise<AnalyzeSettings> {
   const config = parseConfig(env);
   const { readManifests } = await import('../node/models.ts');
-  const { ModelError } = await import('../engine/platform.ts');
+  const { ModelError } = await import('../engine/index.ts');
   const named = models === undefined ? config.modelsDir : modelsFolder(models);
   const folder = modelsDir === undefined ? named : resolve(modelsDir);
   await readManifests(folder).catch((error: Error) => {

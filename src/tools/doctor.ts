@@ -90,7 +90,7 @@ async function checkAddon(): Promise<Result> {
 /** Loads the models, which checks their hashes, and runs each on the synthetic signal of its golden. */
 async function checkModels({ modelsDir }: Config): Promise<Result> {
   const { loadModels, readGolden } = await import('../node/models.ts');
-  const { goldenDifferences, kinds } = await import('../engine/loader.ts');
+  const { goldenDifferences, kinds } = await import('../engine/index.ts');
   const models = await loadModels(modelsDir);
   for (const kind of kinds) {
     const golden = await readGolden(modelsDir, kind);

@@ -1,6 +1,6 @@
 /** Thread entry of `undertone features`: extracts the features of one file at a time. */
 import { workerData } from 'node:worker_threads';
-import { type DecodeLimits, type FeatureSpec, type Features, isAudioError } from '../engine/platform.ts';
+import { type DecodeLimits, type FeatureSpec, type Features, isAudioError } from '../engine/index.ts';
 import { decode, extract, trackProsody } from '../node/addon.ts';
 import { encodeNpy, prosody, prosodyColumns } from '../node/features.ts';
 import { FileError, readRegularFile, writeParts } from '../node/files.ts';

@@ -1,8 +1,7 @@
 /** `undertone features` and `undertone embed`. */
 import { basename, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { defaultOptions } from '../engine/chunks.ts';
-import { type FeatureSpec, isAudioError } from '../engine/platform.ts';
+import { defaultOptions, type FeatureSpec, isAudioError } from '../engine/index.ts';
 import { prosody, type SpecName, specs } from '../node/features.ts';
 import { entryFile } from '../node/paths.ts';
 import { parseConfig } from '../service/config.ts';

@@ -1,21 +1,22 @@
 /** The API of the package for Node.js programs. Every call runs on the calling thread and blocks its event loop. */
-import type { AnalyzeRequest, Analyzer } from '../engine/analyze.ts';
-import { defaultOptions, type SpeakerSegment } from '../engine/chunks.ts';
 import {
-  composeReport,
-  type ChannelsReport as HttpChannelsReport,
-  type SpeakersReport as HttpSpeakersReport,
-} from '../engine/compose-report.ts';
-import type { PooledEmbeddings } from '../engine/partial-result.ts';
-import type { Audio, DecodeLimits } from '../engine/platform.ts';
-import {
+  type AnalyzeRequest,
+  type Analyzer,
+  type Audio,
   type CombinedReport,
   combinedReport,
+  composeReport,
+  type DecodeLimits,
+  defaultOptions,
   type EmbeddingReport,
   embeddingReport,
+  type ChannelsReport as HttpChannelsReport,
+  type SpeakersReport as HttpSpeakersReport,
+  type PooledEmbeddings,
+  type SpeakerSegment,
   type WithoutId,
-} from '../engine/report.ts';
-import { signals as allSignals, type Signal } from '../engine/signals/table.ts';
+} from '../engine/index.ts';
+import { signals as allSignals, type Signal } from '../engine/schema.ts';
 import { decode as decodeAll } from '../node/addon.ts';
 import { createAnalyzer } from '../node/models.ts';
 import { shippedModels } from '../node/paths.ts';
@@ -28,8 +29,6 @@ import {
   type ValidationItem,
 } from '../service/errors.ts';
 
-export type { SpeakerSegment } from '../engine/chunks.ts';
-export type { PooledEmbeddings } from '../engine/partial-result.ts';
 export {
   type Audio,
   type AudioError,
@@ -38,9 +37,11 @@ export {
   type FeatureSpec,
   type Features,
   isAudioError,
+  type PooledEmbeddings,
   type Source,
-} from '../engine/platform.ts';
-export type { Signal } from '../engine/signals/table.ts';
+  type SpeakerSegment,
+} from '../engine/index.ts';
+export type { Signal } from '../engine/schema.ts';
 export { extract, featuresVersion } from '../node/addon.ts';
 export { specs } from '../node/features.ts';
 export type { ValidationItem } from '../service/errors.ts';

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { SampleFormat } from '../engine/pcm.ts';
-import { definitions, type Signal, signals } from '../engine/signals/table.ts';
+import type { SampleFormat } from '../engine/index.ts';
+import { definitions, type Signal, signals } from '../engine/schema.ts';
 import { parseConfig } from '../service/config.ts';
 import { ServiceError } from '../service/errors.ts';
 import { createFairBudget } from '../service/fair-share.ts';
@@ -69,7 +69,7 @@ async function listen(source: string | undefined, options: Options, terminal: Cl
   const { stream, deadlineSeconds } = parseConfig(terminal.env);
   const { createPool } = await import('../service/workers/pool.ts');
   const { readManifests } = await import('../node/models.ts');
-  const { versionOf } = await import('../engine/manifest.ts');
+  const { versionOf } = await import('../engine/schema.ts');
   const models = (await readManifests(settings.modelsDir)).map(versionOf);
   const onLost = (cause: Error) => terminal.stderr.write(`${cause.message}\n`);
   const pool = createPool({ workers: 1, queue: 1, settings, onLost });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Encoding, SampleFormat } from '../engine/pcm.ts';
+import type { Encoding, SampleFormat } from '../engine/index.ts';
 import { type CliContext, UsageError } from './context.ts';
 
 export type LiveInput = {

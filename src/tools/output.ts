@@ -1,7 +1,7 @@
 /** The forms in which results are printed and written. */
 
 import { extname } from 'node:path';
-import { definitions } from '../engine/signals/table.ts';
+import { definitions } from '../engine/schema.ts';
 import { encodeNpy } from '../node/features.ts';
 import { writeParts } from '../node/files.ts';
 import type { AnalyzeResult, FileResult } from './analyze-thread.ts';

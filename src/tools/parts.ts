@@ -1,7 +1,7 @@
 /** Options of `undertone analyze` that choose channels and speakers, and the results of each. */
 
-import { channelModes } from '../engine/chunks.ts';
-import { signals as allSignals, type Signal } from '../engine/signals/table.ts';
+import { channelModes } from '../engine/index.ts';
+import { signals as allSignals, type Signal } from '../engine/schema.ts';
 import { ServiceError } from '../service/errors.ts';
 import { parseSegments } from '../service/form.ts';
 import type { AnalyzeResult, AnalyzeTask, FileResult } from './analyze-thread.ts';

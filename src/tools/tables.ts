@@ -1,7 +1,14 @@
 /** Results as rows of CSV and Parquet: every column is one entry of one table. */
 import { z } from 'zod';
-import { audioSchema, type BodySchema, envelope, reportShape } from '../engine/report-schema.ts';
-import { definitions, type Signal, signals } from '../engine/signals/table.ts';
+import {
+  audioSchema,
+  type BodySchema,
+  definitions,
+  envelope,
+  reportShape,
+  type Signal,
+  signals,
+} from '../engine/schema.ts';
 import type { AnalyzeResult, FileResult } from './analyze-thread.ts';
 import type { Report } from './index.ts';
 

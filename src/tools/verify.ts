@@ -2,10 +2,8 @@
 
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import type { AnalyzeRequest } from '../engine/analyze.ts';
-import { channelModes } from '../engine/chunks.ts';
-import type { Receipt, UnsignedReceipt } from '../engine/receipt.ts';
-import { type Signal, signals } from '../engine/signals/table.ts';
+import { type AnalyzeRequest, channelModes } from '../engine/index.ts';
+import { type Receipt, type Signal, signals, type UnsignedReceipt } from '../engine/schema.ts';
 import { parseConfig } from '../service/config.ts';
 import {
   addKey,
@@ -136,7 +134,7 @@ async function analyzeAgain(
 ): Promise<UnsignedReceipt> {
   const settings = await readSettings(options, terminal);
   const { createAnalyzer } = await import('../node/models.ts');
-  const { composeReport } = await import('../engine/compose-report.ts');
+  const { composeReport } = await import('../engine/index.ts');
   const { composeReceipt } = await import('../service/compose-receipt.ts');
   const { describeSoftware } = await import('../service/compose-receipt.ts');
   // As long as the recording of a job.

@@ -1,6 +1,6 @@
 /** Request and response schemas of the account page. */
 import { z } from 'zod';
-import { envelope } from '../../engine/report-schema.ts';
+import { envelope } from '../../engine/schema.ts';
 import {
   email as emailSchema,
   givenPassword,

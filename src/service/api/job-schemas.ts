@@ -1,8 +1,7 @@
 /** Request and response schemas of jobs. */
 import { z } from 'zod';
-import { channelModes, defaultOptions } from '../../engine/chunks.ts';
-import { channelsReportSchema, speakersReportSchema } from '../../engine/compose-report.ts';
-import { combinedReportSchema } from '../../engine/report.ts';
+import { channelModes, defaultOptions } from '../../engine/index.ts';
+import { channelsReportSchema, combinedReportSchema, speakersReportSchema } from '../../engine/schema.ts';
 import { expectedMetadata, isMetadata, type Metadata } from '../form.ts';
 
 // The JSON body of POST /v1/jobs: recordings to fetch by URL.

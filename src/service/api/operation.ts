@@ -1,7 +1,7 @@
 /** One operation of the document: its requests and responses. */
 
-import { channelModes } from '../../engine/chunks.ts';
-import { maxBaselines } from '../../engine/signals/speaker.ts';
+import { channelModes } from '../../engine/index.ts';
+import { maxBaselines } from '../../engine/schema.ts';
 import { type ErrorCode, errorTable, httpStatus } from '../errors.ts';
 import { expectedMetadata, flags, maxMetadataBytes } from '../form.ts';
 import examples from './examples.json' with { type: 'json' };

@@ -1,6 +1,6 @@
 /** The operations of the document. */
 
-import { definitions, signals } from '../../engine/signals/table.ts';
+import { definitions, signals } from '../../engine/schema.ts';
 import { scopeOf } from '../auth/token-format.ts';
 import type { ErrorCode } from '../errors.ts';
 import { accountOperations } from './account-operations.ts';

@@ -2,19 +2,21 @@
 import { z } from 'zod';
 import {
   channelsReportSchema,
-  conversationSchema,
-  recordingSchema,
-  speakersReportSchema,
-} from '../../engine/compose-report.ts';
-import { receiptSchema } from '../../engine/receipt.ts';
-import {
   combinedReportSchema,
+  conversationSchema,
+  definitions,
   embeddingReportSchema,
+  envelope,
+  noSignalsSchema,
+  receiptSchema,
+  recordingSchema,
   reportSchemas,
+  reportShape,
+  type Signal,
+  signals,
   speakerReportSchema,
-} from '../../engine/report.ts';
-import { envelope, noSignalsSchema, reportShape } from '../../engine/report-schema.ts';
-import { definitions, type Signal, signals } from '../../engine/signals/table.ts';
+  speakersReportSchema,
+} from '../../engine/schema.ts';
 import { scopes } from '../auth/token-format.ts';
 import { type ErrorCode, errorTable, validationTypes } from '../errors.ts';
 import { publicKeySchema, publicKeysSchema } from '../receipts.ts';

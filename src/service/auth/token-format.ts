@@ -2,7 +2,7 @@
 
 import { randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { type Signal, signals } from '../../engine/signals/table.ts';
+import { type Signal, signals } from '../../engine/schema.ts';
 
 type AnalysisScope = `analyze:${Signal}`;
 export type Scope = AnalysisScope | 'embed';

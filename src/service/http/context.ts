@@ -2,7 +2,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { Context, Middleware, Next } from 'koa';
-import type { Stage } from '../../engine/timer.ts';
+import type { Stage } from '../../engine/index.ts';
 import type { Principal } from '../auth/tokens.ts';
 import type { TraceExport } from '../traces.ts';
 

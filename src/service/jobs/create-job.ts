@@ -1,5 +1,5 @@
 /** Creates a job in the database and in the queue. */
-import type { AnalyzeOptions } from '../../engine/chunks.ts';
+import type { AnalyzeOptions } from '../../engine/index.ts';
 import type { UsageKey } from '../auth/usage.ts';
 import { ServiceError } from '../errors.ts';
 import type { Metadata } from '../form.ts';

@@ -1,9 +1,7 @@
 /** Entry file of the threads of a worker: loads the models once, then analyses one recording at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Analyses, AnalyzeRequest, Analyzer } from '../../engine/analyze.ts';
-import { composeReport } from '../../engine/compose-report.ts';
-import { round } from '../../engine/signals/intervals.ts';
-import { signals } from '../../engine/signals/table.ts';
+import { type Analyses, type AnalyzeRequest, type Analyzer, composeReport } from '../../engine/index.ts';
+import { round, signals } from '../../engine/schema.ts';
 import { createAnalyzer } from '../../node/models.ts';
 import { createYieldingMutex, type YieldingMutex } from '../fair-share.ts';
 import { reportHeapPressure, reportReady, type ThreadSettings, toErrorReply } from '../workers/protocol.ts';

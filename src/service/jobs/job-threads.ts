@@ -1,7 +1,7 @@
 /** The analysis threads of a worker. */
 
-import type { AnalyzeOptions } from '../../engine/chunks.ts';
-import type { Ignored } from '../../engine/receipt.ts';
+import type { AnalyzeOptions } from '../../engine/index.ts';
+import type { Ignored } from '../../engine/schema.ts';
 import { entryFile } from '../../node/paths.ts';
 import type { Signing } from '../compose-receipt.ts';
 import type { Unsigned } from '../receipts.ts';

@@ -2,8 +2,8 @@
 
 import { createHmac, type Hmac } from 'node:crypto';
 import { z } from 'zod';
-import { type AnalyzeOptions, channelModes } from '../../engine/chunks.ts';
-import { ignoredSchema } from '../../engine/receipt.ts';
+import { type AnalyzeOptions, channelModes } from '../../engine/index.ts';
+import { ignoredSchema } from '../../engine/schema.ts';
 import { decryptBytes, deriveKey, encryptBytes } from '../auth/secret.ts';
 import type { Metadata, RecordingName } from '../form.ts';
 

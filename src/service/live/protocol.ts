@@ -1,8 +1,15 @@
 /** Messages of the protocol `undertone.v1`. docs/streaming.md describes it. */
 import { z } from 'zod';
-import type { Encoding } from '../../engine/pcm.ts';
-import { envelope, noSignalsSchema, reportShape, secondsSchema } from '../../engine/report-schema.ts';
-import { definitions, type Signal, signals } from '../../engine/signals/table.ts';
+import type { Encoding } from '../../engine/index.ts';
+import {
+  definitions,
+  envelope,
+  noSignalsSchema,
+  reportShape,
+  type Signal,
+  secondsSchema,
+  signals,
+} from '../../engine/schema.ts';
 import { expectKnownFields, ServiceError } from '../errors.ts';
 
 export const subprotocol = 'undertone.v1';

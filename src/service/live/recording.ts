@@ -1,5 +1,5 @@
 /** The audio of a session, as the client sent it, in blocks that can be transferred to a worker. */
-import { frameBytesOf, type SampleFormat } from '../../engine/pcm.ts';
+import { frameBytesOf, type SampleFormat } from '../../engine/index.ts';
 
 export type Recording = {
   /** Complete frames: samples of every channel. */

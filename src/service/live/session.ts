@@ -1,6 +1,6 @@
 /** One session: messages of the client -> steps and the report on the worker pool -> messages to the client. */
-import { frameBytesOf, type SampleFormat } from '../../engine/pcm.ts';
-import { signals as allSignals } from '../../engine/signals/table.ts';
+import { frameBytesOf, type SampleFormat } from '../../engine/index.ts';
+import { signals as allSignals } from '../../engine/schema.ts';
 import { type Scope, scopeOf } from '../auth/tokens.ts';
 import { errorJson, httpStatus, invalidPart, ServiceError } from '../errors.ts';
 import { createTokenBucket } from '../fair-share.ts';

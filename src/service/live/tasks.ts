@@ -1,7 +1,6 @@
 /** What a session asks of the worker pool, when, and within which limits. */
 
-import { longSeconds } from '../../engine/chunks.ts';
-import type { LiveMessage } from '../../engine/live.ts';
+import { type LiveMessage, longSeconds } from '../../engine/index.ts';
 import type { Scope } from '../auth/tokens.ts';
 import { ServiceError } from '../errors.ts';
 import type { Reservation } from '../fair-share.ts';

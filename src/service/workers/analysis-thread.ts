@@ -1,7 +1,7 @@
 /** Entry file of an analysis thread: loads the models once, then handles tasks, of which it pauses some. */
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { analyzerOf } from '../../engine/analyze.ts';
+import { analyzerOf } from '../../engine/index.ts';
 import { loadModelsForCores } from '../../node/models.ts';
 import { handleTask } from './handle-task.ts';
 import {

@@ -1,11 +1,16 @@
 /** One task on an analysis thread: multipart form, stream or step of a stream, analysis, JSON bytes. */
-import type { AnalyzeRequest, Analyzer } from '../../engine/analyze.ts';
-import { type AnalyzeOptions, defaultOptions } from '../../engine/chunks.ts';
-import { composeReport } from '../../engine/compose-report.ts';
-import { wavHeader } from '../../engine/pcm.ts';
-import { embeddingReport } from '../../engine/report.ts';
-import { signals as allSignals, type Signal } from '../../engine/signals/table.ts';
-import { type Stage, stoppedMessage } from '../../engine/timer.ts';
+import {
+  type AnalyzeOptions,
+  type AnalyzeRequest,
+  type Analyzer,
+  composeReport,
+  defaultOptions,
+  embeddingReport,
+  type Stage,
+  stoppedMessage,
+  wavHeader,
+} from '../../engine/index.ts';
+import { signals as allSignals, type Signal } from '../../engine/schema.ts';
 import { encodeWithReceipt } from '../compose-receipt.ts';
 import { invalidPart, ServiceError } from '../errors.ts';
 import { ignoredField, readForm } from '../form.ts';

@@ -4,12 +4,8 @@
 import { availableParallelism } from 'node:os';
 import { deserialize, getHeapStatistics, serialize } from 'node:v8';
 import { parentPort, threadId } from 'node:worker_threads';
-import type { LiveState, LiveStep } from '../../engine/live.ts';
-import type { SampleFormat } from '../../engine/pcm.ts';
-import type { DecodeLimits } from '../../engine/platform.ts';
-import type { Ignored } from '../../engine/receipt.ts';
-import type { Signal } from '../../engine/signals/table.ts';
-import type { Stage } from '../../engine/timer.ts';
+import type { DecodeLimits, LiveState, LiveStep, SampleFormat, Stage } from '../../engine/index.ts';
+import type { Ignored, Signal } from '../../engine/schema.ts';
 import type { Signing } from '../compose-receipt.ts';
 import { type SerializedError, ServiceError, serializeError, toServiceError } from '../errors.ts';
 

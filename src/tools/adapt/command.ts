@@ -1,7 +1,7 @@
 import { access, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import type { Manifest } from '../../engine/manifest.ts';
+import type { Manifest } from '../../engine/schema.ts';
 import { escapeControls } from '../../node/files.ts';
 import { readSettings } from '../analyze.ts';
 import { type CliContext, expected, UsageError } from '../context.ts';
@@ -70,13 +70,13 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
 }
 
 async function checkUnadapted(manifests: readonly Manifest[], folder: string): Promise<void> {
-  const { correctionOf } = await import('../../engine/manifest.ts');
+  const { correctionOf } = await import('../../engine/schema.ts');
   if (manifests.some((manifest) => correctionOf(manifest) !== null))
     throw expected('models that are not adapted', '--models', `${folder}, which are`);
 }
 
 async function noteUnavailable(manifests: readonly Manifest[], { stderr }: CliContext): Promise<void> {
-  const { unavailableOf } = await import('../../engine/manifest.ts');
+  const { unavailableOf } = await import('../../engine/schema.ts');
   for (const manifest of manifests) {
     const reason = unavailableOf(manifest);
     if (reason !== null)

@@ -1,5 +1,5 @@
 /** Fits corrections of a head's outputs: scaled, shifted, and with weights moved by the mean embedding of the recording. */
-import { addProduct, type Correction, type Inputs, softmax } from '../../engine/correction.ts';
+import { addProduct, type Correction, type Inputs, softmax } from '../../engine/index.ts';
 
 /** Writes the gradient by the outputs of a row and returns its loss. */
 type RowLoss = (outputs: Float64Array, row: number, gradient: Float64Array) => number;

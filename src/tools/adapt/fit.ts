@@ -8,7 +8,7 @@ import {
   labelInputs,
   minProbability,
   type Probabilities,
-} from '../../engine/correction.ts';
+} from '../../engine/index.ts';
 import { type Answer, calibrationError, ccc, mean, type Numbers, pcc, uar } from '../evaluate/statistics.ts';
 import {
   type Comparison,

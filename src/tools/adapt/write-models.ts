@@ -2,10 +2,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { formatCorrection, type HeadCorrection } from '../../engine/correction.ts';
-import { goldensOf } from '../../engine/loader.ts';
-import type { Manifest, ManifestOf } from '../../engine/manifest.ts';
-import type { IntervalParams } from '../../engine/signals/intervals.ts';
+import { formatCorrection, goldensOf, type HeadCorrection } from '../../engine/index.ts';
+import type { IntervalParams, Manifest, ManifestOf } from '../../engine/schema.ts';
 import { loadModels, type ModelFolder, readCard, readModelFolders } from '../../node/models.ts';
 import { type Adaptation, comparisonRows } from './adapt.ts';
 import { type Dimension, type DimensionResult, dimensions } from './fit.ts';

@@ -1,5 +1,5 @@
 /** Scored recordings -> the report of an evaluation, as text and as a page. */
-import { correctionOf, type Manifest, unavailableOf } from '../../engine/manifest.ts';
+import { correctionOf, type Manifest, unavailableOf } from '../../engine/schema.ts';
 import { version } from '../../node/paths.ts';
 import { type Html, html, intervalPicture } from '../../service/html.ts';
 import { answerOf, confusion, type Figure, labelsOf, measure, type Scored } from './figures.ts';

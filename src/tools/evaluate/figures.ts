@@ -1,5 +1,5 @@
 /** Labels and scores -> figures, of all recordings and of each group. */
-import type { Manifest } from '../../engine/manifest.ts';
+import type { Manifest } from '../../engine/schema.ts';
 import type { EmotionScores, LabelledRecording, Scores } from './labels.ts';
 import {
   type Answer,

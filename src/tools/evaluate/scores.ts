@@ -2,9 +2,8 @@
 import { appendFile, mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { defaultOptions } from '../../engine/chunks.ts';
-import { correctionOf, type Manifest } from '../../engine/manifest.ts';
-import { signals } from '../../engine/signals/table.ts';
+import { defaultOptions } from '../../engine/index.ts';
+import { correctionOf, type Manifest, signals } from '../../engine/schema.ts';
 import { entryFile, version } from '../../node/paths.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from '../analyze-thread.ts';
 import { type CliContext, countFiles, expected, showProgress, UsageError } from '../context.ts';

@@ -1,8 +1,8 @@
 /** POST /v1/analyze, POST /v1/analyze/SIGNAL and POST /v1/embed. */
 import type { Router } from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
-import { signals as allSignals, type Signal } from '../../../engine/signals/table.ts';
-import type { Stage } from '../../../engine/timer.ts';
+import type { Stage } from '../../../engine/index.ts';
+import { signals as allSignals, type Signal } from '../../../engine/schema.ts';
 import { scopeOf } from '../../auth/tokens.ts';
 import type { Config } from '../../config.ts';
 import { explainLimit, ServiceError, tooLarge } from '../../errors.ts';

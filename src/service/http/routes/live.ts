@@ -2,7 +2,7 @@
 import type { Router } from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
 import type { Logger } from 'pino';
-import { type Manifest, versionOf } from '../../../engine/manifest.ts';
+import { type Manifest, versionOf } from '../../../engine/schema.ts';
 import { streamTokenBody } from '../../api/schemas.ts';
 import type { RateLimiterFactory } from '../../auth/rate-limits.ts';
 import { createStreamTokens, type StreamTokens } from '../../auth/short-tokens.ts';

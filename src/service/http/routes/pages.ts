@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import type { Manifest } from '../../../engine/manifest.ts';
+import type { Manifest } from '../../../engine/schema.ts';
 import type { Config } from '../../config.ts';
 import type { ReceiptKeys } from '../../receipts.ts';
 import type { Trust } from '../../trust.ts';

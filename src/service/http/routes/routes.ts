@@ -1,7 +1,7 @@
 /** The router of the service, and its routes of one function. */
 import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import { correctionOf, type Manifest, publishedName, unavailableOf } from '../../../engine/manifest.ts';
+import { correctionOf, type Manifest, publishedName, unavailableOf } from '../../../engine/schema.ts';
 import type { Usage } from '../../auth/usage.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Lifecycle, readinessError } from '../../lifecycle.ts';

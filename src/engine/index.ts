@@ -1,0 +1,69 @@
+/** What the engine does: recordings, streams and models -> analyses and reports. The other storeys import this file and `schema.ts` alone. */
+export { type Analyses, type AnalyzeRequest, type Analyzer, analyzerOf } from './analyze.ts';
+export {
+  type AnalyzeOptions,
+  channelModes,
+  defaultOptions,
+  longSeconds,
+  type SpeakerSegment,
+} from './chunks.ts';
+export { type ChannelsReport, composeReport, type SpeakersReport } from './compose-report.ts';
+export {
+  addProduct,
+  type Correction,
+  correctLabels,
+  correctScore,
+  formatCorrection,
+  type HeadCorrection,
+  type Inputs,
+  type LabelCorrection,
+  labelInputs,
+  minProbability,
+  type Probabilities,
+  softmax,
+} from './correction.ts';
+export type { LiveMessage, LiveState, LiveStep } from './live.ts';
+export {
+  checkSet,
+  type Encoder,
+  type Golden,
+  goldenDifferences,
+  goldenSchema,
+  goldensOf,
+  kinds,
+  type ModelBytes,
+  type Models,
+  openEncoder,
+  openModels,
+  openModelsForCores,
+  readModel,
+} from './loader.ts';
+export type { PooledEmbeddings } from './partial-result.ts';
+export { type Encoding, frameBytesOf, type SampleFormat, wavHeader } from './pcm.ts';
+export {
+  type Audio,
+  type AudioError,
+  type AudioErrorCode,
+  type DecodeLimits,
+  type DecodeOptions,
+  EngineError,
+  type FeatureSpec,
+  type Features,
+  type IncrementalDecoder,
+  isAudioError,
+  ModelError,
+  type Platform,
+  type ProsodyTrack,
+  type Session,
+  type SignalQuality,
+  type Source,
+  type Values,
+} from './platform.ts';
+export {
+  type CombinedReport,
+  combinedReport,
+  type EmbeddingReport,
+  embeddingReport,
+  type WithoutId,
+} from './report.ts';
+export { type Stage, stoppedMessage } from './timer.ts';

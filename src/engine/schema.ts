@@ -1,0 +1,36 @@
+/** What reports, receipts and manifests are: their schemas, and the table of signals. */
+export {
+  channelsReportSchema,
+  conversationSchema,
+  recordingSchema,
+  speakersReportSchema,
+} from './compose-report.ts';
+export {
+  correctionOf,
+  type Kind,
+  type Manifest,
+  type ManifestOf,
+  publishedName,
+  unavailableOf,
+  versionOf,
+} from './manifest.ts';
+export {
+  type Ignored,
+  ignoredSchema,
+  type Receipt,
+  receiptSchema,
+  type Software,
+  type UnsignedReceipt,
+} from './receipt.ts';
+export { combinedReportSchema, embeddingReportSchema, reportSchemas, speakerReportSchema } from './report.ts';
+export {
+  audioSchema,
+  type BodySchema,
+  envelope,
+  noSignalsSchema,
+  reportShape,
+  secondsSchema,
+} from './report-schema.ts';
+export { type IntervalParams, round } from './signals/intervals.ts';
+export { maxBaselines } from './signals/speaker.ts';
+export { definitions, type Signal, signals } from './signals/table.ts';
