@@ -42,6 +42,11 @@ export const publicKeysSchema = z
 
 export type PublicKey = z.infer<typeof publicKeySchema>;
 
+/** Keys as a service publishes them. @throws Error for anything else */
+export function parsePublicKeys(bytes: Uint8Array): readonly PublicKey[] {
+  return publicKeysSchema.parse(parseUnambiguous(bytes)).keys;
+}
+
 /** Retired keys have no `d`. */
 const storedKeys = z.strictObject({
   keys: z.array(publicKeySchema.extend({ d: base64url.optional() })).min(1),

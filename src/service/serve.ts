@@ -5,6 +5,8 @@ import type { openService, Welcome } from './index.ts';
 import { npxParent } from './lifecycle.ts';
 import { createPool } from './workers/pool.ts';
 
+export type { Welcome };
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 type ServeOptions = { readonly welcome?: Welcome };

@@ -4,11 +4,21 @@ import { createInterface } from 'node:readline/promises';
 import { type Readable, Writable } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { Command } from 'commander';
-import { allScopes } from '../service/auth/token-format.ts';
-import type { ListedToken, TokenRecord, Tokens } from '../service/auth/tokens.ts';
-import type { Credentials, Users } from '../service/auth/users.ts';
+import {
+  allScopes,
+  type Credentials,
+  createAccount,
+  email as emailSchema,
+  type ListedToken,
+  newPassword,
+  setPassword as setAccountPassword,
+  TokenError,
+  type TokenRecord,
+  type Tokens,
+  UserError,
+  withTokens as withStoredTokens,
+} from '../service/admin.ts';
 import { parseConfig } from '../service/config.ts';
-import type { Database } from '../service/database.ts';
 import { type CliContext, expected, UsageError } from './context.ts';
 
 const tokenExamples = `
@@ -74,16 +84,10 @@ type TokenOptions = {
 };
 
 async function withTokens(terminal: CliContext, run: (tokens: Tokens) => Promise<void>): Promise<void> {
-  const { databaseUrl } = parseConfig(terminal.env);
-  const { openDatabase } = await import('../service/database.ts');
-  const { createTokens, TokenError } = await import('../service/auth/tokens.ts');
-  const database = await openDatabase(databaseUrl);
   try {
-    await run(createTokens({ database, staticToken: null }));
+    await withStoredTokens(parseConfig(terminal.env).databaseUrl, run);
   } catch (error) {
     throw error instanceof TokenError ? new UsageError(error.message) : error;
-  } finally {
-    await database.destroy();
   }
 }
 
@@ -185,61 +189,31 @@ export function registerUser(program: Command, terminal: CliContext): void {
     .action((options: PasswordOptions) => setPassword(options, terminal));
 }
 
-type UserOptions = { readonly email: string; readonly admin?: true };
-type PasswordOptions = { readonly email: string; readonly revokeTokens?: true };
+type UserOptions = { readonly email: string; readonly admin?: boolean };
+type PasswordOptions = { readonly email: string; readonly revokeTokens?: boolean };
 
-async function createUser(options: UserOptions, terminal: CliContext): Promise<void> {
-  const { UserError } = await import('../service/auth/credentials.ts');
-  const { createAccount } = await import('../service/auth/users.ts');
-  await withUsers(options.email, terminal, async ({ database, users }, credentials) => {
-    const isAdministrator = await createAccount(
-      { database, users },
-      credentials,
-      options.admin === true,
-    ).catch((error: unknown) => {
-      throw error instanceof UserError ? new UsageError(error.message) : error;
-    });
-    terminal.stderr.write(`made ${options.email}${isAdministrator ? ', administrator' : ''}\n`);
+async function createUser({ email, admin = false }: UserOptions, terminal: CliContext): Promise<void> {
+  const { databaseUrl } = parseConfig(terminal.env);
+  const credentials = await readCredentials(email, terminal);
+  const isAdministrator = await createAccount(databaseUrl, credentials, admin).catch((error: unknown) => {
+    throw error instanceof UserError ? new UsageError(error.message) : error;
   });
+  terminal.stderr.write(`made ${email}${isAdministrator ? ', administrator' : ''}\n`);
 }
 
-async function setPassword({ email, revokeTokens }: PasswordOptions, terminal: CliContext): Promise<void> {
-  const { createTokens } = await import('../service/auth/tokens.ts');
-  await withUsers(email, terminal, async ({ database, users }, credentials) => {
-    const owner = await users.setPassword(credentials);
-    if (owner === null) throw expected('the address of an account', '--email', JSON.stringify(email));
-    if (revokeTokens) await createTokens({ database, staticToken: null }).revokeAllOf(owner);
-    terminal.stderr.write(`set the password of ${email}${revokeTokens ? ', revoked its tokens' : ''}\n`);
-  });
-}
-
-type Opened = { readonly database: Database; readonly users: Users };
-
-/** Reads the password before it opens the database. @throws UsageError */
-async function withUsers(
-  address: string,
+async function setPassword(
+  { email, revokeTokens = false }: PasswordOptions,
   terminal: CliContext,
-  run: (opened: Opened, credentials: Credentials) => Promise<void>,
 ): Promise<void> {
   const { databaseUrl } = parseConfig(terminal.env);
-  const credentials = await readCredentials(address, terminal);
-  const { databaseKind, openDatabase } = await import('../service/database.ts');
-  const { createUsers } = await import('../service/auth/users.ts');
-  const { randomBase62 } = await import('../service/auth/token-format.ts');
-  const database = await openDatabase(databaseUrl);
-  try {
-    // Sessions created here never reach a browser, so the secret is not kept.
-    const secret = randomBase62(40);
-    const users = createUsers({ database, kind: databaseKind(databaseUrl), secret, secure: false });
-    await run({ database, users }, credentials);
-  } finally {
-    await database.destroy();
-  }
+  const credentials = await readCredentials(email, terminal);
+  if (!(await setAccountPassword(databaseUrl, credentials, revokeTokens)))
+    throw expected('the address of an account', '--email', JSON.stringify(email));
+  terminal.stderr.write(`set the password of ${email}${revokeTokens ? ', revoked its tokens' : ''}\n`);
 }
 
 async function readCredentials(address: string, terminal: CliContext): Promise<Credentials> {
-  const { email, newPassword } = await import('../service/auth/credentials.ts');
-  if (!email.safeParse(address).success) {
+  if (!emailSchema.safeParse(address).success) {
     throw expected('an e-mail address', '--email', JSON.stringify(address));
   }
   const password = await readPassword(terminal, `password for ${address}: `);

@@ -1,21 +1,10 @@
 /** `undertone listen`: a live analysis of a microphone or standard input, and its view. */
-import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import type { z } from 'zod';
 import type { SampleFormat } from '../engine/index.ts';
-import { definitions, type Signal, signals } from '../engine/schema.ts';
+import { definitions, type Signal, signals, versionOf } from '../engine/schema.ts';
 import { parseConfig } from '../service/config.ts';
 import { ServiceError } from '../service/errors.ts';
-import { createFairBudget } from '../service/fair-share.ts';
-import {
-  maxSessionBytes,
-  parseClientMessage,
-  type SessionConfig,
-  type serverMessages,
-} from '../service/live/protocol.ts';
-import { Session } from '../service/live/session.ts';
-import { type Connection, createTaskRunner, type ModelVersion } from '../service/live/tasks.ts';
-import type { Pool } from '../service/workers/pool.ts';
+import type { LocalSession, LocalSessions, ServerMessages, SessionConfig } from '../service/live/local.ts';
 import { parseSignals, readSettings } from './analyze.ts';
 import { type CliContext, expected, UsageError } from './context.ts';
 import type { Report } from './index.ts';
@@ -31,9 +20,6 @@ Examples:
   undertone listen --json | jq 'select(.type == "turn")'
   ffmpeg -loglevel error -i call.mp3 -ac 1 -ar 16000 -f wav - | undertone listen -
   arecord -t raw -f S16_LE -r 16000 | undertone listen - --encoding s16le --rate 16000`;
-
-/** Longest delay of a timer: samples on standard input may come at any time. */
-const neverMs = 2 ** 31 - 1;
 
 type Options = {
   readonly encoding?: string;
@@ -64,78 +50,74 @@ export function registerListen(program: Command, terminal: CliContext): void {
 }
 
 async function listen(source: string | undefined, options: Options, terminal: CliContext): Promise<void> {
-  const raw = parseRawFormat(source, options);
+  const { openLocalSessions, parseConfiguration } = await import('../service/live/local.ts');
+  const configOf = (format: object) => configure(format, options, parseConfiguration);
+  const raw = parseRawFormat(source, options, configOf);
   const settings = await readSettings(options, terminal);
   const { stream, deadlineSeconds } = parseConfig(terminal.env);
-  const { createPool } = await import('../service/workers/pool.ts');
   const { readManifests } = await import('../node/models.ts');
-  const { versionOf } = await import('../engine/schema.ts');
   const models = (await readManifests(settings.modelsDir)).map(versionOf);
-  const onLost = (cause: Error) => terminal.stderr.write(`${cause.message}\n`);
-  const pool = createPool({ workers: 1, queue: 1, settings, onLost });
-  // Workers that load their models do not keep the process alive.
-  const alive = setInterval(() => {}, neverMs);
+  const sessions = await openLocalSessions({
+    settings,
+    models,
+    maxSeconds: stream.maxSeconds,
+    deadlineMs: 1000 * deadlineSeconds,
+    onLost: (cause) => terminal.stderr.write(`${cause.message}\n`),
+    onError: (cause) => terminal.stderr.write(`${cause instanceof Error ? cause.stack : String(cause)}\n`),
+  });
   let input: LiveInput | null = null;
   try {
-    await pool.started;
     input = source === '-' ? await openStdin(raw, terminal) : openMicrophone(options.device, terminal);
-    const config = configOf(input.format, options);
-    const view = createView(
-      source === '-' ? 'standard input' : 'microphone',
-      options.json === true,
-      terminal,
-    );
-    const local = { config, pool, models, maxSeconds: stream.maxSeconds, deadlineMs: 1000 * deadlineSeconds };
-    await analyzeLive(input, local, view, terminal);
+    const name = source === '-' ? 'standard input' : 'microphone';
+    const view = createView(name, options.json === true, terminal);
+    await analyzeLive(input, configOf(input.format), sessions, view, terminal);
   } finally {
-    clearInterval(alive);
     input?.stop();
-    await pool.close();
+    await sessions.close();
   }
 }
 
-function parseRawFormat(source: string | undefined, options: Options): SampleFormat | null {
+function parseRawFormat(
+  source: string | undefined,
+  { encoding, rate, channels }: Options,
+  configOf: (format: object) => SessionConfig,
+): SampleFormat | null {
   if (source !== undefined && source !== '-')
     throw expected('- or nothing', 'source', JSON.stringify(source));
-  const { encoding, rate, channels } = options;
   if (encoding === undefined && rate === undefined && channels === undefined) return null;
   if (source === undefined)
     throw expected('no format of a microphone', '--encoding, --rate and --channels', 'one');
   if (encoding === undefined) throw expected('s16le, f32le, mulaw or alaw', '--encoding', 'nothing');
   const fields = { encoding, sampleRate: Number(rate ?? 16_000), channels: Number(channels ?? 1) };
-  const { sample_rate_hz: sampleRate, ...format } = configOf(fields, options);
+  const { sample_rate_hz: sampleRate, ...format } = configOf(fields);
   return { ...format, sampleRate };
 }
 
 /** @throws UsageError for a format that a session does not accept */
-function configOf(format: object, { interval, signals: names }: Options): SessionConfig {
+function configure(
+  format: object,
+  { interval, signals: names }: Options,
+  parse: (fields: object) => SessionConfig,
+): SessionConfig {
   const { encoding, sampleRate: sample_rate_hz, channels } = format as SampleFormat;
   const every = interval === undefined ? {} : { interval_s: Number(interval) };
-  const fields = { encoding, sample_rate_hz, channels, signals: parseSignals(names), ...every };
   try {
-    return parseClientMessage(JSON.stringify({ type: 'session.configure', ...fields })) as SessionConfig;
+    return parse({ encoding, sample_rate_hz, channels, signals: parseSignals(names), ...every });
   } catch (error) {
     throw error instanceof ServiceError ? new UsageError(error.message) : error;
   }
 }
 
-type LocalOptions = {
-  readonly config: SessionConfig;
-  readonly pool: Pool;
-  readonly models: readonly ModelVersion[];
-  readonly maxSeconds: number;
-  readonly deadlineMs: number;
-};
-
 /** Resolves when the session is over. */
 async function analyzeLive(
   input: LiveInput,
-  options: LocalOptions,
+  config: SessionConfig,
+  sessions: LocalSessions,
   view: LiveView,
   terminal: CliContext,
 ): Promise<void> {
   await new Promise<void>((resolve) => {
-    const session = openLocalSession(options, terminal, {
+    const session = sessions.open(config, {
       send: (text) => {
         view.show(text);
         reportError(text, terminal);
@@ -144,7 +126,6 @@ async function analyzeLive(
       pause: () => input.samples.pause(),
       resume: () => input.samples.resume(),
     });
-    session.onText(JSON.stringify(options.config));
     feed(input, session);
   });
   const error = await input.error();
@@ -160,28 +141,10 @@ function reportError(text: string, terminal: CliContext): void {
   terminal.fail();
 }
 
-function openLocalSession(options: LocalOptions, { stderr }: CliContext, connection: Connection): Session {
-  const { pool, models, maxSeconds, deadlineMs } = options;
-  const nothing = () => {};
-  return new Session({
-    connection,
-    tasks: createTaskRunner(pool, 'listen', deadlineMs),
-    requestId: randomUUID(),
-    scopes: ['analyze:emotion', 'analyze:cognitive'],
-    memory: createFairBudget(maxSessionBytes).open(['listen']),
-    limits: { maxSeconds, idleMs: neverMs, configureMs: neverMs },
-    models,
-    metrics: { message: nothing, audio: nothing, step: nothing, closed: nothing },
-    keep: () => true,
-    onClosed: nothing,
-    onError: (cause) => stderr.write(`${cause instanceof Error ? cause.stack : String(cause)}\n`),
-  });
-}
-
 const stopSignals = ['SIGINT', 'SIGTERM'] as const;
 
 /** Ends the session at the end of the samples, at Ctrl-C or SIGTERM. A second signal ends the process. */
-function feed({ samples, bytes, stop }: LiveInput, session: Session): void {
+function feed({ samples, bytes, stop }: LiveInput, session: LocalSession): void {
   let left = bytes;
   const end = () => {
     for (const signal of stopSignals) process.off(signal, onSignal);
@@ -204,7 +167,6 @@ function feed({ samples, bytes, stop }: LiveInput, session: Session): void {
 
 // What `undertone listen` shows: JSON lines, a view that is updated, or a line per utterance.
 
-type ServerMessages = { [Type in keyof typeof serverMessages]: z.infer<(typeof serverMessages)[Type]> };
 type LiveMessage = ServerMessages[keyof ServerMessages];
 
 type LiveView = { show(text: string): void };

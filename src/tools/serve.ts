@@ -2,11 +2,9 @@
 
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import type { PlaygroundCodes } from '../service/auth/short-tokens.ts';
-import { scopes } from '../service/auth/token-format.ts';
-import type { TokenRecord, Tokens } from '../service/auth/tokens.ts';
+import type { TokenRecord, Tokens } from '../service/admin.ts';
 import { type Config, isLoopback } from '../service/config.ts';
-import type { Welcome } from '../service/index.ts';
+import type { Welcome } from '../service/serve.ts';
 import type { CliContext } from './context.ts';
 
 const examples = `
@@ -67,12 +65,17 @@ export async function printFirstToken(
   { url, config, tokens }: StartedService,
   stdout: { write(text: string): void },
 ): Promise<void> {
-  const first = config.token === null && !(await tokens.hasAny()) ? await createFirstToken(tokens) : null;
-  stdout.write(first === null ? describeAnother(config) : describeFirstToken(url, first.token));
+  const { scopes } = await import('../service/admin.ts');
+  const create = () => createFirstToken(tokens, scopes);
+  const first = config.token === null && !(await tokens.hasAny()) ? await create() : null;
+  stdout.write(first === null ? describeAnother(config, scopes) : describeFirstToken(url, first.token));
 }
 
 /** Returns null if another process created one meanwhile. */
-async function createFirstToken(tokens: Tokens): Promise<{ token: string; record: TokenRecord } | null> {
+async function createFirstToken(
+  tokens: Tokens,
+  scopes: readonly string[],
+): Promise<{ token: string; record: TokenRecord } | null> {
   try {
     return await tokens.create({ name: firstName, scopes, expiresAt: null, purpose: null });
   } catch (error) {
@@ -88,7 +91,10 @@ curl -H "Authorization: Bearer ${token}" -F audio=@examples/sample.wav ${url}/v1
 }
 
 /** The command with the data of this service. The URL of a database may contain a password, and is not printed. */
-function describeAnother({ dataDir, databaseUrl }: StartedService['config']): string {
+function describeAnother(
+  { dataDir, databaseUrl }: StartedService['config'],
+  scopes: readonly string[],
+): string {
   const command = `npx undertone token create --name NAME --scopes ${scopes.join(',')}`;
   const isInDataDir = databaseUrl === `file:${join(dataDir, 'undertone.db')}`;
   if (!isInDataDir) return `another token: ${command} (with the UNDERTONE_DATABASE_URL of this service)\n`;
@@ -100,7 +106,7 @@ function describeAnother({ dataDir, databaseUrl }: StartedService['config']): st
 type LinkedService = {
   readonly url: string;
   readonly config: Pick<Config, 'host' | 'playgroundLink' | 'publicUrl' | 'trustedProxies'>;
-  readonly playgroundCodes: Pick<PlaygroundCodes, 'create'>;
+  readonly playgroundCodes: Pick<Parameters<Welcome>[0]['playgroundCodes'], 'create'>;
 };
 
 /** Prints nothing for a service that other machines reach, directly or through a proxy. */

@@ -8,8 +8,7 @@ import { parseConfig } from '../service/config.ts';
 import {
   addKey,
   type PublicKey,
-  parseUnambiguous,
-  publicKeysSchema,
+  parsePublicKeys,
   readPublicKeys,
   receiptKeysFile,
 } from '../service/receipts.ts';
@@ -135,8 +134,7 @@ async function analyzeAgain(
   const settings = await readSettings(options, terminal);
   const { createAnalyzer } = await import('../node/models.ts');
   const { composeReport } = await import('../engine/index.ts');
-  const { composeReceipt } = await import('../service/compose-receipt.ts');
-  const { describeSoftware } = await import('../service/compose-receipt.ts');
+  const { composeReceipt, describeSoftware } = await import('../service/compose-receipt.ts');
   // As long as the recording of a job.
   const { maxSeconds } = parseConfig(terminal.env).jobs;
   const limits = { ...settings.limits, seconds: maxSeconds, deadlineSeconds: 0 };
@@ -159,7 +157,7 @@ async function readAnswerFile(name: string, path: string): Promise<Answer> {
 async function readKeys(path: string): Promise<readonly PublicKey[]> {
   const bytes = await readNamedFile('--keys', path);
   try {
-    return publicKeysSchema.parse(parseUnambiguous(bytes)).keys;
+    return parsePublicKeys(bytes);
   } catch {
     throw expected('a file of public keys', '--keys', `another: ${path}`);
   }

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { ConfigError, parseConfig } from '../service/config.ts';
-import { handleSignals, npxParent } from '../service/lifecycle.ts';
+import { parseConfig } from '../service/config.ts';
 import { type CliContext, expected } from './context.ts';
 
 const examples = `
@@ -20,32 +19,11 @@ export function registerWorker(program: Command, terminal: CliContext): void {
     .action(() => runWorker(terminal));
 }
 
-async function runWorker({ env, stdout, exit }: CliContext): Promise<void> {
-  const config = parseConfig(env);
-  if (config.redisUrl === null) throw expected('redis://HOST', 'UNDERTONE_REDIS_URL', 'nothing');
-  const { loadOrCreateSecret } = await import('../service/auth/secret.ts');
-  const { openDatabase } = await import('../service/database.ts');
-  const { ensureDir } = await import('../node/files.ts');
-  const { createLogger } = await import('../service/log.ts');
-  const { startJobWorker } = await import('../service/jobs/worker.ts');
-  const { openReceiptKeys } = await import('../service/receipts.ts');
-  const { PersistenceError } = await import('../service/redis.ts');
-  const logger = createLogger(config.logLevel);
-  ensureDir(config.dataDir);
-  const secret = config.secret ?? (await loadOrCreateSecret(config.dataDir));
-  const receiptKeys = await openReceiptKeys(config);
-  const database = await openDatabase(config.databaseUrl);
-  try {
-    const { redisUrl } = config;
-    const started = await startJobWorker({ config, redisUrl, database, secret, receiptKeys, logger });
-    const stop = async () => {
-      await started.stop();
-      await database.destroy();
-    };
-    handleSignals({ logger, stop, abort: started.abort, exit, parent: npxParent(env) });
-    stdout.write(`working with ${config.workers} threads\n`);
-  } catch (error) {
-    await database.destroy();
-    throw error instanceof PersistenceError ? new ConfigError([error.message]) : error;
-  }
+async function runWorker(terminal: CliContext): Promise<void> {
+  const config = parseConfig(terminal.env);
+  const { redisUrl } = config;
+  if (redisUrl === null) throw expected('redis://HOST', 'UNDERTONE_REDIS_URL', 'nothing');
+  const { startWorker } = await import('../service/worker.ts');
+  await startWorker({ ...config, redisUrl }, terminal);
+  terminal.stdout.write(`working with ${config.workers} threads\n`);
 }

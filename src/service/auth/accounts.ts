@@ -5,12 +5,12 @@ import type { Database } from '../database.ts';
 import { ServiceError } from '../errors.ts';
 import type { DatabaseKind } from '../migrations.ts';
 import { claimFirstAccount, hasHadAccounts, isAdministrator, keepAsFirst } from './administrators.ts';
-import { notLoggedIn } from './credentials.ts';
+import { type Credentials, notLoggedIn } from './credentials.ts';
 import type { RateLimiterFactory } from './rate-limits.ts';
 import { createPlaygroundCodes, type PlaygroundCodes } from './short-tokens.ts';
 import type { NewToken, Owner, TokenInput, TokenRecord, Tokens } from './tokens.ts';
 import type { AccountUsage, Usage } from './usage.ts';
-import type { Cookies, Credentials, Session } from './users.ts';
+import type { Cookies, Session } from './users.ts';
 
 /** Every function may throw ServiceError `storage_unavailable`, those with a password also `rate_limited`. */
 export type Accounts = {

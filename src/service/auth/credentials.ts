@@ -2,7 +2,9 @@
 import { z } from 'zod';
 import { ServiceError } from '../errors.ts';
 
-// Schemas of e-mail addresses and passwords. Messages are expectations: `Expected ... for`.
+export type Credentials = { readonly email: string; readonly password: string };
+
+// Messages of the schemas are expectations: `Expected ... for`.
 
 /** In UTF-16 units. */
 export const passwordLength = { min: 10, max: 128 } as const;

@@ -5,9 +5,7 @@ import { sql } from 'kysely';
 import { type Database, databaseUnavailable, isOfDriver, runQuery } from '../database.ts';
 import type { DatabaseKind } from '../migrations.ts';
 import { grantAdmin, keepAsFirst, maxSignUpMs } from './administrators.ts';
-import { notLoggedIn, passwordLength, UserError } from './credentials.ts';
-
-export type Credentials = { readonly email: string; readonly password: string };
+import { type Credentials, notLoggedIn, passwordLength, UserError } from './credentials.ts';
 
 /** Values of Set-Cookie headers. */
 export type Cookies = readonly string[];

@@ -74,7 +74,7 @@ export type Pool = {
   close(): Promise<void>;
 };
 
-type PoolOptions = {
+export type PoolOptions = {
   /** Threads. Each runs one task at a time, and holds those that it has paused. */
   readonly workers: number;
   /** Maximum number of queued tasks. */
