@@ -11,7 +11,6 @@ import { clientVenv } from '../scripts/client-venv.ts';
 import { clients } from '../scripts/clients.ts';
 import { scriptLines } from '../scripts/help.ts';
 import { settingNames } from '../src/service/config.ts';
-import { createMetrics } from '../src/service/http/metrics.ts';
 import { documents, examples } from './support/documents.ts';
 import { type Server, startServer } from './support/server.ts';
 import {
@@ -183,24 +182,6 @@ test('the READMEs of the clients are right where a package manager copies them',
     for (const install of installs) t.regex(install, /\/path\/to\/undertone\/clients/);
     t.true(installs.length > 0);
   }
-});
-
-test('docs/operations.md lists every metric', async (t) => {
-  const metrics = createMetrics();
-  const none = () => 0;
-  const pool = () => ({ queued: 0, running: 0, lost: 0, accounts: 0, displaced: 0 });
-  metrics.addGauges({
-    bodies: { used: none, keys: none },
-    accountBodies: { used: none },
-    pool,
-    ready: () => true,
-  });
-  metrics.addStreams({ sessions: none, bytes: none });
-  metrics.addWriteFailures(() => ({ expiry: 0, usage: 0, last_used: 0 }));
-  metrics.addJobGauges(async () => ({ waiting: 0, running: 0, oldest: 0 }), none);
-  const known = (await metrics.text()).match(/(?<=^# TYPE )undertone_\w+/gm) ?? [];
-  const listed = readFileSync('docs/operations.md', 'utf8').match(/(?<=`)undertone_\w+(?=`)/g) ?? [];
-  t.deepEqual([...new Set(listed)].sort(), [...known].sort());
 });
 
 test('docs/operations.md lists every setting and no other', (t) => {

@@ -42,6 +42,7 @@ for (const command of [
   [...node, 'scripts/test.ts'],
   [...node, 'scripts/sbom.ts'],
   [...node, 'scripts/clients.ts'],
+  [...node, 'scripts/equal.ts'],
   [...node, 'scripts/prebuild.ts'],
   [...node, 'benchmarks/run.ts'],
   [...node, 'benchmarks/profile/run.ts'],

@@ -3,7 +3,7 @@
 import { joinArrays, weightedMean } from './arrays.ts';
 import { type Scored, scoreUtterances, type Totals } from './embeddings.ts';
 import type { Models } from './loader.ts';
-import { type Analysis, available, manifestsOf, recordingWarnings } from './partial-result.ts';
+import { type Analysis, available, manifestsOf } from './partial-result.ts';
 import { decodeNext, initialSampleState, type SampleFormat, type SampleState } from './pcm.ts';
 import type { DecodeLimits, Source } from './platform.ts';
 import { createQualityMeter, type NoiseLevel, noNoise } from './quality.ts';
@@ -31,6 +31,7 @@ import {
 } from './speech.ts';
 import { type Stage, type StageTimer, startStageTimer } from './timer.ts';
 import { cutUtterances, gridFrames, hasEnded, maxGapSeconds, type Utterance } from './utterances.ts';
+import { recordingWarnings } from './warnings.ts';
 
 export type LiveStep = {
   readonly format: SampleFormat;
@@ -374,7 +375,10 @@ function toAnalysis(
     embeddings: null,
     samplesSha256: null,
     insufficientSpeech: false,
-    warnings: soFar === null ? [] : recordingWarnings(recorded, spoken, 0, vad.manifest.params),
+    warnings:
+      soFar === null
+        ? []
+        : recordingWarnings({ source: recorded, spoken, levelDbfs: 0 }, vad.manifest.params),
     models: manifestsOf(models),
     stages: timer.stages(),
   };

@@ -4,8 +4,8 @@ import { weightedMean } from './arrays.ts';
 import type { SpeechChunk } from './chunks.ts';
 import { type Scored, type ScoreRequest, scoreRuns, scoreUtterances, type Totals } from './embeddings.ts';
 import type { Models } from './loader.ts';
-import { type Manifest, type ManifestOf, unavailableOf } from './manifest.ts';
-import type { Source as DecodedSource, SignalQuality, Source } from './platform.ts';
+import { type Manifest, unavailableOf } from './manifest.ts';
+import type { SignalQuality, Source } from './platform.ts';
 import {
   createQualityMeter,
   joinQualities,
@@ -21,6 +21,7 @@ import { countFrames, joinGaps, meanOver, type Segment, segmentSeconds, shift } 
 import type { Stage, StageTimer } from './timer.ts';
 import { cutUtterances } from './utterances.ts';
 import { soundLikeSeveral } from './voices.ts';
+import { recordingWarnings, type Warning } from './warnings.ts';
 
 /** Mergeable result of a chunk, without its samples and features. Positions are frames of the chunk. */
 export type ChunkResult = {
@@ -156,7 +157,7 @@ export type Analysis = {
   /** SHA-256 of the decoded samples, float32 of little-endian byte order; null when not requested. */
   readonly samplesSha256: string | null;
   readonly insufficientSpeech: boolean;
-  readonly warnings: readonly RecordingWarning[];
+  readonly warnings: readonly Warning[];
   readonly models: Readonly<Record<Signal, Manifest>>;
   /** From the start of the request. */
   readonly stages: readonly Stage[];
@@ -213,9 +214,11 @@ export function aggregate(
     samplesSha256: null,
     insufficientSpeech: !enough,
     warnings: recordingWarnings(
-      { ...source, averaged },
-      enough ? { ...quality, ...voiceProperties(results, utterances, models) } : null,
-      meanLevel(results),
+      {
+        source: { ...source, averaged },
+        spoken: enough ? { ...quality, ...voiceProperties(results, utterances, models) } : null,
+        levelDbfs: meanLevel(results),
+      },
       params,
     ),
     models: manifestsOf(models),
@@ -252,51 +255,4 @@ export function manifestsOf(models: Models): Analysis['models'] {
 
 export function sum<Item>(items: readonly Item[], value: (item: Item) => number): number {
   return items.reduce((total, item) => total + value(item), 0);
-}
-
-// Warnings about the quality of a recording.
-
-type WarningSource = Pick<DecodedSource, 'channels' | 'clippedRatio' | 'channelCorrelation' | 'truncated'> & {
-  /** The average of all channels was analysed, none of them alone. */
-  readonly averaged: boolean;
-};
-
-type SpeechQuality = Pick<SignalQuality, 'snrDb' | 'bandwidthHz'> & {
-  /** Mean log odds over the segments that they are speech and no other sound. */
-  readonly voiceLogOdds: number;
-  readonly severalSpeakers: boolean;
-};
-
-type RecordingWarning =
-  | 'low_snr'
-  | 'clipped'
-  | 'narrow_band'
-  | 'music_or_noise'
-  | 'channels_differ'
-  | 'several_speakers'
-  | 'truncated';
-
-type Params = Pick<ManifestOf<'vad'>['params'], 'minVoice' | 'warnings'>;
-
-/**
- * @param spoken null without speech
- * @param levelDbfs RMS of the whole recording; used only without speech
- */
-export function recordingWarnings(
-  source: WarningSource,
-  spoken: SpeechQuality | null,
-  levelDbfs: number,
-  { minVoice, warnings: bounds }: Params,
-): RecordingWarning[] {
-  const warnings: RecordingWarning[] = [];
-  if (spoken?.snrDb != null && spoken.snrDb < bounds.minSnrDb) warnings.push('low_snr');
-  if (source.clippedRatio > bounds.maxClippedRatio) warnings.push('clipped');
-  if (spoken !== null && spoken.bandwidthHz < bounds.minBandwidthHz) warnings.push('narrow_band');
-  if (spoken === null ? levelDbfs >= bounds.audibleDbfs : spoken.voiceLogOdds < minVoice)
-    warnings.push('music_or_noise');
-  if (source.averaged && source.channels > 1 && source.channelCorrelation < bounds.minChannelCorrelation)
-    warnings.push('channels_differ');
-  if (spoken?.severalSpeakers) warnings.push('several_speakers');
-  if (source.truncated) warnings.push('truncated');
-  return warnings;
 }

@@ -1,25 +1,14 @@
 /** Fields of every report: names, units, ranges and meanings. The fields of a signal are in its file. */
 import { z } from 'zod';
+import { warningNames, warnings } from './warnings.ts';
 
 export const scoreSchema = z.number().min(0).max(1);
 export const secondsSchema = z.number().min(0);
 export const intervalSchema = z.tuple([scoreSchema, scoreSchema]);
 
-const warnings = [
-  'low_snr',
-  'clipped',
-  'narrow_band',
-  'music_or_noise',
-  'channels_differ',
-  'several_speakers',
-  'truncated',
-  'short_speech',
-  'insufficient_speech_cognitive',
-  'low_confidence',
-  'unlike_training',
-  'possibly_scripted',
-  'baseline_other_speaker',
-] as const;
+/** Without links, which the API document does not have. */
+const describeWarnings = () =>
+  warningNames.map((name) => `${name}: ${warnings[name].condition.replace(/ \(\[.*\)/, '')}.`).join(' ');
 
 export const audioSchema = z
   .strictObject({
@@ -60,22 +49,7 @@ export const recordingStatus = z
 
 export const reportShape = {
   warnings: z
-    .array(
-      z
-        .enum(warnings)
-        .describe(
-          'low_snr: SNR under 10 dB. clipped: more than 0.1 % of samples at full scale. ' +
-            'narrow_band: no speech energy above 4500 Hz. music_or_noise: the detected speech sounds like another sound, ' +
-            'or no speech was detected in a recording that is not silent. channels_differ: two channels do not correlate, and their average was analysed: select one with `channel`, or each with `channels`. ' +
-            'several_speakers: the utterances sound like more than one speaker, analyse each with `segments` or `channels`. ' +
-            'truncated: the file ends early. short_speech: under 3 s of speech for ' +
-            'emotion, 10 s for cognitive. insufficient_speech_cognitive: too little speech for cognitive_load and processing, ' +
-            'which tell little within their wide intervals. low_confidence: the dominant emotion is more likely wrong ' +
-            'than right. unlike_training: the voice is unlike the recordings that the emotion model was trained on. ' +
-            'possibly_scripted: pauses and runs as in reading aloud. ' +
-            'baseline_other_speaker: the baseline sounds like another speaker or another microphone.',
-        ),
-    )
+    .array(z.enum(warningNames).describe(describeWarnings()))
     .describe(
       'Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add ' +
         'warnings: ignore unknown ones.',

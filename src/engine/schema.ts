@@ -34,3 +34,4 @@ export {
 export { type IntervalParams, round } from './signals/intervals.ts';
 export { maxBaselines } from './signals/speaker.ts';
 export { definitions, type Signal, signals } from './signals/table.ts';
+export { type Warning, warnings } from './warnings.ts';

@@ -4,7 +4,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { z } from 'zod';
 import { defaultOptions } from '../engine/index.ts';
-import { signals as allSignals } from '../engine/schema.ts';
+import { signals as allSignals, type Warning, warnings } from '../engine/schema.ts';
 import { entryFile, listDocs, readDoc, version } from '../node/paths.ts';
 import { createThreadPool } from '../service/workers/threads.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from './analyze-thread.ts';
@@ -101,34 +101,15 @@ const withoutTimes = (name: string, value: unknown) =>
 
 // A report in words: scores, contributions and warnings.
 
-type Warning = NonNullable<Report['emotion']>['warnings'][number];
-
-const meanings: Readonly<Record<Warning, string>> = {
-  low_snr: 'noise is less than 10 dB below the speech: intervals are wider',
-  clipped: 'samples are cut off at full scale: record at a lower level',
-  narrow_band: 'no speech above 4500 Hz, as on a telephone: intervals are wider',
-  music_or_noise: 'the detected speech sounds like another sound',
-  channels_differ: 'the channels have different content: choose one with `channel`',
-  several_speakers: 'the utterances sound like several speakers: the scores are a mean of their voices',
-  truncated: 'the file ends early',
-  short_speech: 'little speech: under 3 s for emotion, 10 s for cognitive signals',
-  insufficient_speech_cognitive:
-    'too little speech for cognitive_load and processing: their intervals are wide, and they tell little',
-  low_confidence: 'at such a probability the dominant emotion is wrong more often than right',
-  unlike_training: 'the voice is unlike those of the training: do not rely on the emotion signals',
-  possibly_scripted: 'the speech has few pauses and long runs, as when reading aloud',
-  baseline_other_speaker: 'the baseline sounds like another speaker or microphone',
-};
-
 const limits = `Intervals hold 80 % of speakers who were left out of training. Scores describe how listeners rate such voices, not what a person feels
 or thinks, and are no diagnosis. The pages evidence, indices and measures of \`explain\` define each number.`;
 
 function explainReport(path: string, report: Report): string {
-  const warnings = warningsOf(report) as Warning[];
+  const names = warningsOf(report) as Warning[];
   return [
     describeReport(path, report),
     ...contributionsOf(report),
-    ...warnings.map((warning) => `Warning ${warning}: ${meanings[warning]}.`),
+    ...names.map((name) => `Warning ${name}: ${warnings[name].text}`),
     limits,
   ].join('\n\n');
 }

@@ -1,11 +1,11 @@
 /**
  * Writes src/service/api/examples.json, the examples of the document, and the answer in README.md, as the built service sends them;
- * failures.json of every folder of models; and docs/columns.md.
+ * failures.json of every folder of models; and the tables of documents that are made from the code.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { columnsDocument, describeColumns } from '../../scripts/columns.ts';
+import { describeDocuments } from '../../scripts/documents.ts';
 import { runScript } from '../../scripts/run-script.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { modelSets } from '../../src/node/paths.ts';
@@ -31,7 +31,7 @@ async function writeAnswers(modelsDir: string): Promise<void> {
 await runScript(async () => {
   parseArgs();
   requireBuild();
-  writeFileSync(columnsDocument, describeColumns());
+  for (const [path, text] of Object.entries(await describeDocuments())) writeFileSync(path, text);
   for (const name of modelSets) await writeAnswers(`models/${name}`);
 
   try {

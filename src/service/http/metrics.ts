@@ -52,20 +52,20 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
     name: 'undertone_requests_total',
-    help: 'Requests',
+    help: 'Responses, by route, method and status',
     labelNames: ['route', 'method', 'status'],
     registers,
   });
   const seconds = new Histogram({
     name: 'undertone_request_seconds',
-    help: 'From the headers of a request to its response',
+    help: 'Time from the headers of a request to its response, by route',
     labelNames: ['route'],
     buckets,
     registers,
   });
   const stageSeconds = new Histogram({
     name: 'undertone_stage_seconds',
-    help: 'Time in each stage of an analysis',
+    help: 'Time in each stage of an analysis: upload, decode, features, ...',
     labelNames: ['stage'],
     buckets,
     registers,
@@ -126,32 +126,40 @@ function addGauges(registers: Registry[], sources: MetricSources): void {
   const { accountBodies, bodies, pool } = sources;
   gauge('undertone_held_bytes', 'Bytes of request bodies in memory', bodies.used);
   gauge('undertone_held_accounts', 'Accounts with request bodies in memory', bodies.keys);
-  gauge('undertone_account_request_bytes', 'Bytes of account requests in memory', accountBodies.used);
-  gauge('undertone_queue_length', 'Analyses that wait for a worker', () => pool().queued);
-  gauge('undertone_queue_accounts', 'Accounts with analyses that wait', () => pool().accounts);
+  gauge(
+    'undertone_account_request_bytes',
+    'Bytes of log-in and account request bodies in memory',
+    accountBodies.used,
+  );
+  gauge(
+    'undertone_queue_length',
+    'Requests that wait for a worker, with steps and reports of live sessions',
+    () => pool().queued,
+  );
+  gauge('undertone_queue_accounts', 'Accounts with requests that wait', () => pool().accounts);
   counter(
     'undertone_queue_displaced_total',
-    'Queued analyses displaced by another account',
+    'Queued requests displaced by another account',
     () => pool().displaced,
   );
   gauge('undertone_workers_busy', 'Workers with an analysis', () => pool().running);
   counter('undertone_workers_lost_total', 'Workers that died and were replaced', () => pool().lost);
-  gauge('undertone_ready', '1 when GET /ready answers 200', () => Number(sources.ready()));
+  gauge('undertone_ready', '1 when GET /ready returns 200', () => Number(sources.ready()));
 }
 
 function addStreams(registers: Registry[], { sessions, bytes }: StreamSources): SessionMetrics {
   const gauge = gaugeOf(registers);
   gauge('undertone_stream_sessions', 'Open live sessions', sessions);
-  gauge('undertone_stream_held_bytes', 'Bytes of their audio in memory', bytes);
+  gauge('undertone_stream_held_bytes', 'Bytes of the audio of live sessions in memory', bytes);
   const messages = new Counter({
     name: 'undertone_stream_messages_total',
-    help: 'Messages to clients of live sessions',
+    help: 'Messages to clients of live sessions, by type',
     labelNames: ['type'],
     registers,
   });
   const closed = new Counter({
     name: 'undertone_stream_closed_total',
-    help: 'Live sessions that the service closed',
+    help: 'Live sessions that the service closed, by code',
     labelNames: ['code'],
     registers,
   });
@@ -163,7 +171,7 @@ function addStreams(registers: Registry[], { sessions, bytes }: StreamSources): 
   });
   const stepSeconds = new Histogram({
     name: 'undertone_stream_step_seconds',
-    help: 'From the last sample of a step of a live session to its messages',
+    help: 'Time from the last sample of a step of a live session, every 0.25 s of audio, to its messages',
     buckets,
     registers,
   });
@@ -181,7 +189,7 @@ function addWriteFailures(
 ): void {
   new Counter({
     name: 'undertone_background_write_failures_total',
-    help: 'Failed writes to the database that no request waits for; they are tried again',
+    help: 'Failed writes to the database that no request waits for, by write: usage, last_used, expiry. They are tried again; the log has the first, one every 10 minutes, and the end',
     labelNames: ['write'],
     registers,
     collect() {
@@ -214,9 +222,9 @@ function addJobGauges(registers: Registry[], readStats: () => Promise<JobStats>,
       },
     });
   gaugeOf(registers)('undertone_job_waits', 'Requests that wait for the end of a job', waits);
-  gauge('undertone_jobs_waiting', 'Jobs that wait for a worker, on any host', 'waiting');
-  gauge('undertone_jobs_running', 'Jobs on a worker', 'running');
-  gauge('undertone_jobs_oldest_seconds', 'How long the next job in the queue has waited', 'oldest');
+  gauge('undertone_jobs_waiting', 'Jobs that wait for a worker; NaN while Redis is unreachable', 'waiting');
+  gauge('undertone_jobs_running', 'Jobs on a worker, on any host', 'running');
+  gauge('undertone_jobs_oldest_seconds', 'Waiting time of the next job in the queue', 'oldest');
 }
 
 // GET /metrics.

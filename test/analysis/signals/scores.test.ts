@@ -1,8 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
-import { recordingWarnings } from '../../../src/engine/partial-result.ts';
 import { cognitiveConfidence, seemsScripted } from '../../../src/engine/signals/cognitive.ts';
 import { toneOf } from '../../../src/engine/signals/emotion.ts';
 import { degradationsOf, interval } from '../../../src/engine/signals/intervals.ts';
+import { recordingWarnings } from '../../../src/engine/warnings.ts';
 
 const params = { base: 0.1, short: 0.5, noise: 0.2, narrow: 0.3, clipped: 0.4 };
 const fitted = { fullSpeechSeconds: 3, cleanSnrDb: 25, fullBandwidthHz: 7000, fullyClippedRatio: 0.01 };
@@ -82,9 +82,11 @@ const warningsOf = (
   { level = -20, minVoice = 0 }: { level?: number; minVoice?: number } = {},
 ) =>
   recordingWarnings(
-    { ...source, ...sourceChange },
-    spokenChange === null ? null : { ...spoken, ...spokenChange },
-    level,
+    {
+      source: { ...source, ...sourceChange },
+      spoken: spokenChange === null ? null : { ...spoken, ...spokenChange },
+      levelDbfs: level,
+    },
     { minVoice, warnings },
   );
 

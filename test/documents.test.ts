@@ -1,15 +1,14 @@
-/** docs/columns.md, and its agreement with reports and docs/measures.md. */
+/** The tables of the documents that are made from the code, and the agreement of columns with reports and docs/measures.md. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { columnsDocument, describeColumns } from '../../scripts/columns.ts';
-import { allColumns } from '../../src/tools/tables.ts';
+import { describeDocuments } from '../scripts/documents.ts';
+import { allColumns } from '../src/tools/tables.ts';
 
 const columns = allColumns(['neutral', 'angry']);
 const { both } = JSON.parse(readFileSync('src/service/api/examples.json', 'utf8'));
 
-test('docs/columns.md is as `npm run answers` writes it', (t) => {
-  t.is(readFileSync(columnsDocument, 'utf8'), describeColumns());
-});
+for (const [path, text] of Object.entries(await describeDocuments()))
+  test(`${path} is as \`npm run answers\` writes it`, (t) => t.is(readFileSync(path, 'utf8'), text));
 
 test('every column has a name of its own, a unit, a meaning and rows', (t) => {
   t.is(new Set(columns.map(({ name }) => name)).size, columns.length);

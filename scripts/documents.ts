@@ -1,10 +1,50 @@
-/** docs/columns.md, from the columns of the command and the presets of features. */
+/** The tables of the documents that are made from the code: columns, warnings and metrics. */
 import { readFileSync } from 'node:fs';
 import type { FeatureSpec } from '../src/engine/platform.ts';
+import { warningNames, warnings } from '../src/engine/warnings.ts';
 import { prosodyColumns, specs } from '../src/node/features.ts';
+import { createMetrics } from '../src/service/http/metrics.ts';
 import { allColumns, type Column } from '../src/tools/tables.ts';
 
-export const columnsDocument = 'docs/columns.md';
+/** @returns the texts of the documents with such tables, by path */
+export async function describeDocuments(): Promise<Readonly<Record<string, string>>> {
+  return {
+    'docs/columns.md': describeColumns(),
+    'docs/http-api.md': withTable('docs/http-api.md', '| Warning | Condition | Meaning |', warningRows()),
+    'docs/operations.md': withTable('docs/operations.md', '| Metric | What |', await metricRows()),
+  };
+}
+
+/** The document with other rows below the heading of a table. */
+function withTable(path: string, heading: string, rows: readonly string[]): string {
+  const [before, after, ...others] = readFileSync(path, 'utf8').split(`${heading}\n`);
+  if (before === undefined || after === undefined || others.length > 0)
+    throw new Error(
+      `Expected one table "${heading}" in ${path}, got ${others.length === 0 ? 'none' : 'several'}`,
+    );
+  const [line = '', ...rest] = after.split('\n');
+  const end = rest.findIndex((row) => !row.startsWith('|'));
+  return `${before}${heading}\n${[line, ...rows, ...rest.slice(end)].join('\n')}`;
+}
+
+const warningRows = () =>
+  warningNames.map((name) => `| \`${name}\` | ${warnings[name].condition} | ${warnings[name].text} |`);
+
+async function metricRows(): Promise<string[]> {
+  const none = () => 0;
+  const metrics = createMetrics();
+  metrics.addGauges({
+    bodies: { used: none, keys: none },
+    accountBodies: { used: none },
+    pool: () => ({ queued: 0, running: 0, lost: 0, accounts: 0, displaced: 0 }),
+    ready: () => true,
+  });
+  metrics.addStreams({ sessions: none, bytes: none });
+  metrics.addWriteFailures(() => ({ expiry: 0, usage: 0, last_used: 0 }));
+  metrics.addJobGauges(async () => ({ waiting: 0, running: 0, oldest: 0 }), none);
+  const found = [...(await metrics.text()).matchAll(/^# HELP (undertone_\w+) (.*)$/gm)];
+  return found.map(([, name, help]) => `| \`${name}\` | ${help} |`);
+}
 
 const { labels } = JSON.parse(readFileSync('models/standard/emotion/manifest.json', 'utf8')) as {
   readonly labels: readonly string[];
@@ -13,7 +53,7 @@ const { labels } = JSON.parse(readFileSync('models/standard/emotion/manifest.jso
 const rowNames = { short: 'CSV', file: 'file', utterance: 'utterance', segment: 'segment' } as const;
 
 /** @returns the text of the document */
-export function describeColumns(): string {
+function describeColumns(): string {
   return `# Columns
 
 This page lists the columns of the files that the command writes. \`to_frame\` of the [Python client](../clients/python/README.md#data-frames) has the same names.

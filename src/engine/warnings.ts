@@ -1,0 +1,123 @@
+/**
+ * Every warning is one entry: reports, the API document, the page, the command and docs/http-api.md are made from it. The page
+ * imports this file, which therefore imports types alone.
+ */
+import type { Source as DecodedSource, SignalQuality } from './platform.ts';
+
+/** What the warnings of a recording depend on. */
+type Recording = {
+  readonly source: Pick<DecodedSource, 'channels' | 'clippedRatio' | 'channelCorrelation' | 'truncated'> & {
+    /** The average of all channels was analysed, none of them alone. */
+    readonly averaged: boolean;
+  };
+  /** Null without speech. */
+  readonly spoken:
+    | (Pick<SignalQuality, 'snrDb' | 'bandwidthHz'> & {
+        /** Mean log odds over the segments that they are speech and no other sound. */
+        readonly voiceLogOdds: number;
+        readonly severalSpeakers: boolean;
+      })
+    | null;
+  /** RMS of the whole recording; used only without speech. */
+  readonly levelDbfs: number;
+};
+
+/** Thresholds of the manifest of the VAD model. */
+type Bounds = {
+  readonly minVoice: number;
+  readonly warnings: {
+    readonly minSnrDb: number;
+    readonly maxClippedRatio: number;
+    readonly minBandwidthHz: number;
+    readonly audibleDbfs: number;
+    readonly minChannelCorrelation: number;
+  };
+};
+
+type Entry = {
+  /** When a report has it. */
+  readonly condition: string;
+  /** What it means for the scores, and what to do. */
+  readonly text: string;
+  /** The condition. Absent: a signal decides, in its file. Thresholds come from manifests. */
+  readonly raised?: (recording: Recording, bounds: Bounds) => boolean;
+};
+
+/** In the order of reports. */
+const entries = {
+  low_snr: {
+    condition: 'SNR under 10 dB',
+    text: 'Noisy: speech is less than 10 dB above the noise. Scores are less certain; record closer to the microphone or in a quieter place.',
+    raised: ({ spoken }, { warnings }) => spoken?.snrDb != null && spoken.snrDb < warnings.minSnrDb,
+  },
+  clipped: {
+    condition: 'more than 0.1 % of samples in runs at full scale',
+    text: 'Clipped: parts exceed full scale. Lower the input level and record again.',
+    raised: ({ source }, { warnings }) => source.clippedRatio > warnings.maxClippedRatio,
+  },
+  narrow_band: {
+    condition: 'no speech energy above 4500 Hz, as in a telephone call',
+    text: 'Narrow band: nothing above 4.5 kHz, as in a telephone call. Scores are less certain; record at full bandwidth if possible.',
+    raised: ({ spoken }, { warnings }) => spoken !== null && spoken.bandwidthHz < warnings.minBandwidthHz,
+  },
+  music_or_noise: {
+    condition:
+      'the detected speech sounds like another sound; or, with `insufficient_speech`, a recording above -50 dBFS without speech',
+    text: 'The recording sounds like music or noise rather than a voice. Ignore the scores.',
+    raised: ({ spoken, levelDbfs }, { minVoice, warnings }) =>
+      spoken === null ? levelDbfs >= warnings.audibleDbfs : spoken.voiceLogOdds < minVoice,
+  },
+  channels_differ: {
+    condition: 'two channels that do not correlate, and whose average was analysed',
+    text: 'The channels differ, and their average was analysed. Choose one with `channel`, or analyse each with `channels`.',
+    raised: ({ source }, { warnings }) =>
+      source.averaged && source.channels > 1 && source.channelCorrelation < warnings.minChannelCorrelation,
+  },
+  several_speakers: {
+    condition:
+      'the utterances sound like more than one speaker: at least 8 utterances of 0.8 s, 4 of each voice; about 1 recording of two speakers in 6 has no warning ([models.md](models.md#several-speakers))',
+    text: 'The recording sounds like more than one speaker: the scores are a mean of their voices. Analyse each with `segments` or `channels`.',
+    raised: ({ spoken }) => spoken?.severalSpeakers === true,
+  },
+  truncated: {
+    condition: 'the file ends early',
+    text: 'The file is truncated. The part before its end was analysed.',
+    raised: ({ source }) => source.truncated,
+  },
+  short_speech: {
+    condition: 'under 3 s of speech for emotion, 10 s for cognitive',
+    text: 'Short: scores of little speech vary. Emotion is stable from 3 s of speech, clarity from 10 s.',
+  },
+  insufficient_speech_cognitive: {
+    condition:
+      'under 10 s of speech, or an interval of `cognitive_load` or `processing` wider than 0.65: `status` is `ok`, and both are given with their contributions and wide `intervals`',
+    text: 'Too little speech for load and processing: their intervals are wide, and they tell little. Record half a minute of speech.',
+  },
+  low_confidence: {
+    condition: 'at such a probability the dominant emotion is wrong more often than right',
+    text: 'No emotion stands out: the most probable one is more likely wrong than right. Compare the probabilities.',
+  },
+  unlike_training: {
+    condition: 'the voice is unlike the recordings that the emotion model was trained on',
+    text: 'The voice is unlike the recordings that the emotion model was trained on. Do not rely on its scores: record again near the microphone, or compare several recordings.',
+  },
+  possibly_scripted: {
+    condition:
+      'at least 10 s of speech with a mean run of at least 3 s and at most 20 % pauses, as in half of recordings of reading and 1 of 8 of meetings',
+    text: 'Pauses and runs are like those of reading aloud. Load and processing mean little for read or rehearsed speech.',
+  },
+  baseline_other_speaker: {
+    condition: 'the baseline sounds like another speaker, or another microphone ([measures.md](measures.md))',
+    text: 'The baseline sounds like another speaker. Record the same speaker at rest.',
+  },
+} as const satisfies Readonly<Record<string, Entry>>;
+
+export type Warning = keyof typeof entries;
+
+export const warnings: Readonly<Record<Warning, Entry>> = entries;
+export const warningNames = Object.keys(warnings) as Warning[];
+
+/** The warnings about the quality of a recording. */
+export function recordingWarnings(recording: Recording, bounds: Bounds): Warning[] {
+  return warningNames.filter((name) => warnings[name].raised?.(recording, bounds));
+}
