@@ -1,9 +1,12 @@
 /** Raw sockets: malformed HTTP, early responses, clients that stall or abort. */
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { type App, analysis, rawHead, startApp, untilMetric } from '../support/app.ts';
 import { createGate } from '../support/gate.ts';
 import { bodyOf, call, exchangeBytes, wire } from '../support/http.ts';
-import { fastest } from '../support/wait.ts';
+import { fastest, until } from '../support/wait.ts';
 
 const order = JSON.stringify({ do: 'echo' });
 const uuid = '[0-9a-f-]{36}';
@@ -135,6 +138,41 @@ test.serial('401 is decided before the body is read', async (t) => {
     t.regex(await exchangeBytes(app.port, head), /^HTTP\/1\.1 401 Unauthorized\r\n/);
   // Half of the linger time: the service does not wait for the body.
   t.true((await fastest(500, refused)) < 500);
+});
+
+const piece = 'x'.repeat(1000);
+const pieces = 100;
+
+/** Sends a refused body in pieces, and reads once the service has closed the connection. */
+async function sendRefused({ port, server }: App) {
+  const connected = once(server.server, 'connection') as Promise<[Socket]>;
+  const client = await wire(port);
+  const [socket] = await connected;
+  client.socket.pause();
+  const head = `POST /v1/analyze HTTP/1.1\r\nHost: x\r\nContent-Length: ${pieces * piece.length}\r\n\r\n`;
+  client.socket.write(head);
+  await until(() => socket.writableEnded);
+  const startedAt = performance.now();
+  let sent = 0;
+  let reads = 0;
+  for (let seen = socket.bytesRead; !socket.destroyed; await setImmediate()) {
+    if (sent++ < pieces) client.socket.write(piece);
+    if (socket.bytesRead !== seen) reads++;
+    seen = socket.bytesRead;
+  }
+  const ms = performance.now() - startedAt;
+  client.socket.resume();
+  return { ms, reads, bytes: socket.bytesRead - head.length, answer: await client.ended() };
+}
+
+test.serial('a refused body is read at intervals, and its client gets the answer afterwards', async (t) => {
+  const app = await startApp(t);
+  let run = await sendRefused(app);
+  // The service waits for a second: a busy machine may take longer.
+  while (run.ms >= 1000) run = await sendRefused(app);
+  t.true(run.reads <= 1 + run.ms / 20, `${run.reads} reads in ${run.ms} ms`);
+  t.is(run.bytes, pieces * piece.length);
+  t.regex(run.answer, /^HTTP\/1\.1 401 Unauthorized\r\n[\s\S]*\}$/);
 });
 
 for (const [what, head, trickle] of [

@@ -73,14 +73,15 @@ export function createRateLimits(
   const address = createLimit('address', addressRate, store);
   const token = createLimit('token', tokenRate, store);
   return {
-    address: (context) => address(context, context.ip),
-    token,
+    // The address of a connection costs a system call.
+    address: (context) => address(context, () => context.ip),
+    token: (context, id) => token(context, () => id),
   };
 }
 
 type Name = 'address' | 'token';
 type Counter = (key: string) => Promise<RateLimitResult>;
-type Limit = (context: Context, key: string) => Promise<void>;
+type Limit = (context: Context, key: () => string) => Promise<void>;
 
 function createLimit(name: Name, rate: Rate | null, store: RateLimiterFactory | null): Limit {
   if (rate === null) return async () => {};
@@ -88,7 +89,7 @@ function createLimit(name: Name, rate: Rate | null, store: RateLimiterFactory | 
   let counter: Promise<Counter> | null = null;
   return async (context, key) => {
     counter ??= openCounter(name, rate, store);
-    const { full, remaining, seconds } = await (await counter)(key);
+    const { full, remaining, seconds } = await (await counter)(key());
     context.append('RateLimit-Policy', policy);
     context.append('RateLimit', `"${name}";r=${remaining};t=${seconds}`);
     setOlderNames(context, rate.requests, remaining, seconds);

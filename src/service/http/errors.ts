@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { escapeControls } from '../../node/files.ts';
 import { suggest } from '../config.ts';
 import { errorJson, httpStatus, ServiceError } from '../errors.ts';
+import { declaredLength } from './body.ts';
 import { type State, sendJson } from './context.ts';
 
 const internalMessage = 'Internal error';
@@ -63,6 +64,9 @@ const lingerMs = 1000;
 /** Some clients, as Node's fetch, read a response only after they have sent the body: allow for its length. */
 const bytesPerMs = 20_000;
 const maxLingerMs = 10_000;
+/** Longer bodies are read as they arrive. */
+const maxPacedBytes = 512 * 1024;
+const readEveryMs = 20;
 const lingering = new WeakSet<Socket>();
 
 /** True for a connection that waits to be closed; bytes that arrive on it are no request. */
@@ -98,6 +102,22 @@ function closeAfterBody(request: IncomingMessage): void {
   socket.end(() => {
     if (request.complete) socket.destroy();
   });
+  if (declaredLength(request) <= maxPacedBytes) readAtIntervals(socket);
+}
+
+/**
+ * Each read has a cost, and a network delivers a body in some hundred pieces: a paused socket collects them in the
+ * kernel, up to its receive buffer.
+ */
+function readAtIntervals(socket: Socket): void {
+  const pause = () => socket.pause();
+  const timer = setInterval(() => {
+    socket.resume();
+    // setImmediate runs after the poll phase, which reads what has arrived.
+    setImmediate(pause);
+  }, readEveryMs);
+  socket.once('close', () => clearInterval(timer));
+  setImmediate(pause);
 }
 
 function startLingering(socket: Socket, withinMs: number): boolean {
@@ -116,12 +136,12 @@ function discard(socket: Socket): void {
   socket.resume();
 }
 
-function lingerLimitMs({ headers }: IncomingMessage): number {
-  return Math.min(maxLingerMs, lingerMs + Number(headers['content-length'] ?? 0) / bytesPerMs);
+function lingerLimitMs(request: IncomingMessage): number {
+  return Math.min(maxLingerMs, lingerMs + declaredLength(request) / bytesPerMs);
 }
 
 function hasBody(request: IncomingMessage): boolean {
-  return isChunked(request) || Number(request.headers['content-length'] ?? 0) > 0;
+  return isChunked(request) || declaredLength(request) > 0;
 }
 
 function isChunked({ headers }: IncomingMessage): boolean {
