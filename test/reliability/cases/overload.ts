@@ -1,4 +1,4 @@
-/** Four times the capacity: accepted requests stay fast, the rest is refused at once. */
+/** Four times the capacity, then clients that ignore refusals: accepted requests stay fast, the rest is refused at once. */
 import { percentile } from '../../../benchmarks/percentile.ts';
 import { atLeast, atMost, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
 import { analysis, exchange, type Outcome } from '../support/exchange.ts';
@@ -9,6 +9,8 @@ import { speechUpload } from '../support/speech.ts';
 
 const audioSeconds = 10;
 const closedClients = 4;
+/** They send their next upload at once, whatever `Retry-After` says. */
+const rudeClients = 64;
 const normalLoad = 0.8;
 const overload = 4;
 const probeEveryMs = 50;
@@ -22,6 +24,7 @@ type Limits = {
   readonly slower: number;
   readonly refusedMs: number;
   readonly goodput: number;
+  readonly rudeGoodput: number;
   readonly recoveryMs: number;
   readonly healthMs: number;
   readonly unasked: number;
@@ -33,11 +36,20 @@ type Limits = {
  */
 const limits = (long: boolean, normalMs: number): Limits =>
   long
-    ? { slower: 3, refusedMs: 50, goodput: 0.9, recoveryMs: 5000, healthMs: 50, unasked: 0.8 }
+    ? {
+        slower: 3,
+        refusedMs: 50,
+        goodput: 0.9,
+        rudeGoodput: 0.3,
+        recoveryMs: 5000,
+        healthMs: 50,
+        unasked: 0.8,
+      }
     : {
         slower: 30,
         refusedMs: 10 * normalMs,
         goodput: 0.15,
+        rudeGoodput: 0.05,
         recoveryMs: 100 * normalMs,
         healthMs: 10 * normalMs,
         unasked: 0.5,
@@ -50,6 +62,9 @@ type Measured = {
   readonly normalP99: number;
   readonly outcomes: readonly Outcome[];
   readonly goodput: number;
+  readonly rude: readonly Outcome[];
+  /** Accepted requests of `rude` per second. */
+  readonly rudePerSecond: number;
   readonly health: Health;
   readonly recoveryMs: number | null;
 };
@@ -95,7 +110,10 @@ async function press(
   const quickMs = await untilNormal(server, normalP99 * (long ? quickness.long : quickness.short));
   // Requests that were queued at the end of the load count as well.
   const recoveryMs = quickMs === null ? null : quickMs + 1000 * (tookSeconds - seconds);
-  return { perSecond, normalP99, outcomes, goodput, health, recoveryMs };
+  const rudeStarted = performance.now();
+  const rude = await send({ pace: { clients: rudeClients } });
+  const rudePerSecond = (1000 * rude.filter(taken).length) / (performance.now() - rudeStarted);
+  return { perSecond, normalP99, outcomes, goodput, rude, rudePerSecond, health, recoveryMs };
 }
 
 function judge(pressed: Measured, long: boolean): Row[] {
@@ -120,6 +138,13 @@ function judge(pressed: Measured, long: boolean): Row[] {
       `${accepted.length} accepted, ${refused.length} refused of ${outcomes.length}`,
     ),
     atLeast(allowed.goodput, 'goodput, of capacity', 'ratio', pressed.goodput),
+    atLeast(
+      allowed.rudeGoodput,
+      `goodput beside ${rudeClients} clients that ignore Retry-After`,
+      'ratio',
+      pressed.rudePerSecond / pressed.perSecond,
+      `${pressed.rude.filter(taken).length} accepted of ${pressed.rude.length}`,
+    ),
     exactly(
       0,
       'neither answered nor refused with Retry-After',

@@ -60,13 +60,14 @@ export type Generator = {
 
 export function startGenerator(): Generator {
   const child = fork(here);
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error('the generator has ended')));
+  // Only an order waits for it.
+  ended.catch(() => {});
   return {
     send: async (order) => {
       child.send(order);
-      const [outcomes] = await Promise.race([
-        once(child, 'message') as Promise<[readonly Outcome[]]>,
-        once(child, 'exit').then(() => Promise.reject(new Error('the generator has ended'))),
-      ]);
+      const answer = once(child, 'message') as Promise<[readonly Outcome[]]>;
+      const [outcomes] = await Promise.race([answer, ended]);
       return outcomes;
     },
     stop: () => child.disconnect(),
