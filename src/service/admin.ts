@@ -2,7 +2,7 @@
 import { type Credentials, email, newPassword, UserError } from './auth/credentials.ts';
 import { randomBase62 } from './auth/token-format.ts';
 import { createTokens, type Tokens } from './auth/tokens.ts';
-import { type Database, databaseKind, openDatabase } from './database.ts';
+import { type Database, databaseKind, withDatabase } from './database.ts';
 
 export { allScopes, scopes, TokenError } from './auth/token-format.ts';
 export type { ListedToken, TokenRecord, Tokens } from './auth/tokens.ts';
@@ -44,16 +44,4 @@ async function openUsers(database: Database, databaseUrl: string) {
   // Sessions created here never reach a browser, so the secret is not kept.
   const secret = randomBase62(40);
   return createUsers({ database, kind: databaseKind(databaseUrl), secret, secure: false });
-}
-
-async function withDatabase<Result>(
-  url: string,
-  work: (database: Database) => Promise<Result>,
-): Promise<Result> {
-  const database = await openDatabase(url);
-  try {
-    return await work(database);
-  } finally {
-    await database.destroy();
-  }
 }

@@ -83,17 +83,14 @@ async function checkDisk({ dataDir }: Config): Promise<CheckResult> {
 }
 
 async function checkDatabase({ databaseUrl }: Config): Promise<CheckResult> {
-  const { databaseKind, openDatabase } = await import('./database.ts');
-  const database = await openDatabase(databaseUrl);
-  try {
-    const { tokens } = await database
+  const { databaseKind, withDatabase } = await import('./database.ts');
+  const { tokens } = await withDatabase(databaseUrl, (database) =>
+    database
       .selectFrom('tokens')
       .select(({ fn }) => fn.countAll().as('tokens'))
-      .executeTakeFirstOrThrow();
-    return ok(`${databaseKind(databaseUrl)}, ${tokens} ${tokens === 1 ? 'token' : 'tokens'}`);
-  } finally {
-    await database.destroy();
-  }
+      .executeTakeFirstOrThrow(),
+  );
+  return ok(`${databaseKind(databaseUrl)}, ${tokens} ${tokens === 1 ? 'token' : 'tokens'}`);
 }
 
 async function checkRedis({ redisUrl }: Config): Promise<CheckResult> {

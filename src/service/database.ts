@@ -92,6 +92,7 @@ type Tables = {
   readonly installation: { readonly id: string };
 };
 export type Database = Kysely<Tables>;
+
 /** Opens the database and applies migrations. Safe for processes that start together. */
 export async function openDatabase(url: string): Promise<Database> {
   try {
@@ -106,6 +107,19 @@ export async function openDatabase(url: string): Promise<Database> {
     return database;
   } catch (cause) {
     throw databaseUnavailable(/^file:./.test(url) ? withPath(cause, url.slice('file:'.length)) : cause);
+  }
+}
+
+/** Opens the database for one piece of work. */
+export async function withDatabase<Result>(
+  url: string,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  const database = await openDatabase(url);
+  try {
+    return await work(database);
+  } finally {
+    await database.destroy();
   }
 }
 
