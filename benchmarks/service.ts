@@ -21,10 +21,11 @@ export function buildService(): void {
   runProgram('npm', ['run', '--silent', 'build:pages']);
 }
 
-/** @param nodeArguments options of Node.js */
+/** @param nodeArguments options of Node.js. @param folder another built tree */
 export async function startService(
   env: Readonly<Record<string, string>> = {},
   nodeArguments: readonly string[] = [],
+  folder = root,
 ): Promise<Service> {
   const dataDir = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
   const settings = {
@@ -34,8 +35,8 @@ export async function startService(
     UNDERTONE_TOKEN: token,
   };
   const started = performance.now();
-  const child = spawn(process.execPath, [...nodeArguments, join(root, 'dist/src/cli.js'), 'serve'], {
-    cwd: root,
+  const child = spawn(process.execPath, [...nodeArguments, join(folder, 'dist/src/cli.js'), 'serve'], {
+    cwd: folder,
     env: { ...process.env, ...settings, ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
   });

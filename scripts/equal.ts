@@ -2,11 +2,11 @@
  * Compares what two built trees show: answers, documents, help, settings, metrics. `node --import=tsx scripts/equal.ts OTHER`
  * compares this tree with one in the folder OTHER, such as a git worktree of the commit before; both are built.
  */
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { startService } from '../benchmarks/service.ts';
 import { ExpectedError, requireFile, runScript } from './run-script.ts';
 
 const paths = ['/openapi.json', '/asyncapi.json', '/v1/models', '/trust'];
@@ -28,8 +28,9 @@ async function show(folder: string, dataDir: string, files: readonly string[]): 
   const commands = [...help.matchAll(/^ {2}([a-z]+)(?:\||\s)/gm)].map(([, name = '']) => name);
   const shown: Record<string, string> = {};
   const keep = (name: string, text: string) => {
-    // The folder is in paths of recordings, ids differ from run to run.
-    shown[name] = text.replaceAll(folder, '').replaceAll(/"request_id":"[^"]*"/g, '"request_id":""');
+    // The folder is in paths of recordings; ids and nonces differ from response to response.
+    const withoutIds = text.replaceAll(/"request_id":"[^"]*"/g, '').replaceAll(/ nonce="[^"]*"/g, '');
+    shown[name] = withoutIds.replaceAll(folder, '');
     console.error(`${folder}: ${name}`);
   };
   keep('undertone --help', help);
@@ -38,7 +39,7 @@ async function show(folder: string, dataDir: string, files: readonly string[]): 
   for (const set of ['standard', 'fast', 'open'])
     for (const file of files) keep(`${set}, ${file}`, run('analyze', '--jsonl', '--models', set, file));
   keep('settings', settingsOf(folder));
-  for (const [name, text] of Object.entries(await ask(folder, dataDir, cli))) keep(name, text);
+  for (const [name, text] of Object.entries(await ask(folder, dataDir))) keep(name, text);
   return shown;
 }
 
@@ -57,30 +58,15 @@ function settingsOf(folder: string): string {
 }
 
 /** Documents, and the names of metrics, of a running service. */
-async function ask(folder: string, dataDir: string, cli: string): Promise<Shown> {
-  const env = {
-    ...process.env,
-    UNDERTONE_PORT: '0',
-    UNDERTONE_DATA_DIR: dataDir,
-    UNDERTONE_METRICS_ADDRESS: 'public',
-  };
-  const child = spawn(process.execPath, [cli, 'serve'], {
-    cwd: folder,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = once(child, 'close');
+async function ask(folder: string, dataDir: string): Promise<Shown> {
+  const service = await startService({ UNDERTONE_DATA_DIR: dataDir }, [], folder);
   try {
-    const [line] = await Promise.race([once(child.stdout, 'data'), ended]);
-    const url = /http:\S+/.exec(String(line))?.[0];
-    if (url === undefined) throw new ExpectedError(`Expected the service of ${folder} to start, got ${line}`);
-    const get = async (path: string) => (await fetch(`${url}${path}`)).text();
+    const get = async (path: string) => (await fetch(`http://127.0.0.1:${service.port}${path}`)).text();
     const metrics = (await get('/metrics')).match(/^# (HELP|TYPE) .*$/gm) ?? [];
     const documents = await Promise.all(paths.map(async (path) => [path, await get(path)] as const));
     return { '/metrics': metrics.join('\n'), ...Object.fromEntries(documents) };
   } finally {
-    child.kill();
-    await ended;
+    await service.stop();
   }
 }
 
@@ -92,8 +78,9 @@ await runScript(async () => {
   for (const folder of folders) requireFile(join(folder, 'dist/src/cli.js'), 'npm run build there');
   const files = recordings.flatMap((folder) => listFiles(folder, /\.(wav|flac)$/));
   const dataDir = mkdtempSync(join(tmpdir(), 'undertone-equal-'));
-  const shown = await Promise.all(folders.map((folder) => show(folder, dataDir, files)));
-  rmSync(dataDir, { recursive: true, force: true });
+  const shown = await Promise.all(folders.map((folder) => show(folder, dataDir, files))).finally(() =>
+    rmSync(dataDir, { recursive: true, force: true }),
+  );
   const [own, others] = shown as [Shown, Shown];
   const names = [...new Set([...Object.keys(own), ...Object.keys(others)])];
   const different = names.filter((name) => own[name] !== others[name]);
