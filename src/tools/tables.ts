@@ -12,8 +12,6 @@ import {
 import type { AnalyzeResult, FileResult } from './analyze-thread.ts';
 import type { Report } from './index.ts';
 
-// The columns of CSV and Parquet, each with its value and its entry in docs/columns.md; the rows, and Parquet.
-
 export type Cell = string | number | null;
 
 export const rowUnits = ['file', 'utterance', 'segment'] as const;
@@ -96,7 +94,7 @@ const firstColumns: readonly Column[] = [
   {
     name: 'path',
     ...text,
-    description: 'Path of the recording, absolute; `-` is standard input..',
+    description: 'Path of the recording, absolute; `-` is standard input.',
     rows: everywhere,
     value: ({ path }) => path,
   },
