@@ -6,9 +6,9 @@ import { FileError, readRegularFile } from '../../src/node/files.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const folder = fs.realpathSync(makeFolder());
-const root = join(folder, 'root');
-for (const name of ['root', 'root/deep', 'root-beside', 'other']) fs.mkdirSync(join(folder, name));
-for (const name of ['root/deep/a', 'root-beside/a', 'other/a']) fs.writeFileSync(join(folder, name), name);
+const root = join(folder, 'base');
+for (const name of ['base', 'base/deep', 'base-beside', 'other']) fs.mkdirSync(join(folder, name));
+for (const name of ['base/deep/a', 'base-beside/a', 'other/a']) fs.writeFileSync(join(folder, name), name);
 fs.symlinkSync('deep/a', join(root, 'within'));
 fs.symlinkSync('../other/a', join(root, 'out'));
 fs.symlinkSync('../other', join(root, 'outside'));
@@ -17,19 +17,19 @@ execFileSync('mkfifo', [join(root, 'pipe')]);
 const read = async (path: string, roots: readonly string[]) =>
   (await readRegularFile(path, { maxBytes: 100, roots })).toString();
 
-for (const path of ['root/deep/a', 'root/within', 'root/deep/../within', 'other/../root/deep/a'])
+for (const path of ['base/deep/a', 'base/within', 'base/deep/../within', 'other/../base/deep/a'])
   test(`${path} is inside`, async (t) => {
-    t.is(await read(join(folder, path), [root]), 'root/deep/a');
-    t.is(await read(join(folder, path), ['/']), 'root/deep/a');
+    t.is(await read(join(folder, path), [root]), 'base/deep/a');
+    t.is(await read(join(folder, path), ['/']), 'base/deep/a');
   });
 
 for (const path of [
   'other/a',
-  'root/../other/a',
-  'root-beside/a',
-  'root/out',
-  'root/outside/a',
-  'root',
+  'base/../other/a',
+  'base-beside/a',
+  'base/out',
+  'base/outside/a',
+  'base',
   'absent',
 ])
   test(`${path} is not inside`, async (t) => {
