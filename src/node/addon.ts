@@ -12,8 +12,6 @@ import type {
 } from '../engine/index.ts';
 import { builtAddon } from './paths.ts';
 
-// Loads native code: built from source in a clone, from a package for the platform in an installation.
-
 /** Platforms that packages exist for. */
 const platforms = ['linux-x64', 'linux-arm64'];
 const platform = `${process.platform}-${process.arch}`;

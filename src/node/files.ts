@@ -1,9 +1,7 @@
-/** Files: regular ones of a limited size are read, folders are made, text of strangers is freed from control characters. */
+/** Reads regular files of a limited size, makes folders, and escapes control characters in names. */
 import { constants, mkdirSync, type Stats, statSync } from 'node:fs';
 import { lstat, open, realpath, stat } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
-
-// Reads files that end: regular ones, of a limited size.
 
 export type ReadOptions = {
   readonly maxBytes: number;

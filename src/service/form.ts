@@ -1,4 +1,4 @@
-/** The form of an upload, for analyses and jobs. */
+/** The form of an upload, for analyses and jobs: its parts and their limits. */
 
 import { z } from 'zod';
 import { type AnalyzeOptions, channelModes, defaultOptions, type SpeakerSegment } from '../engine/index.ts';
@@ -6,8 +6,6 @@ import { type Ignored, maxBaselines } from '../engine/schema.ts';
 import { suggest } from './config.ts';
 import { invalidPart, type ProblemReason, type ServiceError } from './errors.ts';
 import { createMultipartReader, type PartHandler, type PartHeaders } from './multipart.ts';
-
-// The form of an upload, for analyses and jobs: its parts and their limits.
 
 /** Names of the recordings: the part `audio`, and the parts `baseline` in their order. */
 export const recordings = [

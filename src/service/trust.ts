@@ -1,4 +1,4 @@
-/** The content of the page /trust of a service. */
+/** The content of /trust: models, data, figures, failures, keys and retention of this service, from the cards. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -44,8 +44,6 @@ async function readAnswered(
     bytes,
   };
 }
-
-// The content of /trust: models, data, figures, failures, keys and retention of this service, from the cards.
 
 type TrustOptions = {
   readonly manifests: readonly Manifest[];

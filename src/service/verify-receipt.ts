@@ -23,8 +23,6 @@ import {
   sha256,
 } from './receipts.ts';
 
-// Compares a receipt with the recording and the report that it is of, and with a second analysis.
-
 /** Scores of other processors and builds may differ by this much. */
 export const tolerance = 0.002;
 

@@ -3,8 +3,6 @@ import { once } from 'node:events';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { escapeControls, escapeLines } from '../node/files.ts';
 
-// The environment, streams and exit of a command, and its usage errors.
-
 export type CliContext = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: ReadStream;

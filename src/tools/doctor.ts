@@ -1,11 +1,9 @@
-/** `undertone doctor`: checks what the service needs; and `undertone openapi`. */
+/** `undertone doctor`: checks what the service needs, with the settings of the service; and `undertone openapi`. */
 import type { Command } from 'commander';
 import { version } from '../node/paths.ts';
 import { type Config, ConfigError, parseConfig } from '../service/config.ts';
 import { describeServiceError, ServiceError, toServiceError } from '../service/errors.ts';
 import { type CliContext, writeLine } from './context.ts';
-
-// `undertone doctor`: checks what the service needs, with the settings of the service.
 
 const examples = `
 One line per check: ok, warning or failed. Exit code 1: a check failed. Settings are those of the service. As the service

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ProsodyTrack } from '../platform.ts';
 import type { Segment } from '../speech.ts';
 
-// Timing of speech and pauses. Undefined measures are absent.
+// Timing of speech and pauses.
 
 /** `validated` is false for a measure that no marked recordings confirm. */
 export type Measure = { readonly value: number; readonly unit: string; readonly validated?: false };
@@ -114,7 +114,7 @@ function rateVariability({ rates }: SyllableTotals, { minRateWindows }: TimingPa
   return { rate_variability: { value: Math.sqrt(variance) / mean, unit: 'ratio' } };
 }
 
-// Pitch, level and spectral tilt of the voiced speech. Undefined measures are absent.
+// Pitch, level and spectral tilt of the voiced speech.
 
 const trackFramesPerSecond = 100;
 /** Origin of the semitone scale, as in eGeMAPS (Eyben et al. 2016). */

@@ -1,4 +1,4 @@
-/** Validation of requests for tokens. */
+/** Tokens as text: the validation of requests for them, and their format. */
 
 import { randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';

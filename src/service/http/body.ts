@@ -1,12 +1,10 @@
-/** Uploads as blocks, within limits on size, time, rate and the account's share of memory. */
+/** Reads the raw body of an upload as blocks, within limits on size, time, rate and the account's share of memory. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context, Middleware, Next } from 'koa';
 import { ServiceError, tooLarge } from '../errors.ts';
 import { createFairBudget, type FairBudget } from '../fair-share.ts';
 import type { ShutdownSignal } from '../lifecycle.ts';
 import type { State } from './context.ts';
-
-// Reads the raw body of an upload within limits on size, time, rate and the account's share of memory.
 
 export type Upload = {
   /** The whole body; each block owns its ArrayBuffer, so that it can be transferred. */

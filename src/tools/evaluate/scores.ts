@@ -1,4 +1,4 @@
-/** Scores the recordings of a file of labels, and resumes from the file of an interrupted run. */
+/** Scores the recordings of a file of labels: shows progress, and resumes from the file of an interrupted run. */
 import { appendFile, mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -11,8 +11,6 @@ import type { Report } from '../index.ts';
 import { readNamedFile, readOwnFile } from '../inputs.ts';
 import { mapInOrder } from '../parallel.ts';
 import { type LabelledRecording, scoresOf, scoresSchema } from './labels.ts';
-
-// Scores the recordings of a file of labels: shows progress, and resumes from the file of an interrupted run.
 
 type ScoreOptions = {
   readonly jobs: number;
