@@ -1,10 +1,14 @@
 /** Measures of prosody are the same for every codec and container. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import test from 'ava';
 import { fixture } from '../../scripts/recordings.ts';
 import type { Measures } from '../../src/engine/signals/measures.ts';
 import { measureProsody } from '../../src/engine/signals/measures.ts';
 import { decode, trackProsody } from '../../src/node/addon.ts';
+import { builtAddon } from '../../src/node/paths.ts';
 import { limits } from '../support/analysis.ts';
+import { outputOf } from '../support/cli.ts';
 
 async function measuresOf(name: string): Promise<Measures> {
   const options = { sampleRate: 16_000, channel: null, limits, cancel: null };
@@ -25,3 +29,20 @@ for (const name of ['cbr.mp3', 'aac.m4a', 'opus.webm', 'vorbis.ogg', 'mono-8k.wa
     }
   });
 }
+
+const terminated = `
+  const { Worker } = require('node:worker_threads');
+  const source = \`
+    const { parentPort, workerData } = require('node:worker_threads');
+    require(workerData).trackProsody(new Float32Array(16_000 * 60).fill(0.1), 16_000);
+    parentPort.postMessage('tracking');
+  \`;
+  const thread = new Worker(source, { eval: true, workerData: ${JSON.stringify(builtAddon)} });
+  thread.once('message', () => thread.terminate());
+`;
+
+test('a thread that is terminated while it tracks does not end the process', async (t) => {
+  const child = spawn(process.execPath, ['-e', terminated]);
+  const { stderr } = outputOf(child);
+  t.deepEqual(await once(child, 'close'), [0, null], stderr());
+});
