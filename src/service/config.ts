@@ -29,6 +29,12 @@ const maxSettingSeconds = 86_400;
 const maxSettingBytes = 2 ** 31;
 const queuePerWorker = 8;
 const sessionsPerWorker = 32;
+/** Memory for the audio of live sessions: 8 minutes at 16 kHz in each, and at least 1 GiB. */
+const bytesPerSession = 16 * mebibyte;
+const minStreamBytes = 1024 * mebibyte;
+/** Time of one upload or fetch of a job: 10 minutes for each 512 MiB that it may have, and at least 10. */
+const uploadSeconds = 600;
+const bytesPerUploadTime = 512 * mebibyte;
 /** The maximum share of one account in the memory for bodies; see createByteBudget. */
 const maxAccountShare = 3 / 4;
 /** If another process uses this address, `serve` starts without metrics. */
@@ -61,7 +67,6 @@ const schema = z.object({
   ).optional(),
   UNDERTONE_TRUST_PROXY: integer(0, 10).default(0),
   UNDERTONE_SIGNUP: z.enum(['first', 'open', 'closed'], { error: 'first, open or closed' }).default('first'),
-  UNDERTONE_PLAYGROUND_LINK: z.enum(['on', 'off'], { error: 'on or off' }).default('on'),
   UNDERTONE_EMBEDDINGS: z.enum(['on', 'off'], { error: 'on or off' }).default('off'),
   UNDERTONE_RECEIPTS: z.enum(['requested', 'always'], { error: 'requested or always' }).default('requested'),
   UNDERTONE_RECEIPT_KEYS: nonEmpty('a file').optional(),
@@ -84,7 +89,6 @@ const schema = z.object({
   UNDERTONE_STREAM_ACCOUNT_SESSIONS: integer(1, 100_000).optional(),
   UNDERTONE_STREAM_MAX_SECONDS: seconds(maxSettingSeconds).default(3600),
   UNDERTONE_STREAM_IDLE_S: seconds(maxSettingSeconds).default(60),
-  UNDERTONE_STREAM_BUFFER_BYTES: integer(1, 1024 * maxSettingBytes).default(1024 * mebibyte),
   UNDERTONE_REDIS_URL: z
     .string()
     .refine((value) => /^(rediss?:\/\/.+|\/.+)/.test(value), {
@@ -94,7 +98,6 @@ const schema = z.object({
   UNDERTONE_JOB_MAX_BYTES: integer(1, maxSettingBytes).default(512 * mebibyte),
   UNDERTONE_JOB_MAX_SECONDS: seconds(maxSettingSeconds).default(43_200),
   UNDERTONE_JOB_QUEUE: integer(1, 10_000_000).default(10_000),
-  UNDERTONE_JOB_UPLOAD_S: seconds(maxSettingSeconds).default(600),
   UNDERTONE_JOB_AUDIO_S: integer(1, 30 * maxSettingSeconds).default(21_600),
   UNDERTONE_JOB_RESULT_S: integer(1, 365 * maxSettingSeconds).default(86_400),
   UNDERTONE_JOB_URL_PREFIXES: parsedBy(parsePrefixes, 'https://HOST/PATH/[,https://HOST/PATH/...]').default(
@@ -123,6 +126,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
 function freeze(settings: Settings) {
   const dataDir = resolve(settings.UNDERTONE_DATA_DIR);
   const workers = settings.UNDERTONE_WORKERS ?? availableParallelism();
+  const sessions = settings.UNDERTONE_STREAM_SESSIONS ?? sessionsPerWorker * workers;
   return Object.freeze({
     host: settings.UNDERTONE_HOST,
     port: settings.UNDERTONE_PORT,
@@ -135,7 +139,6 @@ function freeze(settings: Settings) {
     publicUrl: settings.UNDERTONE_PUBLIC_URL ?? null,
     trustedProxies: settings.UNDERTONE_TRUST_PROXY,
     signUp: settings.UNDERTONE_SIGNUP,
-    playgroundLink: settings.UNDERTONE_PLAYGROUND_LINK === 'on',
     embeddings: settings.UNDERTONE_EMBEDDINGS === 'on',
     receipts: settings.UNDERTONE_RECEIPTS,
     /** Null for the file in the data folder. */
@@ -167,12 +170,12 @@ function freeze(settings: Settings) {
       deadlineSeconds: settings.UNDERTONE_DEADLINE_S,
     }),
     stream: Object.freeze({
-      sessions: settings.UNDERTONE_STREAM_SESSIONS ?? sessionsPerWorker * workers,
+      sessions,
       /** Null for no limit. */
       accountSessions: settings.UNDERTONE_STREAM_ACCOUNT_SESSIONS ?? null,
       maxSeconds: settings.UNDERTONE_STREAM_MAX_SECONDS,
       idleSeconds: settings.UNDERTONE_STREAM_IDLE_S,
-      bufferBytes: settings.UNDERTONE_STREAM_BUFFER_BYTES,
+      bufferBytes: Math.max(minStreamBytes, bytesPerSession * sessions),
     }),
     /** Null disables jobs. */
     redisUrl: settings.UNDERTONE_REDIS_URL ?? null,
@@ -180,7 +183,7 @@ function freeze(settings: Settings) {
       maxBytes: settings.UNDERTONE_JOB_MAX_BYTES,
       maxSeconds: settings.UNDERTONE_JOB_MAX_SECONDS,
       queue: settings.UNDERTONE_JOB_QUEUE,
-      uploadSeconds: settings.UNDERTONE_JOB_UPLOAD_S,
+      uploadSeconds: uploadSeconds * Math.max(1, settings.UNDERTONE_JOB_MAX_BYTES / bytesPerUploadTime),
       audioSeconds: settings.UNDERTONE_JOB_AUDIO_S,
       resultSeconds: settings.UNDERTONE_JOB_RESULT_S,
       urlPrefixes: Object.freeze(settings.UNDERTONE_JOB_URL_PREFIXES),

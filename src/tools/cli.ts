@@ -31,7 +31,6 @@ const commands: Readonly<Record<string, () => Promise<Register>>> = {
   evaluate: async () => (await import('./evaluate/command.ts')).registerEvaluate,
   adapt: async () => (await import('./adapt/command.ts')).registerAdapt,
   doctor: async () => (await import('./doctor.ts')).registerDoctor,
-  openapi: async () => (await import('./doctor.ts')).registerOpenApi,
   mcp: async () => (await import('./mcp.ts')).registerMcp,
 };
 

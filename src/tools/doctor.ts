@@ -1,9 +1,9 @@
-/** `undertone doctor`: checks what the service needs, with the settings of the service; and `undertone openapi`. */
+/** `undertone doctor`: checks what the service needs, with the settings of the service. */
 import type { Command } from 'commander';
 import { version } from '../node/paths.ts';
 import { type Config, ConfigError, parseConfig } from '../service/config.ts';
 import { describeServiceError, ServiceError, toServiceError } from '../service/errors.ts';
-import { type CliContext, writeLine } from './context.ts';
+import type { CliContext } from './context.ts';
 
 const examples = `
 One line per check: ok, warning or failed. Exit code 1: a check failed. Settings are those of the service. As the service
@@ -51,21 +51,4 @@ function describe(error: unknown): string {
   const known = toServiceError(error);
   if (known instanceof ServiceError) return describeServiceError(known);
   return error instanceof Error ? error.message.replaceAll('\n', ' ') : String(error);
-}
-
-const documentExamples = `
-Examples:
-  undertone openapi > openapi.json
-  undertone openapi | npx openapi-typescript --output undertone.d.ts`;
-
-export function registerOpenApi(program: Command, { stdout }: CliContext): void {
-  program
-    .command('openapi')
-    .description('print the OpenAPI 3.1 document of the service')
-    .addHelpText('after', documentExamples)
-    .action(async () => {
-      const { openApiDocument } = await import('../service/api/document.ts');
-      const { version } = await import('../node/paths.ts');
-      await writeLine(stdout, JSON.stringify(openApiDocument(version), null, 2));
-    });
 }

@@ -105,7 +105,7 @@ function describeAnother(
 
 type LinkedService = {
   readonly url: string;
-  readonly config: Pick<Config, 'host' | 'playgroundLink' | 'publicUrl' | 'trustedProxies'>;
+  readonly config: Pick<Config, 'host' | 'publicUrl' | 'trustedProxies'>;
   readonly playgroundCodes: Pick<Parameters<Welcome>[0]['playgroundCodes'], 'create'>;
 };
 
@@ -114,8 +114,8 @@ export async function printPlaygroundLink(
   { url, config, playgroundCodes }: LinkedService,
   stdout: { write(text: string): void },
 ): Promise<void> {
-  const { host, playgroundLink, publicUrl, trustedProxies } = config;
-  if (!playgroundLink || !isLoopback(host) || publicUrl !== null || trustedProxies > 0) return;
+  const { host, publicUrl, trustedProxies } = config;
+  if (!isLoopback(host) || publicUrl !== null || trustedProxies > 0) return;
   const code = await playgroundCodes.create();
   stdout.write(`playground, signed in (once, within 10 minutes): ${url}/#code=${code}\n`);
 }

@@ -13,7 +13,6 @@ for (const command of [
   'token revoke',
   'user create',
   'user password',
-  'openapi',
   'doctor',
 ]) {
   test(`${command} --help has an example`, async (t) => {

@@ -25,7 +25,6 @@ async function openWeb(t: ExecutionContext) {
   const env = {
     UNDERTONE_JOB_URL_PREFIXES: url,
     UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
-    UNDERTONE_JOB_UPLOAD_S: '600',
   };
   const request = {
     owner,

@@ -84,7 +84,6 @@ test.serial('a worker that is stopped does not wait for a recording that never c
   const { jobs, work } = await open(t, {
     UNDERTONE_JOB_URL_PREFIXES: url,
     UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
-    UNDERTONE_JOB_UPLOAD_S: '600',
     UNDERTONE_SHUTDOWN_S: '0.1',
   });
   const worker = await work();

@@ -20,7 +20,6 @@ test('by default only this machine connects, one account signs up, and no other 
     token: null,
     trustedProxies: 0,
     signUp: 'first',
-    playgroundLink: true,
     corsOrigins: [],
     queue: 8 * availableParallelism(),
     redisUrl: null,
@@ -42,6 +41,15 @@ test('URLs and hosts are normalised', (t) => {
   t.deepEqual(config.metricsAddress, { host: '::1', port: 9090 });
   t.deepEqual(config.jobs.urlPrefixes, ['https://bucket.example/a/', 'http://10.0.0.1:9000/']);
   t.deepEqual(config.jobs.privateHosts, ['minio.internal', '10.0.0.1', '[fd00::1]']);
+});
+
+test('memory for live audio grows with the sessions, time for uploads of jobs with their size', (t) => {
+  const bytesOf = (sessions: string) =>
+    parseConfig({ UNDERTONE_STREAM_SESSIONS: sessions }).stream.bufferBytes;
+  t.deepEqual(['1', '64', '128'].map(bytesOf), [2 ** 30, 2 ** 30, 2 ** 31]);
+  const secondsOf = (bytes: number) =>
+    parseConfig({ UNDERTONE_JOB_MAX_BYTES: String(bytes) }).jobs.uploadSeconds;
+  t.deepEqual([1, 2 ** 29, 2 ** 31].map(secondsOf), [600, 600, 2400]);
 });
 
 test('metrics have their own address by default', (t) => {
@@ -72,7 +80,7 @@ test('all problems are reported at once', (t) => {
     UNDERTONE_PUBLIC_URL: 'https://voice.example/path',
     UNDERTONE_TRUST_PROXY: 'yes',
     UNDERTONE_SIGNUP: 'no',
-    UNDERTONE_PLAYGROUND_LINK: 'yes',
+    UNDERTONE_EMBEDDINGS: 'yes',
     UNDERTONE_CORS_ORIGINS: 'https://app.example,*',
     UNDERTONE_RATE_LIMIT: '600',
     UNDERTONE_ADDRESS_RATE_LIMIT: '1/86401',
@@ -93,7 +101,7 @@ test('all problems are reported at once', (t) => {
     'Expected first, open or closed for `UNDERTONE_SIGNUP`, got "no"',
     'Expected https://HOST without a path, since pages and cookies have no prefix for `UNDERTONE_PUBLIC_URL`, got "https://voice.example/path"',
     'Expected https://HOST[,https://HOST...] for `UNDERTONE_CORS_ORIGINS`, got "https://app.example,*"',
-    'Expected on or off for `UNDERTONE_PLAYGROUND_LINK`, got "yes"',
+    'Expected on or off for `UNDERTONE_EMBEDDINGS`, got "yes"',
     'Expected one of fatal, error, warn, info, debug, trace, silent for `UNDERTONE_LOG_LEVEL`, got "loud"',
     'Expected seconds above 0 and up to 86400 for `UNDERTONE_MAX_SECONDS`, got "-1"',
   ]);

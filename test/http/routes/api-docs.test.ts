@@ -7,7 +7,6 @@ import { openApiDocument } from '../../../src/service/api/document.ts';
 import type { ExampleResponse } from '../../../src/service/api/operation.ts';
 import { errorTable } from '../../../src/service/errors.ts';
 import { hasChromium, openChromium } from '../../support/chromium.ts';
-import { runCli } from '../../support/cli.ts';
 import { createContract, type Document, type Schema } from '../../support/contract.ts';
 import { sendExamples, shortened } from '../../support/example-requests.ts';
 import { makeFolder } from '../../support/folder.ts';
@@ -68,12 +67,6 @@ test('numbers say their range or unit', (t) => {
 test('every error is in the document', (t) => {
   const text = JSON.stringify(document);
   for (const code of Object.keys(errorTable)) t.true(text.includes(`\`${code}\``), code);
-});
-
-test('undertone openapi prints it', async (t) => {
-  const { code, stdout } = await runCli(['openapi']);
-  t.is(code, 0);
-  t.deepEqual(JSON.parse(stdout), JSON.parse(JSON.stringify(document)));
 });
 
 /** Processors may differ in the last digits of a score. */
