@@ -1,4 +1,4 @@
-/** Sharing among accounts: budgets, queues, semaphores and rates. */
+/** Sharing among accounts: budgets, queues, semaphores and rates. docs/fairness.md has the rules. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
