@@ -39,6 +39,8 @@ type Entry = {
   readonly condition: string;
   /** What it means for the scores, and what to do. */
   readonly text: string;
+  /** In place of `text` on the page, whose controls have other names than the parts of a request. */
+  readonly pageText?: string;
   /** The condition. Absent: a signal decides, in its file. Thresholds come from manifests. */
   readonly raised?: (recording: Recording, bounds: Bounds) => boolean;
 };
@@ -70,6 +72,7 @@ const entries = {
   channels_differ: {
     condition: 'two channels that do not correlate, and whose average was analysed',
     text: 'The channels differ, and their average was analysed. Choose one with `channel`, or analyse each with `channels`.',
+    pageText: 'The channels differ, and their average was analysed. Choose one below.',
     raised: ({ source }, { warnings }) =>
       source.averaged && source.channels > 1 && source.channelCorrelation < warnings.minChannelCorrelation,
   },
@@ -77,6 +80,7 @@ const entries = {
     condition:
       'the utterances sound like more than one speaker: at least 8 utterances of 0.8 s, 4 of each voice; about 1 recording of two speakers in 6 has no warning ([models.md](models.md#several-speakers))',
     text: 'The recording sounds like more than one speaker: the scores are a mean of their voices. Analyse each with `segments` or `channels`.',
+    pageText: 'The recording sounds like more than one speaker: the scores are a mean of their voices.',
     raised: ({ spoken }) => spoken?.severalSpeakers === true,
   },
   truncated: {

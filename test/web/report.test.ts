@@ -153,11 +153,11 @@ test.serial('the focus moves to the report without a ring', async (t) => {
 
 test.serial('each channel has a waveform, and the warning ends with the choice of one', async (t) => {
   const { page, said } = await report(t, 'interview.wav', interview());
-  t.regex(said, /The channels differ\. Their average was analysed/);
+  t.regex(said, /The channels differ, and their average was analysed\. Choose one below\./);
   t.regex(said, /Channel 1\s+Channel 2/);
   const card = page.locator('.card').filter({ has: page.locator('.waveform') });
   await card.getByLabel('Analyse').selectOption('1');
-  await page.getByText('The channels differ.').waitFor({ state: 'detached' });
+  await page.getByText('The channels differ').waitFor({ state: 'detached' });
   t.is(await card.getByLabel('Analyse').inputValue(), '1');
 });
 

@@ -4,7 +4,7 @@ import type { Warning } from './report.ts';
 
 export function warningSentence(name: Warning): string {
   // A report of a later release may have others.
-  return warnings[name]?.text ?? spaced(name);
+  return warnings[name]?.pageText ?? warnings[name]?.text ?? spaced(name);
 }
 
 const measures: Readonly<Record<string, string>> = {
