@@ -85,19 +85,14 @@ const bandwidthDb = 60;
 /** Evenly spread over an utterance. */
 const maxSpectra = 40;
 
-export type QualityMeter = {
-  /** Utterances come in order. @param features of the frames that the trunk reads for it */
-  measure(utterance: Segment, features: Rows): SpeechQuality;
-  /** Of all frames, or of those before `end`; after the last utterance. */
-  noise(end?: number): NoiseLevel;
-};
+export type QualityMeter = ReturnType<typeof createQualityMeter>;
 
 /** As `measureQuality` of the addon, of the frames so far. @param before noise before the frames */
 export function createQualityMeter(
   { power, clipped, segments, framesPerSecond }: DetectedSpeech,
   before: NoiseLevel,
   spec: FeatureSpec,
-): QualityMeter {
+) {
   const collar = collarSeconds * framesPerSecond;
   let noise = before;
   let [from, next] = [0, 0];
@@ -116,7 +111,8 @@ export function createQualityMeter(
   }
 
   return {
-    measure({ start, end }, features) {
+    /** Utterances come in order. @param features of the frames that the trunk reads for it */
+    measure({ start, end }: Segment, features: Rows): SpeechQuality {
       addNoise(end);
       const own = power.subarray(start, end);
       const speechPower = mean(own);
@@ -131,7 +127,8 @@ export function createQualityMeter(
         clippedRatio: mean(clipped.subarray(start, end)) / spec.hopLength,
       };
     },
-    noise(end = power.length) {
+    /** Of all frames, or of those before `end`; after the last utterance. */
+    noise(end = power.length): NoiseLevel {
       addNoise(end);
       for (; from < end - collar; from++) add(power[from] as number);
       return noise;

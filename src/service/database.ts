@@ -259,21 +259,18 @@ export function keepDeletingExpired(
 /** Deletion of expired rows, counts of usage, and last uses of tokens. */
 export type BackgroundWrite = 'expiry' | 'usage' | 'last_used';
 
-export type WriteFailures = {
-  /** Settles as the attempt does. */
-  observe(write: BackgroundWrite, attempt: Promise<void>): Promise<void>;
-  /** Failed attempts since the start. */
-  counts(): Readonly<Record<BackgroundWrite, number>>;
-};
+export type WriteFailures = ReturnType<typeof createWriteFailures>;
 
 const logAgainMs = 600_000;
 
-export function createWriteFailures(logger: Pick<Logger, 'info' | 'warn'>): WriteFailures {
+export function createWriteFailures(logger: Pick<Logger, 'info' | 'warn'>) {
   const counts = { expiry: 0, usage: 0, last_used: 0 };
   const loggedAt = new Map<BackgroundWrite, number>();
   return {
-    counts: () => counts,
-    async observe(write, attempt) {
+    /** Failed attempts since the start. */
+    counts: (): Readonly<Record<BackgroundWrite, number>> => counts,
+    /** Settles as the attempt does. */
+    async observe(write: BackgroundWrite, attempt: Promise<void>): Promise<void> {
       try {
         await attempt;
       } catch (error) {

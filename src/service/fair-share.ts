@@ -1,31 +1,12 @@
 /** Sharing among accounts: budgets, queues, semaphores and rates. docs/fairness.md has the rules. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/**
- * A budget shared by keys, such as accounts and hosts, with dynamic thresholds (Choudhury and Hahne, IEEE/ACM Transactions on
- * Networking 6(2), 1998): a key may use at most `shareOfFree` times as much as is free. A single key gets s / (s + 1) of the
- * size; n busy keys settle at s / (ns + 1) each.
- */
-export type FairBudget = {
-  /** The most that the key may add now. */
-  available(key: string, used?: ExternalUse): number;
-  open(keys: readonly string[]): Reservation;
-  /** Used by all keys together. */
-  used(): number;
-  /** Number of keys with a use. */
-  keys(): number;
-};
+export type FairBudget = ReturnType<typeof createFairBudget>;
 
 /** Amounts used outside this process: by all keys, and by the key in question. */
 export type ExternalUse = { readonly all: number; readonly own: number };
 
-/** Counts for all keys that it was opened with. */
-export type Reservation = {
-  /** Returns false, and adds nothing, when one of the keys would exceed its share. */
-  add(amount: number, used?: ExternalUse): boolean;
-  /** Releases the total by default. */
-  release(amount?: number): void;
-};
+export type Reservation = ReturnType<FairBudget['open']>;
 
 type Options = {
   readonly shareOfFree?: number;
@@ -33,10 +14,12 @@ type Options = {
   readonly firstAmount?: number;
 };
 
-export function createFairBudget(
-  size: number,
-  { shareOfFree = 1, firstAmount = size }: Options = {},
-): FairBudget {
+/**
+ * A budget shared by keys, such as accounts and hosts, with dynamic thresholds (Choudhury and Hahne, IEEE/ACM Transactions on
+ * Networking 6(2), 1998): a key may use at most `shareOfFree` times as much as is free. A single key gets s / (s + 1) of the
+ * size; n busy keys settle at s / (ns + 1) each.
+ */
+export function createFairBudget(size: number, { shareOfFree = 1, firstAmount = size }: Options = {}) {
   const amounts = new Map<string, number>();
   let total = 0;
   function change(keys: readonly string[], by: number): void {
@@ -54,19 +37,25 @@ export function createFairBudget(
     return Math.max(0, first, Math.floor((shareOfFree * free - used) / (shareOfFree + 1)));
   }
   return {
+    /** The most that the key may add now. */
     available,
+    /** Used by all keys together. */
     used: () => total,
+    /** Number of keys with a use. */
     keys: () => amounts.size,
-    open(keys) {
+    /** What is added counts for all these keys. */
+    open(keys: readonly string[]) {
       let added = 0;
       return {
-        add(amount, used) {
+        /** Returns false, and adds nothing, when one of the keys would exceed its share. */
+        add(amount: number, used?: ExternalUse): boolean {
           if (keys.some((key) => amount > available(key, used))) return false;
           change(keys, amount);
           added += amount;
           return true;
         },
-        release(amount = added) {
+        /** Releases the total by default. */
+        release(amount = added): void {
           change(keys, -amount);
           added -= amount;
         },
@@ -80,27 +69,7 @@ export function createFairBudget(
  * number of queued accounts, itself included. An account within its share is always accepted: it displaces the newest
  * task of the account with the most tasks, which exceeds its share.
  */
-type FairQueue<Task> = {
-  size(): number;
-  /** Number of accounts with at least one task. */
-  accounts(): number;
-  /** Whether `add` is allowed for the account now. */
-  accepts(account: string): boolean;
-  /** Whether every account is refused, including one without a task. */
-  refusesAll(): boolean;
-  /** The task to remove before `add`; null below capacity. */
-  victim(): Task | null;
-  add(account: string, task: Task): void;
-  /** Returns false when the task is not queued. */
-  remove(account: string, task: Task): boolean;
-  /** Removes and returns the next task; null when empty. */
-  next(): Task | null;
-  /** The oldest task of each account. */
-  heads(): Task[];
-  all(): Task[];
-};
-
-export function createFairQueue<Task>(capacity: number): FairQueue<Task> {
+export function createFairQueue<Task>(capacity: number) {
   /** Accounts in round-robin order, each with its tasks from oldest to newest. */
   const waiting = new Map<string, Set<Task>>();
   let size = 0;
@@ -122,22 +91,28 @@ export function createFairQueue<Task>(capacity: number): FairQueue<Task> {
 
   return {
     size: () => size,
+    /** Number of accounts with at least one task. */
     accounts: () => waiting.size,
+    /** Whether `add` is allowed for the account now. */
     accepts,
+    /** Whether every account is refused, including one without a task. */
     refusesAll: () => size >= capacity && waiting.size >= capacity,
-    victim: () => {
+    /** The task to remove before `add`; null below capacity. */
+    victim: (): Task | null => {
       if (size < capacity) return null;
       let longest = new Set<Task>();
       for (const tasks of waiting.values()) if (tasks.size > longest.size) longest = tasks;
       return [...longest].at(-1) ?? null;
     },
-    add: (account, task) => {
+    add: (account: string, task: Task) => {
       const tasks = waiting.get(account) ?? new Set();
       waiting.set(account, tasks.add(task));
       size++;
     },
+    /** Returns false when the task is not queued. */
     remove,
-    next: () => {
+    /** Removes and returns the next task; null when empty. */
+    next: (): Task | null => {
       for (const [account, tasks] of waiting) {
         for (const task of tasks) {
           remove(account, task);
@@ -148,6 +123,7 @@ export function createFairQueue<Task>(capacity: number): FairQueue<Task> {
       }
       return null;
     },
+    /** The oldest task of each account. */
     heads: () => [...waiting.values()].flatMap(([first]) => (first === undefined ? [] : [first])),
     all: () => [...waiting.values()].flatMap((tasks) => [...tasks]),
   };
@@ -156,22 +132,11 @@ export function createFairQueue<Task>(capacity: number): FairQueue<Task> {
 // A counting semaphore for the analysis slots of a queue, with round robin over the owners that wait. A permit can be
 // released during a slow download and is acquired again afterwards.
 
-export type FairSemaphore = {
-  /**
-   * Returns null when every permit is in use and no job of this worker waits for one. The caller then returns its job to
-   * the queue, where an idle worker can start it.
-   */
-  acquire(owner: string): Promise<Permit> | null;
-};
-
-export type Permit = {
-  /** Releases the permit until `work` is fulfilled, and for good when it rejects. */
-  releaseDuring<Value>(work: Promise<Value>): Promise<Value>;
-  release(): void;
-};
+export type FairSemaphore = ReturnType<typeof createFairSemaphore>;
+export type Permit = Awaited<NonNullable<ReturnType<FairSemaphore['acquire']>>>;
 
 /** @param onReleased receives the number of permits that are released during work */
-export function createFairSemaphore(size: number, onReleased: (count: number) => void): FairSemaphore {
+export function createFairSemaphore(size: number, onReleased: (count: number) => void) {
   const waiting = createFairQueue<() => void>(Number.POSITIVE_INFINITY);
   let free = size;
   let released = 0;
@@ -188,10 +153,11 @@ export function createFairSemaphore(size: number, onReleased: (count: number) =>
     if (next === null) free++;
     else next();
   }
-  function createPermit(owner: string): Permit {
+  function createPermit(owner: string) {
     let held = true;
     return {
-      async releaseDuring(work) {
+      /** Releases the permit until `work` is fulfilled, and for good when it rejects. */
+      async releaseDuring<Value>(work: Promise<Value>): Promise<Value> {
         held = false;
         release();
         changeReleased(1);
@@ -204,31 +170,33 @@ export function createFairSemaphore(size: number, onReleased: (count: number) =>
           changeReleased(-1);
         }
       },
-      release() {
+      release(): void {
         if (held) release();
         held = false;
       },
     };
   }
   return {
-    acquire(owner) {
+    /**
+     * Returns null when every permit is in use and no job of this worker waits for one. The caller then returns its job to
+     * the queue, where an idle worker can start it.
+     */
+    acquire(owner: string) {
       if (free === 0 && waiting.size() === 0) return null;
       return acquire(owner).then(() => createPermit(owner));
     },
   };
 }
 
-/** A rate limit: `size` at once, and `perSecond`. */
-export type TokenBucket = {
-  /** @param count 1 by default. @returns ms until it is within the limit, 0 when it is */
-  take(count?: number): number;
-};
+export type TokenBucket = ReturnType<typeof createTokenBucket>;
 
-export function createTokenBucket(size: number, perSecond: number): TokenBucket {
+/** A rate limit: `size` at once, and `perSecond`. */
+export function createTokenBucket(size: number, perSecond: number) {
   let credit = size;
   let at = performance.now();
   return {
-    take: (count = 1) => {
+    /** @returns ms until it is within the limit, 0 when it is */
+    take: (count = 1): number => {
       const now = performance.now();
       credit = Math.min(size, credit + ((now - at) / 1000) * perSecond) - count;
       at = now;
@@ -239,17 +207,12 @@ export function createTokenBucket(size: number, perSecond: number): TokenBucket 
 
 // A first-in, first-out mutex for the analyses of a thread. A long analysis yields between its chunks.
 
-export type YieldingMutex = {
-  /** Runs `work` once earlier work has ended or yielded. */
-  runExclusive<Value>(work: () => Promise<Value>): Promise<Value>;
-  /** Called inside `work`: lets other work run for as long as this work has run, or until there is none. */
-  yieldToOthers(): Promise<void>;
-};
+export type YieldingMutex = ReturnType<typeof createYieldingMutex>;
 
 /** The next task arrives some time after the previous reply. */
 const arrivalMs = 50;
 
-export function createYieldingMutex(): YieldingMutex {
+export function createYieldingMutex() {
   const queue: (() => void)[] = [];
   let running = false;
   let startedAt = 0;
@@ -270,7 +233,8 @@ export function createYieldingMutex(): YieldingMutex {
   }
 
   return {
-    async runExclusive(work) {
+    /** Runs `work` once earlier work has ended or yielded. */
+    async runExclusive<Value>(work: () => Promise<Value>): Promise<Value> {
       await acquire();
       try {
         return await work();
@@ -278,7 +242,8 @@ export function createYieldingMutex(): YieldingMutex {
         release();
       }
     },
-    async yieldToOthers() {
+    /** Called inside `work`: lets other work run for as long as this work has run, or until there is none. */
+    async yieldToOthers(): Promise<void> {
       const until = 2 * performance.now() - startedAt;
       release();
       for (let seen = -1; (running || seen !== acquisitions) && performance.now() < until; ) {

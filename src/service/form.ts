@@ -40,13 +40,6 @@ export type Metadata = Readonly<Record<string, string>>;
 export const maxMetadataBytes = 2048;
 export const expectedMetadata = `an object of text values, at most ${maxMetadataBytes} bytes as JSON`;
 
-type FormReader = {
-  /** @throws ServiceError, after which the reader is unusable */
-  write(block: Uint8Array): void;
-  /** @throws ServiceError for an incomplete form */
-  end(): Form;
-};
-
 const texts = {
   channel: 16,
   channels: 16,
@@ -68,7 +61,7 @@ const acceptedType = /^(audio|video)\/|^(application|binary)\/octet-stream$|^app
 export function createFormReader(
   boundary: string,
   onBytes: (name: RecordingName, bytes: Uint8Array) => void,
-): FormReader {
+) {
   const sizes: Partial<Record<RecordingName, number>> = {};
   const values: Partial<Record<TextName, string>> = {};
   const names: string[] = [];
@@ -120,8 +113,10 @@ export function createFormReader(
 
   const reader = createMultipartReader(boundary, onPart);
   return {
+    /** @throws ServiceError, after which the reader is unusable */
     write: reader.write,
-    end() {
+    /** @throws ServiceError for an incomplete form */
+    end(): Form {
       reader.end();
       const { audio } = sizes;
       if (audio === undefined) throw missingPart(names);

@@ -6,51 +6,41 @@ import type { Pool } from './workers/pool.ts';
 
 // Whether the service accepts work: not before the models are warm, and not during shutdown.
 
-export type Lifecycle = {
-  /** True after `startDraining` or `refuseNew`. */
-  draining(): boolean;
-  refusing(): boolean;
-  /** GET /ready answers 503 from now on; other requests are served as before. */
-  startDraining(): void;
-  /** Analyses are refused from now on. */
-  refuseNew(): void;
-  readonly shutdown: ShutdownSignal;
-  /** Ends all uploads. @returns the error of the aborted requests */
-  abort(): ServiceError;
-};
+export type Lifecycle = ReturnType<typeof createLifecycle>;
 
 /** Ends uploads. Every request listens, and an AbortSignal costs too much per listener. */
-export type ShutdownSignal = {
-  /** Null before the abort. */
-  reason(): ServiceError | null;
-  /** @returns a function that removes the listener */
-  listen(end: (reason: ServiceError) => void): () => void;
-};
+export type ShutdownSignal = Lifecycle['shutdown'];
 
 const maxFullMs = 5000;
 
-export function createLifecycle(): Lifecycle {
+export function createLifecycle() {
   let draining = false;
   let refusing = false;
   let reason: ServiceError | null = null;
   const listeners = new Set<(reason: ServiceError) => void>();
   return {
+    /** True after `startDraining` or `refuseNew`. */
     draining: () => draining,
     refusing: () => refusing,
+    /** GET /ready answers 503 from now on; other requests are served as before. */
     startDraining: () => {
       draining = true;
     },
+    /** Analyses are refused from now on. */
     refuseNew: () => {
       draining = true;
       refusing = true;
     },
     shutdown: {
+      /** Null before the abort. */
       reason: () => reason,
-      listen: (end) => {
+      /** @returns a function that removes the listener */
+      listen: (end: (reason: ServiceError) => void) => {
         listeners.add(end);
-        return () => listeners.delete(end);
+        return () => void listeners.delete(end);
       },
     },
+    /** Ends all uploads. @returns the error of the aborted requests */
     abort: () => {
       const error = reason ?? shuttingDown();
       reason = error;

@@ -11,13 +11,6 @@ export type PartHandler = {
   end(): void;
 };
 
-type MultipartReader = {
-  /** @throws ServiceError with the reason `multipart`, or an error of a handler, after which the reader is unusable */
-  write(block: Uint8Array): void;
-  /** @throws ServiceError without a closing boundary */
-  end(): void;
-};
-
 const maxParts = 64;
 const maxHeaderBytes = 16_384;
 /** Spaces and tabs after a boundary (RFC 2046). */
@@ -43,7 +36,7 @@ type Delimiter = {
 export function createMultipartReader(
   boundary: string,
   onPart: (headers: PartHeaders) => PartHandler | null,
-): MultipartReader {
+) {
   const delimiter = Buffer.from(`${lineEnd}--${boundary}`, 'latin1');
   let state: 'preamble' | 'headers' | 'content' | 'epilogue' = 'preamble';
   let parts = 0;
@@ -111,7 +104,8 @@ export function createMultipartReader(
   }
 
   return {
-    write(block) {
+    /** @throws ServiceError with the reason `multipart`, or an error of a handler, after which the reader is unusable */
+    write(block: Uint8Array): void {
       const added = Buffer.from(block.buffer, block.byteOffset, block.byteLength);
       const bytes = rest.length === 0 ? added : Buffer.concat([rest, added]);
       let at = 0;
@@ -121,7 +115,8 @@ export function createMultipartReader(
       }
       rest = state === 'epilogue' ? Buffer.alloc(0) : bytes.subarray(at);
     },
-    end() {
+    /** @throws ServiceError without a closing boundary */
+    end(): void {
       if (state === 'epilogue') return;
       if (state === 'headers')
         throw malformed('a blank line after the headers of a part', 'the end of the body');

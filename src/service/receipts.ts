@@ -55,12 +55,7 @@ type StoredKey = z.infer<typeof storedKeys>['keys'][number];
 
 export type SigningKey = { readonly id: string; readonly key: KeyObject };
 
-export type ReceiptKeys = {
-  /** The key that signs now. */
-  current(): SigningKey;
-  /** Every public key, retired ones too, oldest first. */
-  readonly published: readonly PublicKey[];
-};
+export type ReceiptKeys = ReturnType<typeof openKeys>;
 
 /**
  * The keys of these settings. They are created for a single host alone: hosts that share Redis, PostgreSQL or a named file
@@ -113,7 +108,7 @@ export async function readPublicKeys(path: string): Promise<readonly PublicKey[]
   return (await readKeys(path)).map(publicPart);
 }
 
-function openKeys(keys: readonly StoredKey[]): ReceiptKeys {
+function openKeys(keys: readonly StoredKey[]) {
   if (currentOf(keys, Date.now()) === undefined)
     throw new ConfigError(['Expected a key that signs now in UNDERTONE_RECEIPT_KEYS, got none']);
   const opened = new Map(
@@ -122,8 +117,10 @@ function openKeys(keys: readonly StoredKey[]): ReceiptKeys {
       .map((key) => [key, { id: key.kid, key: createPrivateKey({ key: jwkOf(key), format: 'jwk' }) }]),
   );
   return {
+    /** The key that signs now. */
     current: () => opened.get(currentOf(keys, Date.now()) as StoredKey) as SigningKey,
-    published: keys.map(publicPart),
+    /** Every public key, retired ones too, oldest first. */
+    published: keys.map(publicPart) as readonly PublicKey[],
   };
 }
 

@@ -158,21 +158,16 @@ function describeConversation(result: AnalyzeResult): string {
 
 // The file of `undertone analyze --embeddings`: one row per result, in the order of the output.
 
-type EmbeddingsFile = {
-  /** Adds the rows that the output has for a result: NaN for one without scores. */
-  add(result: AnalyzeResult): void;
-  /** Returns a line for the summary. */
-  write(): Promise<string>;
-};
-
 /** @throws UsageError */
-export function openEmbeddingsFile(path: string, by: RowUnit | null, model: string): EmbeddingsFile {
+export function openEmbeddingsFile(path: string, by: RowUnit | null, model: string) {
   if (extname(path) !== '.npy') throw expected('a file named .npy', '--embeddings', path);
   if (by === 'segment') throw expected('--by file or --by utterance', '--embeddings', '--by segment');
   const rows: (Float32Array | null)[] = [];
   return {
-    add: (result) => void rows.push(...embeddingsOf(result as FileResult, by)),
-    async write() {
+    /** Adds the rows that the output has for a result: NaN for one without scores. */
+    add: (result: AnalyzeResult) => void rows.push(...embeddingsOf(result as FileResult, by)),
+    /** Returns a line for the summary. */
+    async write(): Promise<string> {
       const width = rows.find((row) => row !== null)?.length ?? 0;
       const data = new Float32Array(rows.length * width).fill(Number.NaN);
       for (const [index, row] of rows.entries()) if (row !== null) data.set(row, index * width);

@@ -174,23 +174,17 @@ function lazily<T>(load: () => Promise<T>): () => Promise<T> {
 
 type SignUpPolicy = Config['signUp'];
 
-type SignUp = {
-  /** `first`: no account exists yet, and sign-up closes with the first one. */
-  state(): Promise<SignUpPolicy>;
-  /** @throws ServiceError `forbidden` when sign-up is closed */
-  create(account: NewAccount): Promise<Session>;
-};
-
 type NewAccount = {
   create(): Promise<Session>;
   /** Deletes the created account. */
   discard(session: Session): Promise<void>;
 };
 
-export function createSignUp(database: Database, policy: SignUpPolicy): SignUp {
+export function createSignUp(database: Database, policy: SignUpPolicy) {
   // Never reverts to false, so it is queried until it is true.
   let hadAccounts = false;
 
+  /** `first`: no account exists yet, and sign-up closes with the first one. */
   async function state(): Promise<SignUpPolicy> {
     if (policy !== 'first') return policy;
     hadAccounts ||= await hasHadAccounts(database);
@@ -212,7 +206,8 @@ export function createSignUp(database: Database, policy: SignUpPolicy): SignUp {
 
   return {
     state,
-    async create(account) {
+    /** @throws ServiceError `forbidden` when sign-up is closed */
+    async create(account: NewAccount): Promise<Session> {
       if (policy === 'closed') throw closed();
       if (policy === 'first') return createFirst(account);
       const session = await account.create();

@@ -112,13 +112,6 @@ class HashedKeyLimiter extends RateLimiterRedis {
 
 // Rate limits of log-ins, sign-ups and new tokens.
 
-type LoginThrottle = {
-  /** Runs `work`, which checks a password, and counts failed attempts. @throws ServiceError `rate_limited` */
-  password<T>(from: { readonly email: string; readonly address: string }, work: () => Promise<T>): Promise<T>;
-  signUp(address: string): Promise<void>;
-  token(owner: string): Promise<void>;
-};
-
 const minute = 60;
 /** `account` and `check` count per account and network: guesses from one network keep nobody out of another. */
 const limits = {
@@ -130,7 +123,7 @@ const limits = {
   token: { requests: 200, seconds: 60 * minute },
 } as const satisfies Record<string, Rate>;
 
-export function createLoginThrottle(store: RateLimiterFactory = inMemory): LoginThrottle {
+export function createLoginThrottle(store: RateLimiterFactory = inMemory) {
   const make = (name: keyof typeof limits) => store(name, limits[name]);
   const account = make('account');
   const address = make('address');
@@ -138,7 +131,11 @@ export function createLoginThrottle(store: RateLimiterFactory = inMemory): Login
   const signUp = make('signUp');
   const token = make('token');
   return {
-    async password(from, work) {
+    /** Runs `work`, which checks a password, and counts failed attempts. @throws ServiceError `rate_limited` */
+    async password<T>(
+      from: { readonly email: string; readonly address: string },
+      work: () => Promise<T>,
+    ): Promise<T> {
       const network = networkOf(from.address);
       const pair = `${from.email.toLowerCase()} ${network}`;
       const refund = () => Promise.all([address.reward(network), account.reward(pair)]);
@@ -155,8 +152,8 @@ export function createLoginThrottle(store: RateLimiterFactory = inMemory): Login
         throw error;
       }
     },
-    signUp: (ip) => attempt(signUp, networkOf(ip)),
-    token: (owner) => attempt(token, owner),
+    signUp: (ip: string) => attempt(signUp, networkOf(ip)),
+    token: (owner: string) => attempt(token, owner),
   };
 }
 

@@ -13,15 +13,7 @@ import { sha256 } from './verifier.ts';
 // Tokens for one live session, for browsers, which cannot send a Bearer token with a WebSocket. A token is the encrypted
 // principal: every process with the secret reads it, and only its use is stored.
 
-export type StreamTokens = {
-  /** @param permitted scopes of the principal */
-  issue(
-    principal: Principal,
-    permitted: readonly Scope[],
-  ): { readonly token: string; readonly expiresAt: Date };
-  /** Returns null for an unknown, expired or used token. Without Redis, or while it is unreachable, a process counts its own uses. */
-  redeem(token: string): Promise<Principal | null>;
-};
+export type StreamTokens = ReturnType<typeof createStreamTokens>;
 
 const lifetimeSeconds = 60;
 const pattern = /^[\w-]{60,2000}$/;
@@ -42,12 +34,13 @@ export function createStreamTokens(options: {
   readonly rateLimiters?: RateLimiterFactory | null;
   /** ms since 1970 */
   readonly now?: () => number;
-}): StreamTokens {
+}) {
   const { secret, rateLimiters = null, now = Date.now } = options;
   const key = deriveKey(secret, 'stream tokens');
   let isFirstUse: Promise<(id: string) => Promise<boolean>> | null = null;
   return {
-    issue({ id, name, owner, purpose, session }, permitted) {
+    /** @param permitted scopes of the principal */
+    issue({ id, name, owner, purpose, session }: Principal, permitted: readonly Scope[]) {
       const expires = now() + 1000 * lifetimeSeconds;
       const token = encrypt(
         key,
@@ -55,7 +48,8 @@ export function createStreamTokens(options: {
       );
       return { token, expiresAt: new Date(expires) };
     },
-    async redeem(token) {
+    /** Returns null for an unknown, expired or used token. Without Redis, or while it is unreachable, a process counts its own uses. */
+    async redeem(token: string): Promise<Principal | null> {
       const text = pattern.test(token) ? decrypt(key, Buffer.from(token, 'base64url')) : null;
       if (text === null) return null;
       const { expires, ...principal } = payload.parse(JSON.parse(text));
@@ -89,32 +83,29 @@ function decrypt(key: Buffer, bytes: Buffer): string | null {
 
 // One-time codes that sign the playground in without an account. Only their SHA-256 hashes are stored.
 
-/** Every function throws ServiceError `storage_unavailable`. */
-export type PlaygroundCodes = {
-  create(): Promise<string>;
-  /** Returns a token of the command line for the analyses, or null for an unknown, expired or used code. */
-  redeem(code: string): Promise<NewToken | null>;
-};
+export type PlaygroundCodes = ReturnType<typeof createPlaygroundCodes>;
 
 const codeBytes = 24;
 const codeMs = 10 * 60_000;
 const tokenMs = 8 * 3_600_000;
 
+/** Every function throws ServiceError `storage_unavailable`. */
 export function createPlaygroundCodes(options: {
   readonly database: Database;
   readonly tokens: Pick<Tokens, 'create'>;
   /** ms since 1970 */
   readonly now?: () => number;
-}): PlaygroundCodes {
+}) {
   const { database, tokens, now = Date.now } = options;
   return {
-    async create() {
+    async create(): Promise<string> {
       const code = randomBytes(codeBytes).toString('base64url');
       const row = { hash: sha256(code).toString('hex'), expires_at: now() + codeMs };
       await runQuery(database.insertInto('playground_codes').values(row).execute());
       return code;
     },
-    async redeem(code) {
+    /** Returns a token of the command line for the analyses, or null for an unknown, expired or used code. */
+    async redeem(code: string): Promise<NewToken | null> {
       // The process whose statement deletes the row has used the code.
       const used = database
         .deleteFrom('playground_codes')

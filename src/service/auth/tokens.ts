@@ -29,34 +29,7 @@ export type { ListedToken, Owner, Principal, TokenRecord } from './token-table.t
 /** The token itself is never available again. */
 export type NewToken = { readonly token: string; readonly record: TokenRecord };
 
-export type Tokens = {
-  /** Returns null for an unknown, expired or revoked token. @throws ServiceError `storage_unavailable` */
-  verify(token: string): Promise<Principal | null>;
-  /** Returns null when the account was deleted. @throws TokenError */
-  createFor(owner: string, request: TokenInput): Promise<NewToken | null>;
-  /** Creates a token of the command line. @throws TokenError */
-  create(request: TokenInput): Promise<NewToken>;
-  /** Creates a token with the scopes of analyses that ends with the session and is never listed. Returns null after its end. */
-  createForSession(session: { readonly id: string; readonly owner: string }): Promise<NewToken | null>;
-  /** Oldest first, of one owner or all, with expired and revoked tokens but without session tokens. */
-  list(owner?: Owner): Promise<ListedToken[]>;
-  /** Selects by id, or by name among the tokens of the command line. Returns null without a live token. */
-  revoke(idOrName: string): Promise<TokenRecord | null>;
-  /** Returns null unless the owner has a live token with this id. */
-  revokeOf(owner: Owner, id: string): Promise<TokenRecord | null>;
-  /** Revokes every token of the account. */
-  revokeAllOf(owner: string): Promise<void>;
-  /** Called when tokens of the owner may have ended with a session or the account. */
-  forget(owner: string): void;
-  /** Returns those that were revoked, or whose account or log-in has ended. @throws ServiceError `storage_unavailable` */
-  findRevoked(principals: readonly Principal[]): Promise<Principal[]>;
-  /** Whether there is more than one owner: accounts, and valid tokens of the command line. @throws ServiceError `storage_unavailable` */
-  hasSeveralOwners(): Promise<boolean>;
-  /** Whether a token was ever created. */
-  hasAny(): Promise<boolean>;
-  /** Writes the last use of tokens. @throws ServiceError `storage_unavailable` */
-  flush(): Promise<void>;
-};
+export type Tokens = ReturnType<typeof createTokens>;
 
 const idLength = 12;
 const sessionTokenMs = 15 * 60_000;
@@ -69,7 +42,7 @@ export function createTokens(options: {
   /** ms since 1970 */
   readonly now?: () => number;
   readonly failures?: WriteFailures;
-}): Tokens {
+}) {
   const { database, staticToken, now = Date.now, failures } = options;
   const table = tokenTable(database);
   const lastUsed = createLastUsed(database, now, failures);
@@ -94,29 +67,38 @@ export function createTokens(options: {
 
   return {
     verify,
-    createFor: (owner, request) => createNamed(request, owner),
-    create: async (request) => (await createNamed(request, null)) as NewToken,
-    async createForSession({ id, owner }) {
+    /** Returns null when the account was deleted. @throws TokenError */
+    createFor: (owner: string, request: TokenInput) => createNamed(request, owner),
+    /** Creates a token of the command line. @throws TokenError */
+    create: async (request: TokenInput) => (await createNamed(request, null)) as NewToken,
+    /** Creates a token with the scopes of analyses that ends with the session and is never listed. Returns null after its end. */
+    async createForSession({ id, owner }: { readonly id: string; readonly owner: string }) {
       const expiresAt = new Date(now() + sessionTokenMs);
       const request = { name: sessionTokenName, scopes, expiresAt, purpose: null };
       const { token, row } = issue(request, { owner, session: id, now: now() });
       return (await table.insert(row)) === 'inserted' ? { token, record: toRecord(row) } : null;
     },
-    async list(owner) {
+    /** Oldest first, of one owner or all, with expired and revoked tokens but without session tokens. */
+    async list(owner?: Owner): Promise<ListedToken[]> {
       await lastUsed.flush();
       return table.list(owner);
     },
-    revoke(idOrName) {
+    /** Selects by id, or by name among the tokens of the command line. Returns null without a live token. */
+    revoke(idOrName: string): Promise<TokenRecord | null> {
       const isId = idOrName.startsWith(idPrefix);
       return revoke(isId ? { key: 'id', value: idOrName } : { key: 'name', value: idOrName, owner: null });
     },
-    revokeOf: (owner, id) => revoke({ key: 'id', value: id, owner }),
-    async revokeAllOf(owner) {
+    /** Returns null unless the owner has a live token with this id. */
+    revokeOf: (owner: Owner, id: string) => revoke({ key: 'id', value: id, owner }),
+    /** Revokes every token of the account. */
+    async revokeAllOf(owner: string): Promise<void> {
       await table.revokeAll(owner, now());
       forgetOwner(owner);
     },
+    /** Called when tokens of the owner may have ended with a session or the account. */
     forget: forgetOwner,
-    async findRevoked(principals) {
+    /** Returns those that were revoked, or whose account or log-in has ended. @throws ServiceError `storage_unavailable` */
+    async findRevoked(principals: readonly Principal[]): Promise<Principal[]> {
       const unique = (values: readonly (string | null)[]) =>
         [...new Set(values)].filter((value) => value !== null);
       const revoked = new Set(await table.findRevoked(unique(principals.map(({ id }) => id))));
@@ -129,8 +111,11 @@ export function createTokens(options: {
           (session !== null && !sessions.has(session)),
       );
     },
+    /** Whether there is more than one owner: accounts, and valid tokens of the command line. @throws ServiceError `storage_unavailable` */
     hasSeveralOwners: async () => (await table.countOwners(now(), 2)) + (staticToken === null ? 0 : 1) > 1,
+    /** Whether a token was ever created. */
     hasAny: table.hasAny,
+    /** Writes the last use of tokens. @throws ServiceError `storage_unavailable` */
     flush: lastUsed.flush,
   };
 }
@@ -159,17 +144,11 @@ function issue(
 
 // Last use of tokens to the minute, written in batches every few seconds.
 
-type LastUsed = {
-  mark(id: string): void;
-  /** Keeps what could not be written. @throws ServiceError `storage_unavailable` */
-  flush(): Promise<void>;
-};
-
 const minuteMs = 60_000;
 const rowsPerStatement = 500;
 
 /** @param now ms since 1970 */
-export function createLastUsed(database: Database, now: () => number, failures?: WriteFailures): LastUsed {
+export function createLastUsed(database: Database, now: () => number, failures?: WriteFailures) {
   let unwritten = new Map<string, number>();
   let minute = 0;
   const seenThisMinute = new Set<string>();
@@ -216,5 +195,6 @@ export function createLastUsed(database: Database, now: () => number, failures?:
     writeAll,
     failures && ((attempt) => failures.observe('last_used', attempt)),
   );
+  /** `flush` keeps what could not be written. @throws ServiceError `storage_unavailable` */
   return { mark, flush: delayed.flush };
 }

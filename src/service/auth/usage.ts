@@ -22,15 +22,7 @@ type Since = { readonly since: string };
 
 export type AccountUsage = Since & { readonly tokens: readonly TokenUsage[] };
 
-export type Usage = {
-  add(key: UsageKey, counts: Partial<Counts>): void;
-  /** Days with requests or audio, newest first. @throws ServiceError `storage_unavailable` */
-  ofToken(key: UsageKey): Promise<Since & { readonly days: readonly DayCounts[] }>;
-  /** Usage of an account's tokens, or of all tokens. @throws ServiceError `storage_unavailable` */
-  ofTokens(owner: Owner | 'all'): Promise<AccountUsage>;
-  /** @throws ServiceError `storage_unavailable` */
-  flush(): Promise<void>;
-};
+export type Usage = ReturnType<typeof createUsageCounts>;
 
 type Row = UsageKey & { date: string; requests: number; errors: number; audio_ms: number };
 
@@ -48,7 +40,7 @@ export function createUsageCounts(
   database: Database,
   now: () => number = Date.now,
   failures?: WriteFailures,
-): Usage {
+) {
   let unwritten = new Map<string, Row>();
   let writing: Promise<void> = Promise.resolve();
   let begunWrites = 0;
@@ -110,7 +102,7 @@ export function createUsageCounts(
   }
 
   return {
-    add({ token, owner }, { requests = 0, errors = 0, audioSeconds = 0 }) {
+    add({ token, owner }: UsageKey, { requests = 0, errors = 0, audioSeconds = 0 }: Partial<Counts>): void {
       merge({
         token,
         owner,
@@ -121,7 +113,8 @@ export function createUsageCounts(
       });
       delayed.schedule();
     },
-    async ofToken({ token }) {
+    /** Days with requests or audio, newest first. @throws ServiceError `storage_unavailable` */
+    async ofToken({ token }: UsageKey): Promise<Since & { readonly days: readonly DayCounts[] }> {
       const stored = database.selectFrom('usage').selectAll().where('token', '=', token);
       const rows = await read(
         () => stored.where('date', '>=', since()).execute(),
@@ -129,7 +122,8 @@ export function createUsageCounts(
       );
       return { since: since(), days: rows.map(toDay) };
     },
-    async ofTokens(owner) {
+    /** Usage of an account's tokens, or of all tokens. @throws ServiceError `storage_unavailable` */
+    async ofTokens(owner: Owner | 'all'): Promise<AccountUsage> {
       const all = database.selectFrom('usage').selectAll().where('date', '>=', since());
       const stored = owner === 'all' ? all : all.where('owner', '=', owner);
       const rows = await read(
@@ -209,13 +203,6 @@ function toDay({ date, requests, errors, audio_ms }: Omit<Row, 'owner' | 'token'
 
 // Writes collected data some seconds after it was added, and again while the database is unreachable.
 
-type DelayedWrite = {
-  /** Writes within `writeMs`. */
-  schedule(): void;
-  /** Writes now. @throws what `write` throws, after scheduling another attempt */
-  flush(): Promise<void>;
-};
-
 const writeMs = 15_000;
 
 /**
@@ -225,13 +212,15 @@ const writeMs = 15_000;
 export function createDelayedWrite(
   write: () => Promise<void>,
   observe: (attempt: Promise<void>) => Promise<void> = (attempt) => attempt,
-): DelayedWrite {
+) {
   let timer: NodeJS.Timeout | null = null;
 
+  /** Writes within `writeMs`. */
   function schedule(): void {
     timer ??= setTimeout(() => void flush().catch(() => {}), writeMs).unref();
   }
 
+  /** Writes now. @throws what `write` throws, after scheduling another attempt */
   async function flush(): Promise<void> {
     if (timer !== null) clearTimeout(timer);
     timer = null;

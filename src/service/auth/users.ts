@@ -16,24 +16,6 @@ export type Session = {
   readonly cookies: Cookies;
 };
 
-/** `cookie` is the header of the request. Every function throws ServiceError `storage_unavailable`. */
-export type Users = {
-  /** @throws UserError `taken` */
-  signUp(credentials: Credentials): Promise<Session>;
-  /** Deletes the account of a failed sign-up. */
-  delete(session: Session): Promise<void>;
-  /** @throws UserError `unknown` */
-  logIn(credentials: Credentials): Promise<Session>;
-  logOut(cookie: string): Promise<Cookies>;
-  currentSession(cookie: string): Promise<Session | null>;
-  /** Replaces every session by a new one. @throws UserError `unknown` */
-  changePassword(cookie: string, passwords: { current: string; next: string }): Promise<Cookies>;
-  /** Ends every session. Returns the id of the account, or null for an unknown address. */
-  setPassword(credentials: Credentials): Promise<string | null>;
-  /** @throws UserError `unknown` */
-  remove(cookie: string, password: string): Promise<Cookies>;
-};
-
 const cookiePrefix = 'undertone';
 const sessionSeconds = 7 * 86_400;
 const refreshSeconds = 86_400;
@@ -51,13 +33,16 @@ function cookieHeader(cookies: Cookies): string {
   return cookies.map((line) => line.split(';')[0]).join('; ');
 }
 
+type Users = ReturnType<typeof createUsers>;
+
+/** `cookie` is the header of the request. Every function throws ServiceError `storage_unavailable`. */
 export function createUsers(options: {
   readonly database: Database;
   readonly kind: DatabaseKind;
   readonly secret: string;
   /** Sets the attribute Secure of cookies. */
   readonly secure: boolean;
-}): Users {
+}) {
   const { database } = options;
   const { api, $context } = configure(options);
   const headersOf = (cookie: string) => new Headers({ cookie });
@@ -110,7 +95,8 @@ export function createUsers(options: {
 
   return {
     currentSession,
-    async signUp(body) {
+    /** @throws UserError `taken` */
+    async signUp(body: Credentials): Promise<Session> {
       await deleteIncomplete(body.email);
       const signUp = api.signUpEmail({ body: { ...body, name: '' }, returnHeaders: true });
       // The table refuses the second of two parallel sign-ups, and better-auth reports another error.
@@ -119,26 +105,33 @@ export function createUsers(options: {
       });
       return sessionIn(headers);
     },
-    async delete({ session }) {
+    /** Deletes the account of a failed sign-up. */
+    async delete({ session }: Session): Promise<void> {
       await runQuery(database.deleteFrom('user').where('id', '=', session.owner).execute());
     },
-    async logIn(body) {
+    /** @throws UserError `unknown` */
+    async logIn(body: Credentials): Promise<Session> {
       const { headers } = await call(api.signInEmail({ body, returnHeaders: true }));
       await call(sweep());
       const session = await sessionIn(headers);
       await endOldestSessions(session.session.owner);
       return session;
     },
-    async logOut(cookie) {
+    async logOut(cookie: string): Promise<Cookies> {
       const signOut = api.signOut({ headers: headersOf(cookie), returnHeaders: true });
       return (await call(signOut)).headers.getSetCookie();
     },
-    async changePassword(cookie, { current, next }) {
+    /** Replaces every session by a new one. @throws UserError `unknown` */
+    async changePassword(
+      cookie: string,
+      { current, next }: { readonly current: string; readonly next: string },
+    ): Promise<Cookies> {
       const body = { currentPassword: current, newPassword: next, revokeOtherSessions: true };
       const changed = api.changePassword({ body, headers: headersOf(cookie), returnHeaders: true });
       return (await call(changed)).headers.getSetCookie();
     },
-    async setPassword({ email, password }) {
+    /** Ends every session. Returns the id of the account, or null for an unknown address. */
+    async setPassword({ email, password }: Credentials): Promise<string | null> {
       const query = sql<{ id: string }>`select "user"."id" from "user"
         join "account" on "account"."userId" = "user"."id" where "user"."email" = ${email.toLowerCase()}`;
       const id = (await runQuery(query.execute(database))).rows[0]?.id;
@@ -148,7 +141,8 @@ export function createUsers(options: {
       await call(internalAdapter.deleteUserSessions(id));
       return id;
     },
-    async remove(cookie, password) {
+    /** @throws UserError `unknown` */
+    async remove(cookie: string, password: string): Promise<Cookies> {
       const deleted = api.deleteUser({ body: { password }, headers: headersOf(cookie), returnHeaders: true });
       return (await call(deleted)).headers.getSetCookie();
     },

@@ -3,13 +3,6 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { isToken, scopes } from './token-format.ts';
 import { type Principal, type TokenRecord, type TokenTableAccess, toRecord } from './token-table.ts';
 
-type Verifier = {
-  /** Returns null for an unknown, expired or revoked token. @throws ServiceError `storage_unavailable` */
-  verify(token: string): Promise<Principal | null>;
-  /** Removes matching tokens from the caches. */
-  forget(matches: (record: TokenRecord) => boolean): void;
-};
-
 /** Maximum delay of a revocation, or of a new token after its refusal, in other processes. */
 const acceptedForMs = 2000;
 const refusedForMs = 900;
@@ -31,7 +24,7 @@ export function createVerifier(options: {
   readonly now: () => number;
   /** Called with the id of every accepted token. */
   readonly onUse: (id: string) => void;
-}): Verifier {
+}) {
   const { table, now, onUse } = options;
   const staticHash = options.staticToken === null ? null : sha256(options.staticToken);
   const accepted = createCache<TokenRecord>({ size: cacheSize, lifetimeMs: acceptedForMs, now });
@@ -43,6 +36,7 @@ export function createVerifier(options: {
   const isLive = ({ revokedAt, expiresAt }: TokenRecord) =>
     revokedAt === null && (expiresAt === null || expiresAt.getTime() > now());
 
+  /** Returns null for an unknown, expired or revoked token. @throws ServiceError `storage_unavailable` */
   async function verify(token: string): Promise<Principal | null> {
     const hash = sha256(token);
     if (staticHash !== null && timingSafeEqual(hash, staticHash)) return staticPrincipal;
@@ -88,6 +82,7 @@ export function createVerifier(options: {
     return record;
   }
 
+  /** Removes matching tokens from the caches. */
   function forget(matches: (record: TokenRecord) => boolean): void {
     revocations++;
     pending.clear();
@@ -103,21 +98,14 @@ export function sha256(text: string): Buffer {
 }
 
 /** A bounded cache with a time to live, which evicts the oldest entry. */
-type Cache<Value> = {
-  get(key: string): Value | undefined;
-  set(key: string, value: Value): void;
-  delete(key: string): void;
-  deleteWhere(matches: (value: Value) => boolean): void;
-};
-
 export function createCache<Value>(options: {
   readonly size: number;
   readonly lifetimeMs: number;
   readonly now: () => number;
-}): Cache<Value> {
+}) {
   const entries = new Map<string, { readonly value: Value; readonly at: number }>();
   return {
-    get(key) {
+    get(key: string): Value | undefined {
       const entry = entries.get(key);
       const age = entry === undefined ? 0 : options.now() - entry.at;
       // A negative age means that the clock was set back: the entry would never expire.
@@ -125,13 +113,13 @@ export function createCache<Value>(options: {
       entries.delete(key);
       return undefined;
     },
-    set(key, value) {
+    set(key: string, value: Value): void {
       entries.delete(key);
       if (entries.size >= options.size) entries.delete(entries.keys().next().value as string);
       entries.set(key, { value, at: options.now() });
     },
-    delete: (key) => void entries.delete(key),
-    deleteWhere(matches) {
+    delete: (key: string) => void entries.delete(key),
+    deleteWhere(matches: (value: Value) => boolean): void {
       for (const [key, { value }] of entries) if (matches(value)) entries.delete(key);
     },
   };

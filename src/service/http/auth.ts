@@ -58,24 +58,20 @@ export function unauthorized(got: string): ServiceError {
 
 // Rate limits by token and by address, applied before the body is read.
 
-type RateLimits = {
-  /** Call before the token is verified, so that guesses count too. @throws ServiceError `rate_limited` */
-  address(context: Context): Promise<void>;
-  /** @throws ServiceError `rate_limited` */
-  token(context: Context, id: string): Promise<void>;
-};
+type RateLimits = ReturnType<typeof createRateLimits>;
 
 /** @param store null for the memory of this process */
 export function createRateLimits(
   { addressRate, tokenRate }: Pick<Config, 'addressRate' | 'tokenRate'>,
   store: RateLimiterFactory | null,
-): RateLimits {
+) {
   const address = createLimit('address', addressRate, store);
   const token = createLimit('token', tokenRate, store);
   return {
-    // The address of a connection costs a system call.
-    address: (context) => address(context, () => context.ip),
-    token: (context, id) => token(context, () => id),
+    /** Call before the token is verified, so that guesses count too. The address costs a system call. @throws ServiceError `rate_limited` */
+    address: (context: Context) => address(context, () => context.ip),
+    /** @throws ServiceError `rate_limited` */
+    token: (context: Context, id: string) => token(context, () => id),
   };
 }
 

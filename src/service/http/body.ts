@@ -217,20 +217,12 @@ export function overByteShare(): ServiceError {
 
 // The bytes of a body in blocks that own their ArrayBuffer, so that they can be transferred to another thread.
 
-type Blocks = {
-  add(chunk: Buffer): void;
-  /** Removes and returns the full blocks. */
-  takeFull(): readonly Uint8Array[];
-  /** Removes and returns all blocks; the last one may be short. */
-  takeAll(): readonly Uint8Array[];
-};
-
 /** Chunks of at least this length become blocks without a copy; shorter chunks share a block. */
 const minOwnBlockBytes = 16_384;
 const sharedBlockBytes = 65_536;
 
 /** Allocates by the bytes that arrived, not by Content-Length. */
-export function createBlocks(): Blocks {
+export function createBlocks() {
   let full: Uint8Array[] = [];
   let open: Buffer | null = null;
   let filled = 0;
@@ -249,6 +241,7 @@ export function createBlocks(): Blocks {
     if (copied < chunk.length) append(chunk.subarray(copied));
   }
 
+  /** Removes and returns the full blocks. */
   function takeFull(): readonly Uint8Array[] {
     const taken = full;
     full = [];
@@ -256,14 +249,15 @@ export function createBlocks(): Blocks {
   }
 
   return {
-    add(chunk) {
+    add(chunk: Buffer) {
       const isOwnBlock = chunk.length >= minOwnBlockBytes && chunk.length === chunk.buffer.byteLength;
       if (!isOwnBlock) return append(chunk);
       close();
       full.push(chunk);
     },
     takeFull,
-    takeAll() {
+    /** Removes and returns all blocks; the last one may be short. */
+    takeAll(): readonly Uint8Array[] {
       close();
       return takeFull();
     },

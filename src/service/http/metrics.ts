@@ -30,23 +30,11 @@ type RequestMetrics = {
 
 type StreamSources = { sessions(): number; bytes(): number };
 
-export type Metrics = {
-  readonly contentType: string;
-  text(): Promise<string>;
-  record(request: RequestMetrics): void;
-  /** The gauges read the sources at each scrape. */
-  addGauges(sources: MetricSources): void;
-  /** @param sources open sessions, and the bytes of their audio */
-  addStreams(sources: StreamSources): SessionMetrics;
-  /** @param read failed attempts since the start */
-  addWriteFailures(read: () => Readonly<Record<BackgroundWrite, number>>): void;
-  /** The gauges are NaN while `readStats` fails. */
-  addJobGauges(readStats: () => Promise<JobStats>, waits: () => number): void;
-};
+export type Metrics = ReturnType<typeof createMetrics>;
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -76,16 +64,22 @@ export function createMetrics(): Metrics {
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
-    record: ({ route, method, status, ms, stages }) => {
+    record: ({ route, method, status, ms, stages }: RequestMetrics) => {
       countOf(`${status} ${method} ${route}`, () => requests.labels(route, method, String(status))).inc();
       timerOf(route, () => seconds.labels(route)).observe(ms / 1000);
       for (const { name, ms } of stages)
         stageTimerOf(name, () => stageSeconds.labels(name)).observe(ms / 1000);
     },
-    addGauges: (sources) => addGauges(registers, sources),
-    addStreams: (sources) => addStreams(registers, sources),
-    addWriteFailures: (read) => addWriteFailures(registers, read),
-    addJobGauges: (readStats, waits) => addJobGauges(registers, readStats, waits),
+    /** The gauges read the sources at each scrape. */
+    addGauges: (sources: MetricSources) => addGauges(registers, sources),
+    /** @param sources open sessions, and the bytes of their audio */
+    addStreams: (sources: StreamSources) => addStreams(registers, sources),
+    /** @param read failed attempts since the start */
+    addWriteFailures: (read: () => Readonly<Record<BackgroundWrite, number>>) =>
+      addWriteFailures(registers, read),
+    /** The gauges are NaN while `readStats` fails. */
+    addJobGauges: (readStats: () => Promise<JobStats>, waits: () => number) =>
+      addJobGauges(registers, readStats, waits),
   };
 }
 

@@ -11,13 +11,7 @@ import { closeSlowly, errorBody, errorHeaders, isLingering } from './errors.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
 
-export type HttpServer = {
-  readonly server: Server;
-  listen(address: Address): Promise<string>;
-  /** Stops listening, after the backlog is accepted. Resolves when all requests have been answered and their connections closed. */
-  drain(): Promise<void>;
-  destroy(): void;
-};
+export type HttpServer = ReturnType<typeof createHttpServer>;
 
 const headersMs = 10_000;
 const keepAliveMs = 65_000;
@@ -45,7 +39,7 @@ type TimeLimits = {
   readonly jobSeconds?: number;
 };
 
-export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: TimeLimits): HttpServer {
+export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: TimeLimits) {
   const requestMs = Math.max(1000, 1000 * seconds);
   const jobRequestMs = Math.max(requestMs, 1000 * jobSeconds);
   const server = createServer({
@@ -93,8 +87,9 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
   server.on('connect', (_request, socket) => rejectRequest({ code: 'CONNECT' }, socket, responses));
   return {
     server,
-    listen: (address) => listen(server, address),
-    drain: () => {
+    listen: (address: Address): Promise<string> => listen(server, address),
+    /** Stops listening, after the backlog is accepted. Resolves when all requests have been answered and their connections closed. */
+    drain: (): Promise<void> => {
       closing = backlogAccepted(server);
       return drain(server, closing, responses, sockets);
     },

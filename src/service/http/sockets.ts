@@ -41,7 +41,7 @@ export type Sockets = {
 };
 
 /** Whether the client has answered the last ping. */
-type Client = LimitedSocket & { answered: boolean };
+type Client = ReturnType<ReturnType<typeof createFrameLimiter>['limit']> & { answered: boolean };
 
 /** @param sessions that the service can have */
 export function createSockets(sessions: number): Sockets {
@@ -144,21 +144,8 @@ const framesPerTurn = 1000;
 const noBytes = Buffer.alloc(0);
 const cachedAccounts = { size: 10_000, lifetimeMs: 60_000 };
 
-type FrameLimiter = {
-  /**
-   * Call before ws reads from the socket.
-   * @param onExceeded called once, when a frame exceeds a limit of the connection. This read and later ones are discarded.
-   */
-  limit(socket: Socket, account: string, onExceeded: () => void): LimitedSocket;
-};
-
-type LimitedSocket = {
-  /** Whether bytes wait for the account or the process; the socket is not read meanwhile. */
-  isWaiting(): boolean;
-};
-
 /** @param framesPerSecond of one account. Its connections are read later when they send more. */
-function createFrameLimiter(framesPerSecond: number): FrameLimiter {
+function createFrameLimiter(framesPerSecond: number) {
   const accounts = createCache<TokenBucket>({ ...cachedAccounts, now: () => performance.now() });
   const turn = createTurn();
 
@@ -169,7 +156,11 @@ function createFrameLimiter(framesPerSecond: number): FrameLimiter {
   }
 
   return {
-    limit(socket, account, onExceeded) {
+    /**
+     * Call before ws reads from the socket.
+     * @param onExceeded called once, when a frame exceeds a limit of the connection. This read and later ones are discarded.
+     */
+    limit(socket: Socket, account: string, onExceeded: () => void) {
       const push = socket.push.bind(socket);
       const count = createFrameCounter();
       let reads: Buffer[] = [];
@@ -222,6 +213,7 @@ function createFrameLimiter(framesPerSecond: number): FrameLimiter {
         }
         return discard();
       };
+      /** Whether bytes wait for the account or the process; the socket is not read meanwhile. */
       return { isWaiting: () => waiting };
     },
   };

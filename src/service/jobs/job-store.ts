@@ -53,35 +53,16 @@ type NewJob = {
   readonly expiresAt: number;
 };
 
-/** Promises reject with ServiceError `storage_unavailable`. */
-export type JobStore = {
-  /** `duplicate_key`: another job of the owner has the idempotency key. */
-  insert(job: NewJob): Promise<'inserted' | 'duplicate_key' | 'owner_missing'>;
-  find(owner: JobOwner, id: string): Promise<JobRow | null>;
-  findByKey(owner: JobOwner, idempotencyKey: string): Promise<JobRow | null>;
-  /** Up to `count` jobs, newest first, older than `before` unless null. */
-  list(owner: JobOwner, before: ListedRow | null, count: number): Promise<ListedRow[]>;
-  /** Reads a job of any owner, for workers. */
-  read(id: string): Promise<JobRow | null>;
-  /** Returns those of `ids` that have not ended. */
-  findOpen(ids: readonly string[]): Promise<string[]>;
-  /** Returns false when the job has ended or was deleted: one of several workers succeeds. */
-  finish(id: string, outcome: Outcome, body: string, expiresAt: number): Promise<boolean>;
-  /** Makes the idempotency key available for another job. */
-  releaseKey(id: string): Promise<void>;
-  delete(id: string): Promise<void>;
-  /** Deletes a job that has not ended. Returns false otherwise. */
-  cancel(id: string): Promise<boolean>;
-  /** Identifies the database. */
-  installationId(): Promise<string>;
-};
+export type JobStore = ReturnType<typeof createJobStore>;
 
-/** @param now milliseconds since 1970 */
-export function createJobStore(database: Database, now: () => number = Date.now): JobStore {
+/** Promises reject with ServiceError `storage_unavailable`. @param now milliseconds since 1970 */
+export function createJobStore(database: Database, now: () => number = Date.now) {
   let instance: string | null = null;
   const live = () => database.selectFrom('jobs').selectAll().where('expires_at', '>', now());
   return {
-    async insert({ id, owner, idempotencyKey, digest, metadata, expiresAt }) {
+    /** `duplicate_key`: another job of the owner has the idempotency key. */
+    async insert(job: NewJob): Promise<'inserted' | 'duplicate_key' | 'owner_missing'> {
+      const { id, owner, idempotencyKey, digest, metadata, expiresAt } = job;
       const row = {
         id,
         holder: owner.key,
@@ -101,10 +82,12 @@ export function createJobStore(database: Database, now: () => number = Date.now)
         throw databaseUnavailable(error);
       }
     },
-    find: (owner, id) => first(live().where('holder', '=', owner.key).where('id', '=', id)),
-    findByKey: (owner, key) =>
+    find: (owner: JobOwner, id: string): Promise<JobRow | null> =>
+      first(live().where('holder', '=', owner.key).where('id', '=', id)),
+    findByKey: (owner: JobOwner, key: string): Promise<JobRow | null> =>
       first(live().where('holder', '=', owner.key).where('idempotency_key', '=', key)),
-    async list(owner, before, count) {
+    /** Up to `count` jobs, newest first, older than `before` unless null. */
+    async list(owner: JobOwner, before: ListedRow | null, count: number): Promise<ListedRow[]> {
       const all = database
         .selectFrom('jobs')
         .select(listed)
@@ -118,31 +101,37 @@ export function createJobStore(database: Database, now: () => number = Date.now)
       });
       return runQuery(older.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(count).execute());
     },
-    read: (id) => first(live().where('id', '=', id)),
-    async findOpen(ids) {
+    /** Reads a job of any owner, for workers. */
+    read: (id: string): Promise<JobRow | null> => first(live().where('id', '=', id)),
+    /** Returns those of `ids` that have not ended. */
+    async findOpen(ids: readonly string[]): Promise<string[]> {
       const all = database.selectFrom('jobs').select('id').where('id', 'in', ids);
       const open = all.where('outcome', 'is', null).where('expires_at', '>', now());
       return (await runQuery(open.execute())).map(({ id }) => id);
     },
-    async finish(id, outcome, body, expiresAt) {
+    /** Returns false when the job has ended or was deleted: one of several workers succeeds. */
+    async finish(id: string, outcome: Outcome, body: string, expiresAt: number): Promise<boolean> {
       const open = database.updateTable('jobs').where('id', '=', id).where('outcome', 'is', null);
       const ended = open.set({ outcome, body, finished_at: now(), expires_at: expiresAt });
       const { numUpdatedRows } = await runQuery(ended.executeTakeFirst());
       return numUpdatedRows > 0n;
     },
-    async releaseKey(id) {
+    /** Makes the idempotency key available for another job. */
+    async releaseKey(id: string): Promise<void> {
       const row = database.updateTable('jobs').where('id', '=', id);
       await runQuery(row.set({ idempotency_key: null, digest: null }).execute());
     },
-    async delete(id) {
+    async delete(id: string): Promise<void> {
       await runQuery(database.deleteFrom('jobs').where('id', '=', id).execute());
     },
-    async cancel(id) {
+    /** Deletes a job that has not ended. Returns false otherwise. */
+    async cancel(id: string): Promise<boolean> {
       const open = database.deleteFrom('jobs').where('id', '=', id).where('outcome', 'is', null);
       const { numDeletedRows } = await runQuery(open.executeTakeFirst());
       return numDeletedRows > 0n;
     },
-    async installationId() {
+    /** Identifies the database. */
+    async installationId(): Promise<string> {
       const only = () => runQuery(database.selectFrom('installation').select('id').executeTakeFirstOrThrow());
       instance ??= (await only()).id;
       return instance;

@@ -51,12 +51,12 @@ export type Jobs = {
   readonly uploads: Uploads;
   digest(request: DigestInput): string;
   createId(): string;
-  /** See QueueSlots. */
+  /** See createQueueSlots. */
   reserveSlots<T>(owner: JobOwner, count: number, work: () => Promise<T>): Promise<T>;
   /** See createJob. */
   create(id: string, request: JobRequest): Promise<StoredJob>;
   find(owner: JobOwner, id: string): Promise<StoredJob | null>;
-  readonly waits: JobWaits;
+  readonly waits: ReturnType<typeof createJobWaits>;
   /** Newest first, older than the job `after`. Returns null for an unknown `after`. */
   list(owner: JobOwner, after: string | null): Promise<JobPage | null>;
   hasKey(owner: JobOwner, idempotencyKey: string): Promise<boolean>;
@@ -102,7 +102,7 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
     onLost: options.onUploadThreadLost,
   });
   const waits = createJobWaits(store);
-  const slots: QueueSlots = createQueueSlots({
+  const slots = createQueueSlots({
     size: settings.queue,
     countUsed: (owner) => withRedis(() => countWaiting(queues, owner)),
   });
@@ -221,21 +221,17 @@ function readPayload(encrypted: EncryptedPayload, id: string, cipher: Cipher): P
 
 // Admission to the queue: jobs that wait, and those of requests in progress, share its slots as a FairBudget.
 
-type QueueSlots = {
-  /** Reserves slots until `work` has added the jobs. @throws ServiceError `overloaded` when the owner's share is smaller */
-  reserve<T>(owner: string, count: number, work: () => Promise<T>): Promise<T>;
-};
-
 const retryAfterSeconds = 5;
 
 export function createQueueSlots(options: {
   readonly size: number;
   /** Counts the jobs in the queue. */
   countUsed(owner: string): Promise<ExternalUse>;
-}): QueueSlots {
+}) {
   const budget = createFairBudget(options.size, { firstAmount: 1 });
   return {
-    async reserve(owner, count, work) {
+    /** Reserves slots until `work` has added the jobs. @throws ServiceError `overloaded` when the owner's share is smaller */
+    async reserve<T>(owner: string, count: number, work: () => Promise<T>): Promise<T> {
       if (count === 0) return work();
       const used = await options.countUsed(owner);
       const reservation = budget.open([owner]);
@@ -255,22 +251,11 @@ export function createQueueSlots(options: {
 
 // Requests that wait for the end of a job: one query at a time asks the database about all jobs that are waited for.
 
-type JobWaits = {
-  /**
-   * Resolves when the job has ended or is gone, after `ms`, and when `signal` aborts; at once after `end`, and when the
-   * owner has its share of the waits.
-   */
-  wait(owner: JobOwner, id: string, ms: number, signal: AbortSignal): Promise<void>;
-  count(): number;
-  /** Resolves every wait, now and later. */
-  end(): void;
-};
-
 const pollMs = 250;
 /** Each is an open request. */
 const maxWaits = 1024;
 
-export function createJobWaits(store: Pick<JobStore, 'findOpen'>): JobWaits {
+export function createJobWaits(store: Pick<JobStore, 'findOpen'>) {
   /** Ids of jobs by the function that resolves their wait. */
   const waits = new Map<() => void, string>();
   const budget = createFairBudget(maxWaits);
@@ -294,7 +279,11 @@ export function createJobWaits(store: Pick<JobStore, 'findOpen'>): JobWaits {
   }
 
   return {
-    async wait(owner, id, ms, signal) {
+    /**
+     * Resolves when the job has ended or is gone, after `ms`, and when `signal` aborts; at once after `end`, and when the
+     * owner has its share of the waits.
+     */
+    async wait(owner: JobOwner, id: string, ms: number, signal: AbortSignal): Promise<void> {
       const reservation = budget.open([owner.key]);
       if (ended || signal.aborted || !reservation.add(1)) return;
       const { promise, resolve } = deferred<void>();
@@ -309,6 +298,7 @@ export function createJobWaits(store: Pick<JobStore, 'findOpen'>): JobWaits {
       reservation.release();
     },
     count: () => waits.size,
+    /** Resolves every wait, now and later. */
     end: () => {
       ended = true;
       for (const resolve of waits.keys()) resolve();

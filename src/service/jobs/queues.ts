@@ -15,19 +15,8 @@ type NewEntry = {
   readonly createdAt: number;
 };
 
-export type JobQueue = {
-  readonly name: string;
-  readonly queue: Queue<EncryptedPayload>;
-  /** Has no effect when the queue has the job. */
-  add(entry: NewEntry): Promise<void>;
-  /** Called first when a worker starts a job. */
-  markStarted(job: Job<EncryptedPayload>): Promise<void>;
-  /** Puts a started job back with a new priority and exponential backoff. */
-  delay(job: Job<EncryptedPayload>, owner: string, token: string | undefined): Promise<never>;
-  /** Returns false when a worker runs the job. */
-  remove(job: Job<EncryptedPayload>, owner: string): Promise<boolean>;
-  countWaiting(owner: string): Promise<number>;
-};
+export type QueueJob = Job<EncryptedPayload>;
+export type JobQueue = ReturnType<typeof toJobQueue>;
 
 /** Jobs start in `analyses`; those with long recordings move to `long`. */
 export type Queues = {
@@ -72,25 +61,29 @@ export function openQueues(redis: Redis, cipher: Cipher): Queues {
 
 function toJobQueue(
   queue: Queue<EncryptedPayload>,
-  priorities: FairPriority,
+  priorities: ReturnType<typeof createFairPriority>,
   { pseudonym }: Cipher,
-): JobQueue {
+) {
   return {
     name: queue.name,
     queue,
-    async add({ id, owner, payload, createdAt }) {
+    /** Has no effect when the queue has the job. */
+    async add({ id, owner, payload, createdAt }: NewEntry): Promise<void> {
       const priority = await priorities.next(pseudonym(owner));
       await queue.add('job', payload, { jobId: id, priority, timestamp: createdAt });
     },
-    async markStarted(job) {
+    /** Called first when a worker starts a job. */
+    async markStarted(job: QueueJob): Promise<void> {
       const shift = await priorities.advance(job.priority);
       if (shift > 0) void rebase(queue, shift).catch(() => {});
     },
-    async delay(job, owner, token) {
+    /** Puts a started job back with a new priority and exponential backoff. */
+    async delay(job: QueueJob, owner: string, token: string | undefined): Promise<never> {
       await job.changePriority({ priority: await priorities.next(pseudonym(owner)) });
       return moveToDelayed(job, delayMs(job), token);
     },
-    async remove(job, owner) {
+    /** Returns false when a worker runs the job. */
+    async remove(job: QueueJob, owner: string): Promise<boolean> {
       try {
         await job.remove();
       } catch (error) {
@@ -100,7 +93,7 @@ function toJobQueue(
       await priorities.remove(pseudonym(owner));
       return true;
     },
-    countWaiting: (owner) => priorities.countWaiting(pseudonym(owner)),
+    countWaiting: (owner: string) => priorities.countWaiting(pseudonym(owner)),
   };
 }
 
@@ -129,7 +122,7 @@ export function connectionOptions(redis: Redis) {
 
 // State of jobs in the queues, and totals.
 
-type QueuedJob = { readonly job: Job<EncryptedPayload>; readonly queue: JobQueue };
+type QueuedJob = { readonly job: QueueJob; readonly queue: JobQueue };
 
 export type JobStats = {
   readonly waiting: number;
@@ -193,20 +186,6 @@ async function sumOf(counts: readonly Promise<number>[]): Promise<number> {
 // more than the last tag of its owner or than the tag of the job in service, whichever is larger. Owners with many jobs
 // alternate, and the first job of another owner does not wait behind them.
 
-type FairPriority = {
-  /** Assigns the priority of the owner's next job. */
-  next(owner: string): Promise<number>;
-  /**
-   * Called when a worker starts a job. Returns the amount to subtract from the priorities of waiting jobs, which is
-   * positive only when priorities approach the maximum.
-   */
-  advance(priority: number): Promise<number>;
-  /** Called when a waiting job of the owner is removed. */
-  remove(owner: string): Promise<void>;
-  /** Counts waiting jobs of the owner. Removed jobs may count until their tag is served. */
-  countWaiting(owner: string): Promise<number>;
-};
-
 /** BullMQ's largest priority. */
 export const maxPriority = 2 ** 21 - 1;
 /** Priorities are rebased above this tag, so half of the range is left for waiting jobs. */
@@ -239,14 +218,21 @@ const scripts = {
 } as const;
 
 /** @param name of the queue */
-export function createFairPriority(redis: Redis, name: string): FairPriority {
+export function createFairPriority(redis: Redis, name: string) {
   const keys = [`undertone:turns:${name}`, `undertone:served:${name}`] as const;
   const run = async (script: keyof typeof scripts, argument: string | number) =>
     Number(await redis.eval(scripts[script], keys.length, ...keys, argument));
   return {
-    next: async (owner) => Math.min(maxPriority, await run('next', owner)),
-    advance: (priority) => run('advance', priority),
-    remove: async (owner) => void (await run('remove', owner)),
-    countWaiting: (owner) => run('countWaiting', owner),
+    /** Assigns the priority of the owner's next job. */
+    next: async (owner: string) => Math.min(maxPriority, await run('next', owner)),
+    /**
+     * Called when a worker starts a job. Returns the amount to subtract from the priorities of waiting jobs, which is
+     * positive only when priorities approach the maximum.
+     */
+    advance: (priority: number) => run('advance', priority),
+    /** Called when a waiting job of the owner is removed. */
+    remove: async (owner: string) => void (await run('remove', owner)),
+    /** Counts waiting jobs of the owner. Removed jobs may count until their tag is served. */
+    countWaiting: (owner: string) => run('countWaiting', owner),
   };
 }

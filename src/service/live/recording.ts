@@ -1,23 +1,16 @@
 /** The audio of a session, as the client sent it, in blocks that can be transferred to a worker. */
 import { frameBytesOf, type SampleFormat } from '../../engine/index.ts';
 
-export type Recording = {
-  /** Complete frames: samples of every channel. */
-  frames(): number;
-  append(bytes: Uint8Array): void;
-  /** A copy of the frames from `start` to `end`, in shared memory. */
-  slice(start: number, end: number): Uint8Array;
-  /** All complete frames, in blocks. The recording is empty afterwards. */
-  take(): Uint8Array[];
-};
+export type Recording = ReturnType<typeof createRecording>;
 
 const blockBytes = 256 * 1024;
 
-export function createRecording(format: Pick<SampleFormat, 'encoding' | 'channels'>): Recording {
+export function createRecording(format: Pick<SampleFormat, 'encoding' | 'channels'>) {
   const frameBytes = frameBytesOf(format);
   let blocks: Uint8Array[] = [];
   let length = 0;
 
+  /** Complete frames: samples of every channel. */
   const frames = () => Math.floor(length / frameBytes);
 
   function append(bytes: Uint8Array): void {
@@ -31,6 +24,7 @@ export function createRecording(format: Pick<SampleFormat, 'encoding' | 'channel
     }
   }
 
+  /** A copy of the frames from `start` to `end`, in shared memory. */
   function slice(start: number, end: number): Uint8Array {
     const [from, to] = [start * frameBytes, end * frameBytes];
     const bytes = new Uint8Array(new SharedArrayBuffer(to - from));
@@ -44,6 +38,7 @@ export function createRecording(format: Pick<SampleFormat, 'encoding' | 'channel
     return bytes;
   }
 
+  /** All complete frames, in blocks. The recording is empty afterwards. */
   function take(): Uint8Array[] {
     const bytes = frames() * frameBytes;
     const parts = blocks.map((block, index) => block.subarray(0, Math.max(0, bytes - index * blockBytes)));

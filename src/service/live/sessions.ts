@@ -15,21 +15,7 @@ type Client = {
   readonly requestId: string;
 };
 
-export type Sessions = {
-  /** @throws ServiceError `overloaded` or `rate_limited` when the account may not open a session now */
-  admit(account: string): void;
-  open(connection: Connection, client: Client): Session;
-  count(): number;
-  /**
-   * Ends the sessions of revoked tokens and deleted accounts, and counts the owners of tokens. Called every 2 s.
-   * @throws ServiceError `storage_unavailable`
-   */
-  refresh(): Promise<void>;
-  /** Ends every session with its report. */
-  drain(): void;
-  /** Ends every session at once. */
-  abort(): void;
-};
+export type Sessions = ReturnType<typeof createSessions>;
 
 type SessionsOptions = {
   readonly config: Pick<Config, 'stream' | 'deadlineSeconds'>;
@@ -47,14 +33,7 @@ type SessionsOptions = {
 const accountShare = 1 / 2;
 const keptShare = 1 / 4;
 
-export function createSessions({
-  config,
-  pool,
-  tokens,
-  budget,
-  usage,
-  ...shared
-}: SessionsOptions): Sessions {
+export function createSessions({ config, pool, tokens, budget, usage, ...shared }: SessionsOptions) {
   const { accountSessions, idleSeconds, maxSeconds, sessions: maxSessions } = config.stream;
   const open = new Map<Session, Client>();
   const kept = new Map<Session, Client>();
@@ -65,6 +44,7 @@ export function createSessions({
     [...among.values()].filter((client) => client.account === account).length;
   let severalOwners = true;
 
+  /** @throws ServiceError `overloaded` or `rate_limited` when the account may not open a session now */
   function admit(account: string): void {
     if (open.size >= maxSessions) {
       throw new ServiceError(
@@ -88,7 +68,7 @@ export function createSessions({
 
   return {
     admit,
-    open(connection, client) {
+    open(connection: Connection, client: Client): Session {
       const { account, principal, requestId } = client;
       const session: Session = new Session({
         ...shared,
@@ -109,14 +89,20 @@ export function createSessions({
       return session;
     },
     count: () => open.size,
-    async refresh() {
+    /**
+     * Ends the sessions of revoked tokens and deleted accounts, and counts the owners of tokens. Called every 2 s.
+     * @throws ServiceError `storage_unavailable`
+     */
+    async refresh(): Promise<void> {
       const revoked = new Set(await tokens.findRevoked([...open.values()].map(({ principal }) => principal)));
       for (const [session, { principal }] of open) if (revoked.has(principal)) session.revoke();
       severalOwners = await tokens.hasSeveralOwners();
     },
+    /** Ends every session with its report. */
     drain: () => {
       for (const session of [...open.keys()]) session.drain();
     },
+    /** Ends every session at once. */
     abort: () => {
       for (const session of [...open.keys()]) session.abort();
     },

@@ -81,17 +81,12 @@ export type Step = {
   readonly cause: 'turn.end' | 'session.end' | null;
 };
 
-export type Schedule = {
-  /** The steps that became due, in order. @param frames received so far */
-  advance(frames: number): Step[];
-  /** An additional step at the end of what was received. */
-  force(frames: number, cause: NonNullable<Step['cause']>): Step;
-};
+export type Schedule = ReturnType<typeof createSchedule>;
 
 export function createSchedule({
   sample_rate_hz,
   interval_s,
-}: Pick<SessionConfig, 'sample_rate_hz' | 'interval_s'>): Schedule {
+}: Pick<SessionConfig, 'sample_rate_hz' | 'interval_s'>) {
   const positionOf = (index: number) => Math.floor(index * stepSeconds * sample_rate_hz);
   const intervalSteps = interval_s / stepSeconds;
   let last = 0;
@@ -104,7 +99,8 @@ export function createSchedule({
   }
 
   return {
-    advance(frames) {
+    /** The steps that became due, in order. @param frames received so far */
+    advance(frames: number): Step[] {
       const steps: Step[] = [];
       while (positionOf(last + 1) <= frames) {
         last++;
@@ -112,7 +108,8 @@ export function createSchedule({
       }
       return steps;
     },
-    force: (frames, cause) => stepTo(frames, { measure: false, cause }),
+    /** An additional step at the end of what was received. */
+    force: (frames: number, cause: NonNullable<Step['cause']>) => stepTo(frames, { measure: false, cause }),
   };
 }
 
