@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
 
-/** The files of Swagger UI that src/service/http/routes/docs.ts serves. */
+/** The files of Swagger UI that src/service/http/routes/pages.ts serves. */
 const swaggerUi = {
   name: 'swagger-ui',
   generateBundle() {

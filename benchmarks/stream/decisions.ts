@@ -4,8 +4,7 @@ import type { LiveResult, LiveState } from '../../src/engine/live.ts';
 import type { Stage } from '../../src/engine/timer.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { parseConfig } from '../../src/service/config.ts';
-import { createRecording } from '../../src/service/live/recording.ts';
-import { createSchedule } from '../../src/service/live/tasks.ts';
+import { createRecording, createSchedule } from '../../src/service/live/tasks.ts';
 
 /** A provisional message, and the sample that decides it. */
 export type Decision = { readonly type: string; readonly seconds: number };

@@ -6,10 +6,18 @@ import { escapeControls } from '../node/files.ts';
 import { entryFile, modelSets, shippedModels } from '../node/paths.ts';
 import { parseConfig } from '../service/config.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask, EmbedResult } from './analyze-thread.ts';
-import { type CliContext, countFiles, expected, showProgress, UsageError, writeLine } from './context.ts';
+import {
+  type CliContext,
+  countFiles,
+  expected,
+  mapInOrder,
+  parseJobs,
+  showProgress,
+  UsageError,
+  writeLine,
+} from './context.ts';
 import { checkStandardInput, displayPath, findInputs, readNamedFile } from './inputs.ts';
 import { createOutput, type OutputOptions, openEmbeddingsFile, outputNames, parseOutput } from './output.ts';
-import { mapInOrder, parseJobs } from './parallel.ts';
 import { checkInputs, type PartOptions, parseParts, partKind } from './parts.ts';
 import { rowUnits } from './tables.ts';
 

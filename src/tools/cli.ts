@@ -18,7 +18,7 @@ type Register = (program: Command, context: CliContext) => void;
 /** In the order of the help. Only the code of the wanted command is loaded. */
 const commands: Readonly<Record<string, () => Promise<Register>>> = {
   serve: async () => (await import('./serve.ts')).registerServe,
-  worker: async () => (await import('./worker.ts')).registerWorker,
+  worker: async () => (await import('./serve.ts')).registerWorker,
   analyze: async () => (await import('./analyze.ts')).registerAnalyze,
   bulk: async () => (await import('./bulk.ts')).registerBulk,
   listen: async () => (await import('./listen.ts')).registerListen,
@@ -28,9 +28,9 @@ const commands: Readonly<Record<string, () => Promise<Register>>> = {
   user: async () => (await import('./accounts.ts')).registerUser,
   keys: async () => (await import('./verify.ts')).registerKeys,
   verify: async () => (await import('./verify.ts')).registerVerify,
-  evaluate: async () => (await import('./evaluate/command.ts')).registerEvaluate,
+  evaluate: async () => (await import('./evaluate/evaluate.ts')).registerEvaluate,
   adapt: async () => (await import('./adapt/command.ts')).registerAdapt,
-  doctor: async () => (await import('./doctor.ts')).registerDoctor,
+  doctor: async () => (await import('./serve.ts')).registerDoctor,
   mcp: async () => (await import('./mcp.ts')).registerMcp,
 };
 

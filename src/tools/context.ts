@@ -1,5 +1,6 @@
-/** The environment, streams and exit of a command, its usage errors and its progress. */
+/** The environment, streams and exit of a command, its usage errors, its progress and its threads. */
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { escapeControls, escapeLines } from '../node/files.ts';
 
@@ -104,4 +105,61 @@ function formatSeconds(seconds: number): string {
 
 export function countFiles(count: number): string {
   return `${count} ${count === 1 ? 'file' : 'files'}`;
+}
+
+// Maps tasks over a pool of threads and yields the results in the order of the tasks.
+
+/**
+ * ONNX Runtime matches the process's command line recursively at its start, with 250 bytes of stack per character:
+ * 350 paths overflow Node's default of 4 MiB.
+ */
+function stackMebibytes(argv: readonly string[]): number {
+  const characters = argv.reduce((sum, argument) => sum + Buffer.byteLength(argument) + 1, 0);
+  return 4 + Math.ceil(characters / 2048);
+}
+
+/** Tasks per thread that may be submitted ahead of the oldest unfinished one. */
+const aheadPerThread = 16;
+
+type MapOptions<Task, Result> = {
+  readonly file: string;
+  readonly jobs: number;
+  readonly settings: object;
+  readonly tasks: readonly Task[];
+  /** The result of a task whose thread died. */
+  lost(task: Task, cause: Error): Result;
+};
+
+export async function* mapInOrder<Task, Result>(options: MapOptions<Task, Result>): AsyncGenerator<Result> {
+  const { tasks, lost } = options;
+  if (tasks.length === 0) return;
+  const threads = Math.min(options.jobs, tasks.length);
+  const { createThreadPool } = await import('../service/workers/threads.ts');
+  const pool = createThreadPool<Task, Result>({
+    threads,
+    file: options.file,
+    settings: options.settings,
+    stackMebibytes: stackMebibytes(process.argv),
+  });
+  // The tasks of a thread that cannot start fail below.
+  pool.started.catch(() => {});
+  const run = (task: Task) => pool.run(task, []).catch((cause: Error) => lost(task, cause));
+  const running: Promise<Result>[] = [];
+  try {
+    for (const task of tasks) {
+      running.push(run(task));
+      if (running.length >= threads * aheadPerThread) yield (await running.shift()) as Result;
+    }
+    while (running.length > 0) yield (await running.shift()) as Result;
+  } finally {
+    await Promise.all(running);
+    await pool.close();
+  }
+}
+
+export function parseJobs(text: string | undefined): number {
+  if (text === undefined) return availableParallelism();
+  if (!/^[1-9]\d{0,2}$/.test(text))
+    throw expected('an integer from 1 to 999', '--jobs', JSON.stringify(text));
+  return Number(text);
 }

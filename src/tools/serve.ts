@@ -1,13 +1,15 @@
-/** `undertone serve`, and what it prints when it is ready. */
+/** The commands of the service: `serve`, with what it prints when it is ready, `worker` and `doctor`. */
 
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { version } from '../node/paths.ts';
 import type { TokenRecord, Tokens } from '../service/admin.ts';
-import { type Config, isLoopback } from '../service/config.ts';
+import { type Config, ConfigError, isLoopback, parseConfig } from '../service/config.ts';
+import { describeServiceError, ServiceError, toServiceError } from '../service/errors.ts';
 import type { Welcome } from '../service/serve.ts';
-import type { CliContext } from './context.ts';
+import { type CliContext, expected } from './context.ts';
 
-const examples = `
+const serveExamples = `
 Settings come from the environment (UNDERTONE_PORT, UNDERTONE_TOKEN, ...); --host and --port take precedence.
 
 Examples:
@@ -27,7 +29,7 @@ export function registerServe(program: Command, terminal: CliContext): void {
       '--welcome',
       'print a first token when there is none, and a link that opens the playground signed in',
     )
-    .addHelpText('after', examples)
+    .addHelpText('after', serveExamples)
     .action(async (options: Options) => {
       const { serve } = await import('../service/serve.ts');
       const welcome: Welcome = async (service) => {
@@ -118,4 +120,82 @@ export async function printPlaygroundLink(
   if (!isLoopback(host) || publicUrl !== null || trustedProxies > 0) return;
   const code = await playgroundCodes.create();
   stdout.write(`playground, signed in (once, within 10 minutes): ${url}/#code=${code}\n`);
+}
+
+// `undertone worker`.
+
+const workerExamples = `
+Settings come from the environment, and are those of the service: UNDERTONE_REDIS_URL, UNDERTONE_DATABASE_URL,
+UNDERTONE_SECRET and UNDERTONE_RECEIPT_KEYS (or the same UNDERTONE_DATA_DIR), UNDERTONE_WORKERS, UNDERTONE_JOB_... Any number of hosts may work.
+SIGTERM waits UNDERTONE_SHUTDOWN_S for what is being analysed; then, or at a second signal, it goes back into the queue.
+
+Examples:
+  UNDERTONE_REDIS_URL=redis://127.0.0.1 undertone worker`;
+
+export function registerWorker(program: Command, terminal: CliContext): void {
+  program
+    .command('worker')
+    .alias('work')
+    .description('take jobs from the queue and analyse them')
+    .addHelpText('after', workerExamples)
+    .action(() => runWorker(terminal));
+}
+
+async function runWorker(terminal: CliContext): Promise<void> {
+  const config = parseConfig(terminal.env);
+  const { redisUrl } = config;
+  if (redisUrl === null) throw expected('redis://HOST', 'UNDERTONE_REDIS_URL', 'nothing');
+  const { startWorker } = await import('../service/worker.ts');
+  await startWorker({ ...config, redisUrl }, terminal);
+  terminal.stdout.write(`working with ${config.workers} threads\n`);
+}
+
+// `undertone doctor`: checks what the service needs, with the settings of the service.
+
+const doctorExamples = `
+One line per check: ok, warning or failed. Exit code 1: a check failed. Settings are those of the service. As the service
+does at its start, it creates the data folder and brings the database to this release. Models are checked against the
+hashes in their manifests and the outputs in golden.json, and on the recordings of models/failures against failures.json.
+
+Examples:
+  undertone doctor
+  UNDERTONE_DATA_DIR=/var/lib/undertone undertone doctor`;
+
+export function registerDoctor(program: Command, terminal: CliContext): void {
+  program
+    .command('doctor')
+    .description('check native code, models, example recordings, disk, database, Redis, clock and limits')
+    .addHelpText('after', doctorExamples)
+    .action(() => runChecks(terminal));
+}
+
+async function runChecks({ env, stdout, fail }: CliContext): Promise<void> {
+  const print = (state: string, name: string, text: string) =>
+    stdout.write(`${state.padEnd(7)}  ${name.padEnd(10)}  ${text}\n`);
+  let config: Config;
+  try {
+    config = parseConfig(env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const problem of error.problems) print('failed', 'settings', problem);
+    fail();
+    return;
+  }
+  print('ok', 'settings', `undertone ${version}, http://${config.host}:${config.port}`);
+  const { checks } = await import('../service/checks.ts');
+  for (const [name, check] of Object.entries(checks)) {
+    try {
+      const { state, text } = await check(config);
+      print(state, name, text);
+    } catch (error) {
+      print('failed', name, describe(error));
+      fail();
+    }
+  }
+}
+
+function describe(error: unknown): string {
+  const known = toServiceError(error);
+  if (known instanceof ServiceError) return describeServiceError(known);
+  return error instanceof Error ? error.message.replaceAll('\n', ' ') : String(error);
 }

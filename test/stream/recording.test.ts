@@ -1,7 +1,7 @@
 /** The samples of a session. */
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { createRecording } from '../../src/service/live/recording.ts';
+import { createRecording } from '../../src/service/live/tasks.ts';
 
 const format = { encoding: 's16le', channels: 2 } as const;
 /** More than two blocks of 256 KiB. */

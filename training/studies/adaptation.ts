@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { argv, env, exit, stderr, stdin, stdout } from 'node:process';
 import { type Adaptation, adapt, isImprovement } from '../../src/tools/adapt/adapt.ts';
 import type { Example } from '../../src/tools/adapt/comparison.ts';
-import { readLabels, scoreLabels } from '../../src/tools/evaluate/scores.ts';
+import { readLabels, scoreLabels } from '../../src/tools/evaluate/labels.ts';
 import {
   type Answer,
   calibrationError,

@@ -4,8 +4,14 @@ import type { Config } from '../config.ts';
 import type { Database } from '../database.ts';
 import { ServiceError } from '../errors.ts';
 import type { DatabaseKind } from '../migrations.ts';
-import { claimFirstAccount, hasHadAccounts, isAdministrator, keepAsFirst } from './administrators.ts';
-import { type Credentials, notLoggedIn } from './credentials.ts';
+import {
+  type Credentials,
+  claimFirstAccount,
+  hasHadAccounts,
+  isAdministrator,
+  keepAsFirst,
+  notLoggedIn,
+} from './credentials.ts';
 import type { RateLimiterFactory } from './rate-limits.ts';
 import { createPlaygroundCodes, type PlaygroundCodes } from './short-tokens.ts';
 import type { NewToken, Owner, TokenInput, TokenRecord, Tokens } from './tokens.ts';

@@ -7,8 +7,7 @@ import type { RateLimiterFactory } from './rate-limits.ts';
 import { decryptBytes, deriveKey, encryptBytes, nonceBytes } from './secret.ts';
 import { randomBase62, type Scope, scopes } from './token-format.ts';
 import type { Principal } from './token-table.ts';
-import type { NewToken, Tokens } from './tokens.ts';
-import { sha256 } from './verifier.ts';
+import { type NewToken, sha256, type Tokens } from './tokens.ts';
 
 // Tokens for one live session, for browsers, which cannot send a Bearer token with a WebSocket. A token is the encrypted
 // principal: every process with the secret reads it, and only its use is stored.

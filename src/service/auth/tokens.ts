@@ -1,10 +1,13 @@
-/** API tokens. Only SHA-256 hashes are stored, in the database and in memory. */
+/** API tokens: made, listed, revoked and verified. Only SHA-256 hashes are stored, in the database and in memory. */
+
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Database, runQuery, type WriteFailures } from '../database.ts';
 import {
   allScopes,
   checkTokenInput,
   createTokenSecret,
   idPrefix,
+  isToken,
   randomBase62,
   scopes,
   TokenError,
@@ -17,11 +20,11 @@ import {
   type TokenRecord,
   type TokenRow,
   type TokenSelector,
+  type TokenTableAccess,
   tokenTable,
   toRecord,
 } from './token-table.ts';
 import { createDelayedWrite } from './usage.ts';
-import { createVerifier, sha256 } from './verifier.ts';
 
 export { type Scope, scopeOf, scopes, TokenError, type TokenInput } from './token-format.ts';
 export type { ListedToken, Owner, Principal, TokenRecord } from './token-table.ts';
@@ -197,4 +200,128 @@ export function createLastUsed(database: Database, now: () => number, failures?:
   );
   /** `flush` keeps what could not be written. @throws ServiceError `storage_unavailable` */
   return { mark, flush: delayed.flush };
+}
+
+// Verifies tokens, with caches that save most database queries.
+
+/** Maximum delay of a revocation, or of a new token after its refusal, in other processes. */
+const acceptedForMs = 2000;
+const refusedForMs = 900;
+/** Maximum age of the last successful query that is trusted while the database is unreachable. */
+const trustedForMs = 10 * 60_000;
+const cacheSize = 10_000;
+export const staticPrincipal: Principal = {
+  id: 'static',
+  name: 'UNDERTONE_TOKEN',
+  owner: null,
+  scopes,
+  purpose: null,
+  session: null,
+};
+
+export function createVerifier(options: {
+  readonly table: TokenTableAccess;
+  readonly staticToken: string | null;
+  readonly now: () => number;
+  /** Called with the id of every accepted token. */
+  readonly onUse: (id: string) => void;
+}) {
+  const { table, now, onUse } = options;
+  const staticHash = options.staticToken === null ? null : sha256(options.staticToken);
+  const accepted = createCache<TokenRecord>({ size: cacheSize, lifetimeMs: acceptedForMs, now });
+  const trusted = createCache<TokenRecord>({ size: cacheSize, lifetimeMs: trustedForMs, now });
+  const refused = createCache<true>({ size: cacheSize, lifetimeMs: refusedForMs, now });
+  const pending = new Map<string, Promise<TokenRecord | null>>();
+  let revocations = 0;
+
+  const isLive = ({ revokedAt, expiresAt }: TokenRecord) =>
+    revokedAt === null && (expiresAt === null || expiresAt.getTime() > now());
+
+  /** Returns null for an unknown, expired or revoked token. @throws ServiceError `storage_unavailable` */
+  async function verify(token: string): Promise<Principal | null> {
+    const hash = sha256(token);
+    if (staticHash !== null && timingSafeEqual(hash, staticHash)) return staticPrincipal;
+    if (!isToken(token)) return null;
+    const key = hash.toString('hex');
+    const record = accepted.get(key) ?? (refused.get(key) ? null : await lookUpOnce(hash, key));
+    if (record === null || !isLive(record)) return null;
+    onUse(record.id);
+    return record;
+  }
+
+  function lookUpOnce(hash: Buffer, key: string): Promise<TokenRecord | null> {
+    const running =
+      pending.get(key) ??
+      lookUp(hash, key)
+        .catch((error: unknown) => staleFallback(key, error))
+        .finally(() => pending.delete(key));
+    pending.set(key, running);
+    return running;
+  }
+
+  /** Returns the last known record while the database is unreachable. */
+  function staleFallback(key: string, error: unknown): TokenRecord {
+    const record = trusted.get(key);
+    if (record === undefined) throw error;
+    accepted.set(key, record);
+    return record;
+  }
+
+  async function lookUp(hash: Buffer, key: string): Promise<TokenRecord | null> {
+    const before = revocations;
+    const row = await table.find(key);
+    const record = row && timingSafeEqual(hash, Buffer.from(row.hash, 'hex')) ? toRecord(row) : null;
+    if (record === null || !isLive(record)) {
+      refused.set(key, true);
+      trusted.delete(key);
+      return null;
+    }
+    if (before === revocations) {
+      accepted.set(key, record);
+      trusted.set(key, record);
+    }
+    return record;
+  }
+
+  /** Removes matching tokens from the caches. */
+  function forget(matches: (record: TokenRecord) => boolean): void {
+    revocations++;
+    pending.clear();
+    accepted.deleteWhere(matches);
+    trusted.deleteWhere(matches);
+  }
+
+  return { verify, forget };
+}
+
+export function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** A bounded cache with a time to live, which evicts the oldest entry. */
+export function createCache<Value>(options: {
+  readonly size: number;
+  readonly lifetimeMs: number;
+  readonly now: () => number;
+}) {
+  const entries = new Map<string, { readonly value: Value; readonly at: number }>();
+  return {
+    get(key: string): Value | undefined {
+      const entry = entries.get(key);
+      const age = entry === undefined ? 0 : options.now() - entry.at;
+      // A negative age means that the clock was set back: the entry would never expire.
+      if (entry === undefined || (age >= 0 && age < options.lifetimeMs)) return entry?.value;
+      entries.delete(key);
+      return undefined;
+    },
+    set(key: string, value: Value): void {
+      entries.delete(key);
+      if (entries.size >= options.size) entries.delete(entries.keys().next().value as string);
+      entries.set(key, { value, at: options.now() });
+    },
+    delete: (key: string) => void entries.delete(key),
+    deleteWhere(matches: (value: Value) => boolean): void {
+      for (const [key, { value }] of entries) if (matches(value)) entries.delete(key);
+    },
+  };
 }

@@ -4,8 +4,15 @@ import { APIError } from 'better-auth/api';
 import { sql } from 'kysely';
 import { type Database, databaseUnavailable, isOfDriver, runQuery } from '../database.ts';
 import type { DatabaseKind } from '../migrations.ts';
-import { grantAdmin, keepAsFirst, maxSignUpMs } from './administrators.ts';
-import { type Credentials, notLoggedIn, passwordLength, UserError } from './credentials.ts';
+import {
+  type Credentials,
+  grantAdmin,
+  keepAsFirst,
+  maxSignUpMs,
+  notLoggedIn,
+  passwordLength,
+  UserError,
+} from './credentials.ts';
 
 /** Values of Set-Cookie headers. */
 export type Cookies = readonly string[];

@@ -4,8 +4,8 @@ import { createHmac } from 'node:crypto';
 import type { FairBudget } from '../fair-share.ts';
 import { cancelledJob, encodeEvent, type StoredJob, toStoredJob } from './job-store.ts';
 import type { Payload } from './payload.ts';
+import { moveToWait, type QueueJob, shareKeys, startJob, type WorkerContext } from './process-analysis.ts';
 import { sendRequest } from './remote-audio.ts';
-import { moveToWait, type QueueJob, shareKeys, startJob, type WorkerContext } from './worker-context.ts';
 
 export async function processCallback(
   context: WorkerContext,

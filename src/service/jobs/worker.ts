@@ -11,10 +11,9 @@ import { processCallback } from './callback.ts';
 import { createJobStore } from './job-store.ts';
 import { createJobThreads, type JobThreads, type QueueName, queueNames } from './job-threads.ts';
 import { createCipher, type EncryptedPayload } from './payload.ts';
-import { markLost, processAnalysis } from './process-analysis.ts';
+import { markLost, processAnalysis, type QueueJob, type WorkerContext } from './process-analysis.ts';
 import { connectionOptions, type JobQueue, openQueues } from './queues.ts';
 import { createUploadStore } from './upload-store.ts';
-import type { QueueJob, WorkerContext } from './worker-context.ts';
 
 export type JobWorker = {
   /** Drains: running jobs return to the queue after `shutdownSeconds`. */

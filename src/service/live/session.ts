@@ -16,8 +16,14 @@ import {
   parseClientMessage,
   type SessionConfig,
 } from './protocol.ts';
-import { createRecording, type Recording } from './recording.ts';
-import { createSchedule, type Schedule, type SessionOptions, type Step } from './tasks.ts';
+import {
+  createRecording,
+  createSchedule,
+  type Recording,
+  type Schedule,
+  type SessionOptions,
+  type Step,
+} from './tasks.ts';
 
 /** State of a configured session. */
 type Stream = {

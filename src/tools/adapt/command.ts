@@ -4,9 +4,8 @@ import type { Command } from 'commander';
 import type { Manifest } from '../../engine/schema.ts';
 import { escapeControls } from '../../node/files.ts';
 import { readSettings } from '../analyze.ts';
-import { type CliContext, expected, UsageError } from '../context.ts';
-import { readLabels, type ScoredLabels, scoreLabels } from '../evaluate/scores.ts';
-import { parseJobs } from '../parallel.ts';
+import { type CliContext, expected, parseJobs, UsageError } from '../context.ts';
+import { readLabels, type ScoredLabels, scoreLabels } from '../evaluate/labels.ts';
 import type { Example } from './comparison.ts';
 
 const examples = `
@@ -51,15 +50,14 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
     terminal,
     embeddings: true,
   });
-  const { isImprovement } = await import('./adapt.ts');
-  const { comparisonText } = await import('./adapt.ts');
+  const { comparisonText, isImprovement } = await import('./adapt.ts');
   const adaptation = await learn(found, manifests).finally(() => rm(scores, { recursive: true }));
   terminal.stdout.write(comparisonText(adaptation.comparisons));
   if (!isImprovement(adaptation)) {
     terminal.stderr.write('Nothing improves the scores of speakers left out: no models are written\n');
     return terminal.fail();
   }
-  const { writeModels } = await import('./write-models.ts');
+  const { writeModels } = await import('./adapt.ts');
   const name = escapeControls(basename(path));
   const command = `undertone adapt ${name} --out ${escapeControls(basename(options.out))}`;
   await writeModels(settings.modelsDir, options.out, adaptation, { name, command });

@@ -1,8 +1,15 @@
-/** Scored recordings -> the report of an evaluation, as text and as a page. */
+/** `undertone evaluate`: scored recordings -> the report of an evaluation, as text and as a page. */
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
 import { correctionOf, type Manifest, unavailableOf } from '../../engine/schema.ts';
 import { version } from '../../node/paths.ts';
 import { type Html, html, intervalPicture } from '../../service/html.ts';
+import { readSettings } from '../analyze.ts';
+import { type CliContext, parseJobs } from '../context.ts';
 import { answerOf, confusion, type Figure, labelsOf, measure, type Scored } from './figures.ts';
+import { readLabels, scoreLabels } from './labels.ts';
 import { type Answer, binOf, meanOf } from './statistics.ts';
 
 // Scored recordings -> everything that the reports of an evaluation show.
@@ -237,4 +244,50 @@ function axes(title: string, horizontal: string, vertical: string, content: Html
     <text x="${size / 2}" y="${size - 4}" text-anchor="middle">${horizontal}</text>
     <text transform="translate(11 ${size / 2}) rotate(-90)" text-anchor="middle">${vertical}</text></svg>
     <figcaption>${title}</figcaption></figure>`;
+}
+
+// The command.
+
+const examples = `
+LABELS.csv has a first line with path (relative to the file) and one or more of label, valence, arousal, clarity (0 to 1);
+speaker and group if known; other columns are ignored. Labels are those of the emotion model: neutral, calm, happy, sad, angry, fearful, disgusted, surprised.
+The folder of --out gets report.html, report.json, and scores.jsonl, from which an interrupted run resumes. It has no audio.
+Exit code 1: a recording could not be analysed.
+
+Examples:
+  undertone evaluate labels.csv
+  undertone evaluate labels.csv --out reports/2026-11 --models fast`;
+
+type Options = { readonly out: string; readonly models?: string; readonly jobs?: string };
+
+export function registerEvaluate(program: Command, terminal: CliContext): void {
+  program
+    .command('evaluate')
+    .description('measure how good the models are on labelled recordings of your own')
+    .argument('<labels>', 'CSV file of recordings and labels')
+    .option('--out <folder>', 'where the reports go', 'undertone-evaluation')
+    .option('--models <name>', 'standard, fast, open or a folder (UNDERTONE_MODELS_DIR, or standard)')
+    .option('--jobs <n>', 'files at a time (one per core)')
+    .addHelpText('after', examples)
+    .action((labels: string, options: Options) => evaluateLabels(labels, options, terminal));
+}
+
+async function evaluateLabels(path: string, options: Options, terminal: CliContext): Promise<void> {
+  const recordings = await readLabels(path, terminal);
+  const jobs = parseJobs(options.jobs);
+  const settings = await readSettings(options, terminal);
+  const { readManifests } = await import('../../node/models.ts');
+  const manifests = await readManifests(settings.modelsDir);
+  const { scored, failed } = await scoreLabels(recordings, options.out, manifests, {
+    jobs,
+    settings,
+    terminal,
+    embeddings: false,
+  });
+  const evaluation = evaluate(scored, manifests, { at: new Date(), failed });
+  const { answers: _, ...report } = evaluation;
+  await writeFile(join(options.out, 'report.json'), `${JSON.stringify(report, null, 2)}\n`);
+  await writeFile(join(options.out, 'report.html'), evaluationPage(evaluation));
+  terminal.stdout.write(`${evaluationText(evaluation)}${join(options.out, 'report.html')}\n`);
+  if (failed > 0) terminal.fail();
 }

@@ -1,7 +1,7 @@
 /** Sign-up closes with the first account, unless the operator opens it. */
 import test from 'ava';
 import { createSignUp } from '../../../src/service/auth/accounts.ts';
-import { claimFirstAccount, keepAsFirst } from '../../../src/service/auth/administrators.ts';
+import { claimFirstAccount, keepAsFirst } from '../../../src/service/auth/credentials.ts';
 import { password, startAccountApp, testAccounts } from '../../support/account.ts';
 
 const both: typeof testAccounts = (title, body) => testAccounts(title, body, { UNDERTONE_SIGNUP: 'first' });

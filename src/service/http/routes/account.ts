@@ -13,7 +13,7 @@ import {
 import type { AccountUsageJson, UsageDayJson } from '../../api/schemas.ts';
 import type { Accounts, AuthenticatedRequest } from '../../auth/accounts.ts';
 import { notLoggedIn, UserError } from '../../auth/credentials.ts';
-import { type Principal, TokenError, type TokenRecord } from '../../auth/tokens.ts';
+import { type Principal, staticPrincipal, TokenError, type TokenRecord } from '../../auth/tokens.ts';
 import {
   type AccountUsage,
   type DayCounts,
@@ -23,7 +23,6 @@ import {
   usageKey,
 } from '../../auth/usage.ts';
 import type { Session } from '../../auth/users.ts';
-import { staticPrincipal } from '../../auth/verifier.ts';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { type AuthOptions, requireScopes } from '../auth.ts';

@@ -1,10 +1,13 @@
-/** The pages that `vite build web` wrote, served from memory. */
+/** Pages, served from memory: those that `vite build web` wrote, /trust, the documents of the API and the documentation. */
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { Manifest } from '../../../engine/schema.ts';
+import { listDocs, readDoc, swaggerFolder, version } from '../../../node/paths.ts';
+import { asyncApiDocument, openApiDocument } from '../../api/document.ts';
 import type { Config } from '../../config.ts';
 import type { ReceiptKeys } from '../../receipts.ts';
 import type { Trust } from '../../trust.ts';
@@ -138,4 +141,169 @@ async function readPage({ pages, manifests, receiptKeys, config }: TrustRouteOpt
     html: pages.trust.replace(contentPlaceholder, () => trust.content),
     recordings: new Map(recordings),
   };
+}
+
+// GET /openapi.json, GET /asyncapi.json and GET /docs, which renders it with Swagger UI.
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Undertone API</title>
+<link rel="icon" href="/docs/favicon-32x32.png">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="stylesheet" href="/docs/contrast.css">
+<link rel="stylesheet" href="/docs/page.css">
+</head>
+<body>
+<header class="site">
+<a class="brand" href="/">Undertone</a>
+<nav aria-label="Site">
+<a href="/">Playground</a>
+<a href="/account">Account</a>
+<a href="/docs" aria-current="page">API</a>
+</nav>
+</header>
+<main>
+<section class="first" aria-labelledby="first-title">
+<h1 id="first-title">The first request</h1>
+<p>Create a token on the <a href="/account">account page</a>, put it into UNDERTONE_TOKEN and send a recording:</p>
+<pre tabindex="0"><code>curl -H "Authorization: Bearer $UNDERTONE_TOKEN" -F audio=@recording.wav <span id="origin"></span>/v1/analyze</code></pre>
+</section>
+<div id="reference"></div>
+</main>
+<noscript>This page needs JavaScript. <a href="/openapi.json">The document it shows</a> does not.</noscript>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script type="module" src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+const start = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', follow);
+follow();
+document.getElementById('origin').textContent = location.origin;
+/** Programs need no account routes: the document has them, this page hides them. */
+const withoutAccounts = (spec) => {
+  const shown = Object.entries(spec.paths).filter(([path]) => !path.startsWith('/account/'));
+  return { ...spec, paths: Object.fromEntries(shown) };
+};
+const response = await fetch('/openapi.json');
+SwaggerUIBundle({
+  spec: withoutAccounts(await response.json()),
+  domNode: document.getElementById('reference'),
+  defaultModelsExpandDepth: 0,
+  validatorUrl: null,
+  // The document lists one server: the menu is hidden.
+  plugins: [() => ({ wrapComponents: { ServersContainer: () => () => null } })],
+});
+`;
+
+/** Swagger UI's light colours do not reach the contrast of WCAG AA. */
+const contrast = `html:not(.dark-mode) .swagger-ui .opblock-get .opblock-summary-method { background: #1b5e9e; }
+html:not(.dark-mode) .swagger-ui .opblock-post .opblock-summary-method { background: #14704a; }
+html:not(.dark-mode) .swagger-ui .opblock-delete .opblock-summary-method { background: #b3261e; }
+html:not(.dark-mode) .swagger-ui .info .title small { background: #4c5254; }
+html:not(.dark-mode) .swagger-ui .info .title small.version-stamp { background: #14704a; }
+html:not(.dark-mode) .swagger-ui .info a { color: #1b5e9e; }
+html:not(.dark-mode) .swagger-ui .info .url { color: #1b5e9e; }
+html:not(.dark-mode) .swagger-ui .btn.authorize { border-color: #14704a; color: #14704a; }
+html:not(.dark-mode) .swagger-ui .btn.authorize svg { fill: #14704a; }
+`;
+
+/** The colours of web/styles/tokens.css. */
+const pageStyle = `:root { color-scheme: light dark; --text: #14201e; --accent: #0d666b; --line: #d8dfde; --sunken: #edf1f1; }
+.dark-mode { --text: #e7eeec; --accent: #62cbc7; --line: #2c3735; --sunken: #1e2725; }
+body { margin: 0; color: var(--text); font: 1rem / 1.55 system-ui, sans-serif; }
+.site, .first { max-width: 72rem; margin-inline: auto; padding: 1rem clamp(1rem, 4vw, 2rem); }
+#reference { max-width: 76rem; margin-inline: auto; }
+.site { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .5rem 1.5rem; }
+.site a { color: var(--text); text-decoration: none; font-weight: 550; }
+.site nav { display: flex; gap: 1.5rem; }
+.site a[aria-current] { color: var(--accent); }
+.site .brand { font-size: 1.125rem; font-weight: 680; }
+.first a { color: var(--accent); }
+.first pre { overflow-x: auto; padding: 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--sunken); }
+`;
+
+/** Swagger UI's style sheet holds its icons as data: images. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const swaggerFiles = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+} as const;
+
+export function addApiDocsRoutes(router: Router<State>): void {
+  const add = (path: string, type: string, read: () => string | Buffer) => {
+    let content: TaggedBody | null = null;
+    router.get(path, async function apiDocs(context) {
+      // Built or read on the first request, so that it does not delay the start.
+      content ??= tagBody(read(), type);
+      context.set('Content-Security-Policy', policy);
+      sendTagged(context, content, 'no-cache');
+    });
+  };
+  add('/openapi.json', 'application/json', () => JSON.stringify(openApiDocument(version)));
+  add('/asyncapi.json', 'application/json', () => JSON.stringify(asyncApiDocument(version)));
+  add('/docs', 'text/html; charset=utf-8', () => page);
+  add('/docs/contrast.css', 'text/css; charset=utf-8', () => contrast);
+  add('/docs/page.css', 'text/css; charset=utf-8', () => pageStyle);
+  add('/docs/start.js', 'text/javascript; charset=utf-8', () => start);
+  for (const [name, type] of Object.entries(swaggerFiles)) {
+    add(`/docs/${name}`, type, () => readFileSync(new URL(name, swaggerFolder)));
+  }
+}
+
+// GET /docs/NAME.md: the documentation in Markdown, and GET /llms.txt, its index.
+
+const introduction = `# Undertone
+
+> A self-hosted service that analyses how a person speaks. Upload a recording to POST /v1/analyze with a Bearer token and get JSON:
+> emotion (valence, arousal, dominant emotion) and cognitive signals (cognitive load, clarity, processing) with intervals and reasons.
+
+Send the recording as the part \`audio\` of a form: \`curl -H "Authorization: Bearer $TOKEN" -F audio=@recording.wav URL/v1/analyze\`.
+
+## API
+
+- [OpenAPI 3.1](/openapi.json): every HTTP operation, its schemas and examples
+- [AsyncAPI 3.0](/asyncapi.json): messages of live sessions over WebSocket
+- [Evidence cards](/v1/models): version, data, metrics and limits of each model
+
+## Docs
+
+`;
+
+export function addDocsPagesRoutes(router: Router<State>): void {
+  const names = listDocs();
+  const add = (path: string, type: string, readText: () => string) => {
+    let content: TaggedBody | null = null;
+    router.get(path, async function docsPage(context) {
+      content ??= tagBody(readText(), `text/${type}; charset=utf-8`);
+      sendTagged(context, content, 'no-cache');
+    });
+  };
+  for (const name of names) add(`/docs/${name}`, 'markdown', () => readDoc(name));
+  add('/llms.txt', 'plain', () => introduction + names.map(entryOf).join(''));
+}
+
+function entryOf(name: string): string {
+  const markdown = readDoc(name).replace(/^```.*?^```$/gms, '');
+  const [, title = name] = /^# (.*)$/m.exec(markdown) ?? [];
+  // The first paragraph that is text.
+  const [paragraph = ''] = /^(?![#|>-])\S[^\n]*(?:\n[^\n]+)*/m.exec(markdown) ?? [];
+  const [sentence = ''] = /^.*?[.:](?=\s|$)/s.exec(paragraph) ?? [paragraph];
+  return `- [${title}](/docs/${name}): ${sentence.replace(/\s+/g, ' ').replace(/[.:]$/, '')}\n`;
 }

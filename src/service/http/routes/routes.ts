@@ -11,10 +11,15 @@ import { type State, sendJson } from '../context.ts';
 import { addMetricsRoutes } from '../metrics.ts';
 import { type AccountRouteOptions, addAccountRoutes, addUsageRoutes } from './account.ts';
 import { type AnalysisOptions, addAnalyzeRoutes } from './analyze.ts';
-import { addApiDocsRoutes, addDocsPagesRoutes } from './docs.ts';
 import { addJobRoutes, type JobOptions } from './jobs.ts';
 import { addStreamRoutes, type StreamOptions } from './live.ts';
-import { addStaticRoutes, addTrustRoutes, type StaticOptions } from './pages.ts';
+import {
+  addApiDocsRoutes,
+  addDocsPagesRoutes,
+  addStaticRoutes,
+  addTrustRoutes,
+  type StaticOptions,
+} from './pages.ts';
 
 type RouteOptions = AnalysisOptions &
   JobOptions &
