@@ -21,17 +21,24 @@ export type RedisServer = {
   goOn(): void;
 };
 
+const running = new Set<ChildProcess>();
+// Before the listener that deletes folders.
+process.prependOnceListener('exit', () => {
+  for (const server of running) server.kill('SIGKILL');
+});
+
 export async function startRedis(
   settings: readonly string[] = ['--save', '', '--appendonly', 'no'],
 ): Promise<RedisServer> {
   const folder = makeFolder();
   const url = join(folder, 'redis.sock');
   let server: ChildProcess | null = null;
-  const end = () => server?.kill('SIGKILL');
-  process.prependOnceListener('exit', end);
   async function start(): Promise<void> {
     const place = ['--port', '0', '--unixsocket', url, '--dir', folder, '--daemonize', 'no'];
-    server = spawn('redis-server', [...place, ...settings], { stdio: 'ignore' });
+    const started = spawn('redis-server', [...place, ...settings], { stdio: 'ignore' });
+    server = started;
+    running.add(started);
+    started.once('exit', () => running.delete(started));
     await until(() => answers(url));
   }
   await start();
