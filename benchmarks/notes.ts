@@ -23,6 +23,9 @@ thread feeds some 50 cores of analysis, at 17 ms of a core per request: several 
 activations. The first request runs code that V8 has not optimised yet; a second takes 23 to 35 ms, and the median is reached after
 some twenty.`,
 
+  memory: `glibc keeps free memory for later requests, and after one large block is freed, larger blocks too. After a recording of a
+minute or more, its thread gives free memory back and limits the size of blocks that are kept: without that, 468 MiB stayed.`,
+
   'open-loop': `Two concurrent analyses and the client occupy both cores: the main thread waits for the scheduler, although its
 own work takes less than a millisecond per request.`,
 

@@ -57,6 +57,7 @@ Napi::Object Register(Napi::Env env, Napi::Object exports) {
   Export<MeasureSignalQualityCall>("measureSignalQuality", exports);
   Export<TrackProsodyCall>("trackProsody", exports);
   Export<SetEnvironmentVariableCall>("setEnvironmentVariable", exports);
+  Export<ReleaseFreeMemoryCall>("releaseFreeMemory", exports);
   exports["featuresVersion"] = Napi::Number::New(env, kFeaturesVersion);
   exports["lanes"] = Napi::Number::New(env, LaneWidth(Lanes::kAuto));
   exports["libraryVersions"] = LibraryVersions(env);

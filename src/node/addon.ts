@@ -101,6 +101,7 @@ type Addon = {
   measureSignalQuality(samples: Float32Array, sampleRate: number, segments: Float64Array): SignalQuality;
   trackProsody(samples: Float32Array, sampleRate: number): Promise<ProsodyTrack>;
   setEnvironmentVariable(name: string, value: string): void;
+  releaseFreeMemory(): void;
   readonly featuresVersion: number;
   readonly lanes: number;
   readonly libraryVersions: Readonly<Record<string, string>>;
@@ -176,6 +177,14 @@ export const trackProsody = addon.trackProsody;
 
 /** Sets a variable that native libraries read: in a worker thread `process.env` is a copy that they do not see. */
 export const setEnvironmentVariable = addon.setEnvironmentVariable;
+
+/** A shorter recording leaves little behind. */
+const minSecondsOfRelease = 60;
+
+/** Called after a recording of `seconds`. Gives free memory of the C heap, of all threads, back to the system within a millisecond. */
+export function releaseFreeMemory(seconds: number): void {
+  if (seconds >= minSecondsOfRelease) addon.releaseFreeMemory();
+}
 
 /** Changes whenever the same samples and spec would give other features. */
 export const featuresVersion = addon.featuresVersion;

@@ -1,4 +1,5 @@
-/** Errors of native code that does not load. */
+/** Errors of native code that does not load, and its memory. */
+import { spawnSync } from 'node:child_process';
 import test from 'ava';
 import { addonFile, describeFailure, loadedFile, loadNative } from '../../src/node/addon.ts';
 
@@ -42,4 +43,23 @@ test('the loaded file is known', (t) => {
   t.regex(addonFile, /undertone\.node$/);
   t.is(loadedFile(['/nowhere/a.node', addonFile]), addonFile);
   t.is(loadedFile(['/nowhere/a.node']), undefined);
+});
+
+/** Blocks of 100 KB, all but the last of which are freed: that one keeps the pages below it. Prints MiB of the process. */
+const fragmented = `
+import { releaseFreeMemory } from './src/node/addon.ts';
+const print = () => { gc(); console.log(process.memoryUsage.rss() / 2 ** 20); };
+let blocks = Array.from({ length: 1000 }, () => new Uint8Array(100_000).fill(1));
+globalThis.kept = blocks.at(-1);
+blocks = null;
+print();
+for (const seconds of [59, 60]) { releaseFreeMemory(seconds); print(); }
+`;
+
+test('free memory is given back after a recording of a minute', (t) => {
+  const options = ['--import=tsx', '--expose-gc', '--input-type=module', '--eval', fragmented];
+  const { stdout, stderr } = spawnSync(process.execPath, options, { encoding: 'utf8' });
+  const [held = 0, after59 = 0, after60 = 0] = stdout.split('\n').map(Number);
+  t.true(held - after59 < 20, stderr);
+  t.true(after59 - after60 > 60, `${stdout}${stderr}`);
 });

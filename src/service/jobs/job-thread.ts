@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Analyses, type AnalyzeRequest, type Analyzer, composeReport } from '../../engine/index.ts';
 import { round, signals } from '../../engine/schema.ts';
+import { releaseFreeMemory } from '../../node/addon.ts';
 import { createAnalyzer } from '../../node/models.ts';
 import { createYieldingMutex, type YieldingMutex } from '../fair-share.ts';
 import { reportHeapPressure, reportReady, type ThreadSettings, toErrorReply } from '../workers/protocol.ts';
@@ -17,6 +18,7 @@ async function start(settings: ThreadSettings): Promise<(task: JobTask) => Promi
   return async (task) => {
     const reply = await mutex.runExclusive(() => work(analyzer, task, mutex));
     reportHeapPressure();
+    if (reply.kind === 'report') releaseFreeMemory(reply.audioSeconds);
     return reply;
   };
 }

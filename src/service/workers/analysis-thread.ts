@@ -2,6 +2,7 @@
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { analyzerOf } from '../../engine/index.ts';
+import { releaseFreeMemory } from '../../node/addon.ts';
 import { loadModelsForCores } from '../../node/models.ts';
 import { handleTask } from './handle-task.ts';
 import {
@@ -31,6 +32,7 @@ async function start({
     const yieldToOthers = () => pauseIfRequested(pauseFlag, () => reportPaused(id));
     const reply = await handleTask(hasIdleCores ? analyzers.idle : analyzers.busy, task, yieldToOthers);
     reportHeapPressure();
+    if (reply.kind === 'report') releaseFreeMemory(reply.audioSeconds);
     return transferred(reply);
   };
 }

@@ -1,0 +1,21 @@
+#include "calls.h"
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+namespace undertone {
+
+// glibc raises both thresholds, up to 32 and 64 MiB, when a large block is freed: from then on blocks of that size
+// lie in the heaps of threads, whose pages stay resident below any that is in use. The thresholds set here are above
+// the blocks of a recording of 10 s.
+Napi::Value ReleaseFreeMemoryCall(const Napi::CallbackInfo& info) {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 2 << 20);
+  mallopt(M_TRIM_THRESHOLD, 4 << 20);
+  malloc_trim(0);
+#endif
+  return info.Env().Undefined();
+}
+
+}  // namespace undertone
