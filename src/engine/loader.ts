@@ -171,10 +171,10 @@ function openCorrection({ manifest, files }: ModelBytes, session: Session): Sess
   const correction = correctionOf(manifest);
   if (correction === null) return session;
   const { file } = correction;
-  const scores = 'intervals' in manifest.params ? Object.keys(manifest.params.intervals) : [];
+  const { intervals = {} } = manifest.params as { readonly intervals?: object };
   try {
     const json = JSON.parse(new TextDecoder().decode(files.get(file)));
-    return correctHead(session, json, { labels: manifest.labels, scores });
+    return correctHead(session, json, { labels: manifest.labels, scores: Object.keys(intervals) });
   } catch (error) {
     throw new ModelError(`Model ${manifest.name}: ${file}: ${(error as Error).message}`);
   }
@@ -286,10 +286,10 @@ export async function replay(models: Models, samples: Float32Array): Promise<Out
   return outputs;
 }
 
-/** Zeros for a head that adds up utterances. */
+/** Zeros for a head that adds up utterances, whose parameters say how many. */
 function sumsOf({ params }: Models[Signal]['manifest']): Record<string, Values> {
-  if (!('poolingSums' in params)) return {};
-  return { sums: { data: new Float32Array(params.poolingSums), shape: [1, params.poolingSums] } };
+  const { poolingSums: count } = params as { readonly poolingSums?: number };
+  return count === undefined ? {} : { sums: { data: new Float32Array(count), shape: [1, count] } };
 }
 
 /** The golden of each model, by name. */

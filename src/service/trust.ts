@@ -71,7 +71,7 @@ export function trustPage(options: TrustOptions): string {
   `.html;
 }
 
-const order: readonly Manifest['kind'][] = ['emotion', 'cognitive', 'vad', 'trunk'];
+const order: readonly Manifest['kind'][] = [...signals, 'vad', 'trunk'];
 const rank = ({ kind }: Manifest) => order.indexOf(kind);
 
 function section(id: string, title: string, content: Html): Html {

@@ -1,5 +1,5 @@
 /** One file, one entry of the table and one model folder add a signal to everything that the service offers. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
@@ -54,6 +54,15 @@ async function addSignal(folder: string): Promise<void> {
     Object.assign(manifest, { name: 'energy', kind: 'energy' }),
   );
 }
+
+test('the sources with a third signal compile', async (t) => {
+  const folder = copySources();
+  await addSignal(folder);
+  const settings = { extends: './tsconfig.json', include: ['src'], compilerOptions: { incremental: false } };
+  writeFileSync(join(folder, 'tsconfig.src.json'), JSON.stringify(settings));
+  const args = [resolve('node_modules/typescript/bin/tsc'), '-p', 'tsconfig.src.json', '--noEmit'];
+  t.is(spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' }).stdout, '');
+});
 
 test('a third signal is in the report, routes, scopes, CLI output and OpenAPI document', async (t) => {
   const folder = copySources();
