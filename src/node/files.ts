@@ -138,3 +138,21 @@ export function escapeLines(text: string): string {
 function toEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
+
+// Recordings.
+
+/** Containers that the decoder detects (native/core/decode/probe.cc), and the extensions of their files. */
+export const containers: Readonly<Record<string, readonly string[]>> = {
+  WAV: ['wav', 'wave', 'rf64'],
+  MP3: ['mp3'],
+  'MP4/M4A/3GP': ['mp4', 'm4a', 'm4b', 'm4v', 'mov', '3gp', '3g2'],
+  AAC: ['aac'],
+  FLAC: ['flac'],
+  Ogg: ['ogg', 'oga', 'ogv', 'opus'],
+  'WebM/Matroska': ['webm', 'mka', 'mkv'],
+  AIFF: ['aif', 'aiff', 'aifc'],
+  CAF: ['caf'],
+  AMR: ['amr'],
+  AU: ['au', 'snd'],
+  W64: ['w64'],
+};

@@ -2,7 +2,7 @@
 import { constants } from 'node:buffer';
 import { readdir, stat } from 'node:fs/promises';
 import { extname, join, relative, resolve } from 'node:path';
-import { type FileError, readRegularFile } from '../node/files.ts';
+import { containers, type FileError, readRegularFile } from '../node/files.ts';
 import { type CliContext, expected } from './context.ts';
 
 export const standardInput = '-';
@@ -16,8 +16,7 @@ const maxTextBytes = 2 ** 26;
  */
 export type Input = { readonly path: string; readonly bytes: Uint8Array | null; readonly optional: boolean };
 
-const audioExtensions =
-  /^\.(wav|wave|rf64|mp3|mp4|m4a|m4b|m4v|mov|3gp|3g2|aac|flac|ogg|oga|ogv|opus|webm|mka|mkv|aif|aiff|aifc|caf|amr|au|snd|w64)$/i;
+const audioExtensions = new Set(Object.values(containers).flat());
 
 type Stdin = Pick<CliContext, 'stdin'>;
 
@@ -106,7 +105,11 @@ async function findFiles(name: string): Promise<Input[]> {
   const found: string[] = [];
   await walk(path, found);
   if (found.length === 0) throw expected('a folder with files', 'path', `${name}, which has none`);
-  return found.map((file) => ({ path: file, bytes: null, optional: !audioExtensions.test(extname(file)) }));
+  return found.map((file) => ({
+    path: file,
+    bytes: null,
+    optional: !audioExtensions.has(extname(file).slice(1).toLowerCase()),
+  }));
 }
 
 /** Relative to the working directory for a path inside it. */

@@ -2,6 +2,7 @@
 
 import { channelModes } from '../../engine/index.ts';
 import { maxBaselines } from '../../engine/schema.ts';
+import { containers } from '../../node/files.ts';
 import { type ErrorCode, errorTable, httpStatus } from '../errors.ts';
 import { expectedMetadata, flags, maxMetadataBytes } from '../form.ts';
 import examples from './examples.json' with { type: 'json' };
@@ -131,8 +132,8 @@ function examplesOf(
 
 const recordings =
   'audio/*, video/*, application/octet-stream, binary/octet-stream, application/ogg, application/mp4';
-const formats =
-  'WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF, AMR, AU or W64, detected from the content. The first audio stream of a video is used.';
+const names = Object.keys(containers);
+const formats = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}, detected from the content. The first audio stream of a video is used.`;
 
 const receipt = {
   type: 'string',
