@@ -1,6 +1,8 @@
-/** The tables of the documents that are made from the code: columns, warnings and metrics. */
+/** The tables of the documents that are made from the code: columns, scores, properties of recordings, warnings and metrics. */
 import { readFileSync } from 'node:fs';
+import type { z } from 'zod';
 import type { FeatureSpec } from '../src/engine/platform.ts';
+import { audioSchema, definitions, signals } from '../src/engine/schema.ts';
 import { warningNames, warnings } from '../src/engine/warnings.ts';
 import { prosodyColumns, specs } from '../src/node/features.ts';
 import { createMetrics } from '../src/service/http/metrics.ts';
@@ -10,14 +12,25 @@ import { allColumns, type Column } from '../src/tools/tables.ts';
 export async function describeDocuments(): Promise<Readonly<Record<string, string>>> {
   return {
     'docs/columns.md': describeColumns(),
-    'docs/http-api.md': withTable('docs/http-api.md', '| Warning | Condition | Meaning |', warningRows()),
-    'docs/operations.md': withTable('docs/operations.md', '| Metric | What |', await metricRows()),
+    'docs/http-api.md': withTables('docs/http-api.md', {
+      '| Score | Signal | Meaning |': scoreRows(),
+      '| Property | Meaning |': propertyRows(),
+      '| Warning | Condition | Meaning |': warningRows(),
+    }),
+    'docs/operations.md': withTables('docs/operations.md', { '| Metric | What |': await metricRows() }),
   };
 }
 
-/** The document with other rows below the heading of a table. */
-function withTable(path: string, heading: string, rows: readonly string[]): string {
-  const [before, after, ...others] = readFileSync(path, 'utf8').split(`${heading}\n`);
+/** The document with other rows below the headings of tables. */
+function withTables(path: string, tables: Readonly<Record<string, readonly string[]>>): string {
+  return Object.entries(tables).reduce(
+    (text, [heading, rows]) => withTable(path, text, heading, rows),
+    readFileSync(path, 'utf8'),
+  );
+}
+
+function withTable(path: string, text: string, heading: string, rows: readonly string[]): string {
+  const [before, after, ...others] = text.split(`${heading}\n`);
   if (before === undefined || after === undefined || others.length > 0)
     throw new Error(
       `Expected one table "${heading}" in ${path}, got ${others.length === 0 ? 'none' : 'several'}`,
@@ -26,6 +39,19 @@ function withTable(path: string, heading: string, rows: readonly string[]): stri
   const end = rest.findIndex((row) => !row.startsWith('|'));
   return `${before}${heading}\n${[line, ...rows, ...rest.slice(end)].join('\n')}`;
 }
+
+/** Of every signal, from the schema in its file. */
+function scoreRows(): string[] {
+  return signals.flatMap((signal) => {
+    const { shape } = definitions[signal].body.options[0] as z.ZodObject<{ signals: z.ZodObject }>;
+    return Object.entries(shape.signals.shape).map(
+      ([name, schema]) => `| \`${name}\` | ${signal} | ${(schema as z.ZodType).description} |`,
+    );
+  });
+}
+
+const propertyRows = () =>
+  Object.entries(audioSchema.shape).map(([name, { description }]) => `| \`${name}\` | ${description} |`);
 
 const warningRows = () =>
   warningNames.map((name) => `| \`${name}\` | ${warnings[name].condition} | ${warnings[name].text} |`);

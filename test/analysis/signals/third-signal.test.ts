@@ -16,6 +16,7 @@ import { createRouter } from './src/service/http/routes/routes.ts';
 import { analyze } from './src/tools/index.ts';
 import { openApiDocument } from './src/service/api/document.ts';
 import { parseConfig } from './src/service/config.ts';
+import { describeDocuments } from './scripts/documents.ts';
 
 const report = await analyze(readFileSync('examples/sample.wav'), { modelsDir: 'models/standard' });
 const config = parseConfig({});
@@ -28,12 +29,13 @@ console.log(JSON.stringify({
   tableHeader,
   text: describeReport('a.wav', report),
   document: openApiDocument('1.0.0'),
+  documents: await describeDocuments(),
 }));
 `;
 
 function copySources(): string {
   const folder = makeFolder();
-  for (const path of ['src', 'models/standard', 'package.json', 'tsconfig.json']) {
+  for (const path of ['src', 'scripts', 'models/standard', 'package.json', 'tsconfig.json']) {
     cpSync(path, join(folder, path), { recursive: true });
   }
   for (const path of ['docs', 'node_modules', 'build', 'examples', 'clients'])
@@ -64,7 +66,7 @@ test('the sources with a third signal compile', async (t) => {
   t.is(spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' }).stdout, '');
 });
 
-test('a third signal is in the report, routes, scopes, CLI output and OpenAPI document', async (t) => {
+test('a third signal is in the report, routes, scopes, CLI output, OpenAPI document and tables of the documents', async (t) => {
   const folder = copySources();
   await addSignal(folder);
   writeFileSync(join(folder, 'probe.ts'), probe);
@@ -72,7 +74,7 @@ test('a third signal is in the report, routes, scopes, CLI output and OpenAPI do
     cwd: folder,
     encoding: 'utf8',
   });
-  const { report, routes, scopes, csv, tableHeader, text, document } = JSON.parse(output);
+  const { report, routes, scopes, csv, tableHeader, text, document, documents } = JSON.parse(output);
 
   t.is(report.energy.model.name, 'energy');
   const level = report.energy.signals.level_db;
@@ -89,4 +91,6 @@ test('a third signal is in the report, routes, scopes, CLI output and OpenAPI do
   t.truthy(schemas.EnergyReport);
   t.truthy(schemas.EnergySignals.properties.level_db);
   t.truthy(schemas.Report.properties.energy);
+  t.regex(documents['docs/http-api.md'], /^\| `level_db` \| energy \| RMS level of all samples, dB\. \|$/m);
+  t.regex(documents['docs/columns.md'], /^\| `level_db` \|/m);
 });
