@@ -8,8 +8,7 @@ import { root, runProgram } from './case.ts';
 import { ask, formOf, recording, times } from './request/client.ts';
 
 const warmUps = 10;
-const requests = 10;
-const rounds = 5;
+const requests = 30;
 /** Without a compiler in the background a request takes the same way each time, if a longer one. */
 const nodeOptions = ['--jitless', '--single-threaded', '--hash-seed=1', '--random-seed=1'];
 
@@ -26,7 +25,7 @@ export function countWork(program: string, args: readonly string[]): number {
 /** Of one request in the thread that speaks HTTP, and in all the others together. */
 export type RequestCount = { readonly mainThread: number; readonly otherThreads: number };
 
-/** The service of benchmarks/request/server.ts; the least of several rounds, since timers come in between. */
+/** The service of benchmarks/request/server.ts; the least of several requests, since timers and garbage collection come in between. */
 export async function countRequest(args: readonly string[]): Promise<RequestCount> {
   const folder = mkdtempSync(join(tmpdir(), 'undertone-counts-'));
   const valgrind = ['--tool=callgrind', '--separate-threads=yes', `--callgrind-out-file=${folder}/out`, '-q'];
@@ -44,9 +43,9 @@ export async function countRequest(args: readonly string[]): Promise<RequestCoun
     const form = formOf(recording);
     const post = async () => (await ask(port, '/v1/analyze/emotion', form)).ms;
     await times(warmUps, post);
-    for (let round = 0; round < rounds; round++) {
+    for (let request = 0; request < requests; request++) {
       runProgram('callgrind_control', ['-z', String(child.pid)]);
-      await times(requests, post);
+      await post();
       runProgram('callgrind_control', ['-d', String(child.pid)]);
     }
     return readCounts(folder);
@@ -57,20 +56,20 @@ export async function countRequest(args: readonly string[]): Promise<RequestCoun
   }
 }
 
-/** Files are called out.ROUND-THREAD, counted from 1; the first thread is the main one. */
+/** Files are called out.REQUEST-THREAD, counted from 1; the first thread is the main one. */
 function readCounts(folder: string): RequestCount {
   const files = readdirSync(folder).flatMap((file) => {
-    const [, round, thread] = /^out\.(\d+)-(\d+)$/.exec(file) ?? [];
+    const [, request, thread] = /^out\.(\d+)-(\d+)$/.exec(file) ?? [];
     const total = Number(/^totals: (\d+)/m.exec(readFileSync(join(folder, file), 'utf8'))?.[1] ?? 0);
-    return round === undefined ? [] : [{ round: Number(round), main: Number(thread) === 1, total }];
+    return request === undefined ? [] : [{ request: Number(request), main: Number(thread) === 1, total }];
   });
   const least = (main: boolean) => {
-    const sums = Array.from({ length: rounds }, (_, index) =>
+    const sums = Array.from({ length: requests }, (_, index) =>
       files
-        .filter((file) => file.round === index + 1 && file.main === main)
+        .filter((file) => file.request === index + 1 && file.main === main)
         .reduce((sum, { total }) => sum + total, 0),
     );
-    return Math.round(Math.min(...sums) / requests);
+    return Math.min(...sums);
   };
   return { mainThread: least(true), otherThreads: least(false) };
 }
