@@ -5,7 +5,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import test from 'ava';
 import { modelSets } from '../src/node/paths.ts';
-import { circlesOf, type SourceFile, wrongImports, wrongIncludes } from './support/import-rules.ts';
+import { circlesOf, lazy, type SourceFile, wrongImports, wrongIncludes } from './support/import-rules.ts';
 
 const maxLines = 400;
 
@@ -84,6 +84,13 @@ test('the files and functions of the walks exist', (t) => {
     const text = fs.readFileSync(`src/${file}`, 'utf8');
     for (const [, name] of functions.matchAll(/`(\w+)`/g)) t.regex(text, new RegExp(`\\b${name}\\b`), file);
   }
+});
+
+test('the files and folders that are loaded on first use exist', (t) => {
+  t.deepEqual(
+    lazy.filter((path) => !fs.existsSync(path)),
+    [],
+  );
 });
 
 test('refuses includes of libraries outside their folder', (t) => {

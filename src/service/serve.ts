@@ -29,7 +29,7 @@ async function start(
   config: Config,
   own: Pick<Parameters<typeof openService>[0], 'welcome' | 'parent'>,
 ): Promise<void> {
-  const logger = import('./lifecycle.ts').then(({ createLogger }) => createLogger(config.logLevel));
+  const logger = import('./log.ts').then(({ createLogger }) => createLogger(config.logLevel));
   const pool = createPool({
     workers: config.workers,
     queue: config.queue,

@@ -4,7 +4,8 @@ import { loadOrCreateSecret } from './auth/secret.ts';
 import { type Config, ConfigError } from './config.ts';
 import { openDatabase } from './database.ts';
 import { startJobWorker } from './jobs/worker.ts';
-import { createLogger, handleSignals, npxParent } from './lifecycle.ts';
+import { handleSignals, npxParent } from './lifecycle.ts';
+import { createLogger } from './log.ts';
 import { openReceiptKeys } from './receipts.ts';
 import { PersistenceError } from './redis.ts';
 

@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import test from 'ava';
-import { createLogger } from '../../src/service/lifecycle.ts';
+import { createLogger } from '../../src/service/log.ts';
 
 test('lines for a terminal have the time, the level, the message, the fields and the stack', (t) => {
   let text = '';
