@@ -29,9 +29,6 @@ const maxSettingSeconds = 86_400;
 const maxSettingBytes = 2 ** 31;
 const queuePerWorker = 8;
 const sessionsPerWorker = 32;
-/** Memory for the audio of live sessions: 8 minutes at 16 kHz in each, and at least 1 GiB. */
-const bytesPerSession = 16 * mebibyte;
-const minStreamBytes = 1024 * mebibyte;
 /** Time of one upload or fetch of a job: 10 minutes for each 512 MiB that it may have, and at least 10. */
 const uploadSeconds = 600;
 const bytesPerUploadTime = 512 * mebibyte;
@@ -89,6 +86,7 @@ const schema = z.object({
   UNDERTONE_STREAM_ACCOUNT_SESSIONS: integer(1, 100_000).optional(),
   UNDERTONE_STREAM_MAX_SECONDS: seconds(maxSettingSeconds).default(3600),
   UNDERTONE_STREAM_IDLE_S: seconds(maxSettingSeconds).default(60),
+  UNDERTONE_STREAM_BUFFER_BYTES: integer(1, 1024 * maxSettingBytes).default(1024 * mebibyte),
   UNDERTONE_REDIS_URL: z
     .string()
     .refine((value) => /^(rediss?:\/\/.+|\/.+)/.test(value), {
@@ -175,7 +173,7 @@ function freeze(settings: Settings) {
       accountSessions: settings.UNDERTONE_STREAM_ACCOUNT_SESSIONS ?? null,
       maxSeconds: settings.UNDERTONE_STREAM_MAX_SECONDS,
       idleSeconds: settings.UNDERTONE_STREAM_IDLE_S,
-      bufferBytes: Math.max(minStreamBytes, bytesPerSession * sessions),
+      bufferBytes: settings.UNDERTONE_STREAM_BUFFER_BYTES,
     }),
     /** Null disables jobs. */
     redisUrl: settings.UNDERTONE_REDIS_URL ?? null,

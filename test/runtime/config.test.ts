@@ -43,10 +43,7 @@ test('URLs and hosts are normalised', (t) => {
   t.deepEqual(config.jobs.privateHosts, ['minio.internal', '10.0.0.1', '[fd00::1]']);
 });
 
-test('memory for live audio grows with the sessions, time for uploads of jobs with their size', (t) => {
-  const bytesOf = (sessions: string) =>
-    parseConfig({ UNDERTONE_STREAM_SESSIONS: sessions }).stream.bufferBytes;
-  t.deepEqual(['1', '64', '128'].map(bytesOf), [2 ** 30, 2 ** 30, 2 ** 31]);
+test('the time for uploads of jobs grows with their size', (t) => {
   const secondsOf = (bytes: number) =>
     parseConfig({ UNDERTONE_JOB_MAX_BYTES: String(bytes) }).jobs.uploadSeconds;
   t.deepEqual([1, 2 ** 29, 2 ** 31].map(secondsOf), [600, 600, 2400]);

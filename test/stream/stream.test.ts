@@ -331,6 +331,16 @@ test('no audio and no message for a while: 4408', async (t) => {
   t.deepEqual(await session.closed, { code: 4408, reason: 'idle' });
 });
 
+test('out of memory for audio: the report of what there is, then 1013', async (t) => {
+  const small = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_STREAM_BUFFER_BYTES: '100000' });
+  const session = await open({}, small);
+  session.send(monoConfig);
+  session.socket.send(speechSamples(2));
+  session.socket.send(speechSamples(2));
+  t.is((await session.closed).code, 1013);
+  t.is(JSON.parse(reportText(session)).audio.duration_s, 2);
+});
+
 test('SIGTERM: the report, then 1001, and the process ends', async (t) => {
   const draining = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_GRACE_S: '0.1' });
   const session = await open({}, draining);
