@@ -41,38 +41,38 @@ export function unknownPath({ path }: Pick<Context, 'path'>, known: readonly str
 }
 
 // Each refusal of an upload takes the main thread a millisecond, and a client that ignores Retry-After sends its next one as soon
-// as it is refused. Refusals of one account beyond a rate are held: each of its clients waits for its own.
+// as it is refused. Refusals of one account beyond a rate are held: each of its connections waits for its own, a second at most.
 
 const heldCodes: ReadonlySet<ErrorCode> = new Set(['overloaded', 'rate_limited']);
 const refusalsPerSecond = 100;
 /** Sent without a pause. */
 const refusalBurst = 200;
 const maxHoldMs = 1000;
-/** Beyond it refusals are not held. */
-const maxHeld = 1000;
 const maxAccounts = 1000;
 
 /** @returns a function of an account and the time, which returns how long its next refusal is held, ms */
 export function createRefusalPace(): (account: string, now: number) => number {
   const everyMs = 1000 / refusalsPerSecond;
+  /** Accounts in the order of their last refusal. */
   const nextAt = new Map<string, number>();
   return (account, now) => {
     const at = Math.max(nextAt.get(account) ?? 0, now - refusalBurst * everyMs);
-    if (nextAt.size >= maxAccounts) nextAt.clear();
-    if (at < now + maxHoldMs) nextAt.set(account, at + everyMs);
+    nextAt.delete(account);
+    if (nextAt.size >= maxAccounts) nextAt.delete(nextAt.keys().next().value as string);
+    nextAt.set(account, Math.min(at + everyMs, now + maxHoldMs));
     return Math.min(maxHoldMs, Math.max(0, at - now));
   };
 }
 
-/** Resolves when the refusal may be sent, or the client has gone. */
+/** Resolves when the refusal may be sent, or the client has gone. The rest of the body is not read meanwhile. */
 function createHold(): (context: Context) => Promise<void> {
   const pace = createRefusalPace();
-  let held = 0;
-  return async ({ res, state }) => {
-    if (state.principal === undefined || held >= maxHeld) return;
+  return async ({ req, res, state }) => {
+    // A client that waits for 100 Continue sends its body when it gets no answer.
+    if (state.principal === undefined || req.headers.expect !== undefined) return;
     const ms = pace(accountOf(state.principal), performance.now());
     if (ms === 0) return;
-    held++;
+    req.pause();
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       res.once('close', () => {
@@ -80,7 +80,7 @@ function createHold(): (context: Context) => Promise<void> {
         resolve();
       });
     });
-    held--;
+    req.resume();
   };
 }
 

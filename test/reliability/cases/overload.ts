@@ -47,7 +47,7 @@ const limits = (long: boolean, normalMs: number): Limits =>
       }
     : {
         slower: 30,
-        refusedMs: 10 * normalMs,
+        refusedMs: 1000 + 10 * normalMs,
         goodput: 0.15,
         rudeGoodput: 0.05,
         recoveryMs: 100 * normalMs,
