@@ -31,7 +31,7 @@ Napi::Value TrackProsodyCall(const Napi::CallbackInfo& info);
 // setEnvironmentVariable(name, value): in the environment of the process
 Napi::Value SetEnvironmentVariableCall(const Napi::CallbackInfo& info);
 
-// releaseFreeMemory(): gives the free pages of the C heap back to the system
+// releaseFreeMemory(): gives the free pages of the C heap back to the system, and fixes the thresholds of glibc's malloc
 Napi::Value ReleaseFreeMemoryCall(const Napi::CallbackInfo& info);
 
 }  // namespace undertone

@@ -7,7 +7,7 @@
 namespace undertone {
 
 // glibc raises both thresholds, up to 32 and 64 MiB, when a large block is freed: from then on blocks of that size
-// lie in the heaps of threads, whose pages stay resident below any that is in use. The thresholds set here are above
+// are in the arenas of threads, which cannot shrink below a block in use. The thresholds set here are above
 // the blocks of a recording of 10 s.
 Napi::Value ReleaseFreeMemoryCall(const Napi::CallbackInfo& info) {
 #ifdef __GLIBC__

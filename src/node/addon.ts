@@ -181,7 +181,7 @@ export const setEnvironmentVariable = addon.setEnvironmentVariable;
 /** A shorter recording leaves little behind. */
 const minSecondsOfRelease = 60;
 
-/** Called after a recording of `seconds`. Gives free memory of the C heap, of all threads, back to the system within a millisecond. */
+/** Called after a recording of `seconds`. Gives free memory of the C heap, of all threads, back to the system. */
 export function releaseFreeMemory(seconds: number): void {
   if (seconds >= minSecondsOfRelease) addon.releaseFreeMemory();
 }

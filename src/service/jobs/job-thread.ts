@@ -18,7 +18,8 @@ async function start(settings: ThreadSettings): Promise<(task: JobTask) => Promi
   return async (task) => {
     const reply = await mutex.runExclusive(() => work(analyzer, task, mutex));
     reportHeapPressure();
-    if (reply.kind === 'report') releaseFreeMemory(reply.audioSeconds);
+    // After the reply is sent.
+    if (reply.kind === 'report') setImmediate(releaseFreeMemory, reply.audioSeconds);
     return reply;
   };
 }

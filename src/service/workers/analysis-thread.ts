@@ -32,7 +32,8 @@ async function start({
     const yieldToOthers = () => pauseIfRequested(pauseFlag, () => reportPaused(id));
     const reply = await handleTask(hasIdleCores ? analyzers.idle : analyzers.busy, task, yieldToOthers);
     reportHeapPressure();
-    if (reply.kind === 'report') releaseFreeMemory(reply.audioSeconds);
+    // After the reply is sent.
+    if (reply.kind === 'report') setImmediate(releaseFreeMemory, reply.audioSeconds);
     return transferred(reply);
   };
 }
