@@ -69,6 +69,8 @@ function readCounts(folder: string): RequestCount {
         .filter((file) => file.request === index + 1 && file.main === main)
         .reduce((sum, { total }) => sum + total, 0),
     );
+    if (sums.includes(0))
+      throw new Error(`Expected ${requests} counted requests, got ${sums.filter(Boolean).length}`);
     return Math.min(...sums);
   };
   return { mainThread: least(true), otherThreads: least(false) };

@@ -111,14 +111,14 @@ export const memoryRows = {
   after: 'resident, after short requests that follow long recordings',
 } as const;
 
-/** What a process holds on to; empty without a result. */
+/** Resident memory of a process; empty without a result. */
 function memorySentence(results: readonly Result[]): string[] {
   const rows = results.find((result) => result.case === 'memory')?.rows ?? [];
   const of = (name: string) => rows.find((row) => row.name === name)?.ours?.median.toFixed(0);
   const [idle, before, after] = [memoryRows.idle, memoryRows.before, memoryRows.after].map(of);
   if (idle === undefined || before === undefined || after === undefined) return [];
   return [
-    `A process with two workers holds ${idle} MiB when idle, ${before} MiB after a thousand requests, and ${after} MiB after a thousand
+    `In a run of its own, a process with two workers holds ${idle} MiB when idle, ${before} MiB after a thousand requests, and ${after} MiB after a thousand
 that follow recordings of 13 minutes.`,
   ];
 }
