@@ -24,7 +24,9 @@ export const audioSchema = z
     snr_db: z
       .number()
       .nullable()
-      .describe('Level of the speech above the noise in pauses, dB; null without noise to measure.'),
+      .describe(
+        'Level of the speech above the noise in pauses, or without pauses above the quietest tenth, 0 to 60 dB; null without speech to measure.',
+      ),
     level_dbfs: z.number().describe('RMS level of the speech, dB; 0 is full scale.'),
     clipped_ratio: scoreSchema.describe('Share of source samples in runs at full scale, 0 to 1.'),
     bandwidth_hz: z

@@ -1122,7 +1122,7 @@ export interface components {
             sample_rate_hz: number;
             /** @description Channels of the source. Their average is analysed unless `channel` selects one. */
             channels: number;
-            /** @description Level of the speech above the noise in pauses, dB; null without noise to measure. */
+            /** @description Level of the speech above the noise in pauses, or without pauses above the quietest tenth, 0 to 60 dB; null without speech to measure. */
             snr_db: number | null;
             /** @description RMS level of the speech, dB; 0 is full scale. */
             level_dbfs: number;

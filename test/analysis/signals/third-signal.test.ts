@@ -63,7 +63,8 @@ test('the sources with a third signal compile', async (t) => {
   const settings = { extends: './tsconfig.json', include: ['src'], compilerOptions: { incremental: false } };
   writeFileSync(join(folder, 'tsconfig.src.json'), JSON.stringify(settings));
   const args = [resolve('node_modules/typescript/bin/tsc'), '-p', 'tsconfig.src.json', '--noEmit'];
-  t.is(spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' }).stdout, '');
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+  t.deepEqual([status, stdout, stderr], [0, '', '']);
 });
 
 test('a third signal is in the report, routes, scopes, CLI output, OpenAPI document and tables of the documents', async (t) => {
