@@ -1,4 +1,4 @@
-/** Reads regular files of a limited size, makes folders, and escapes control characters in names. */
+/** Reads regular files of a limited size, names the containers of recordings, makes folders, and escapes control characters in names. */
 import { constants, mkdirSync, type Stats, statSync } from 'node:fs';
 import { lstat, open, realpath, stat } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';

@@ -219,7 +219,7 @@ export const staticPrincipal: Principal = {
   session: null,
 };
 
-export function createVerifier(options: {
+function createVerifier(options: {
   readonly table: TokenTableAccess;
   readonly staticToken: string | null;
   readonly now: () => number;

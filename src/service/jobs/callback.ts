@@ -4,7 +4,8 @@ import { createHmac } from 'node:crypto';
 import type { FairBudget } from '../fair-share.ts';
 import { cancelledJob, encodeEvent, type StoredJob, toStoredJob } from './job-store.ts';
 import type { Payload } from './payload.ts';
-import { moveToWait, type QueueJob, shareKeys, startJob, type WorkerContext } from './process-analysis.ts';
+import { moveToWait, shareKeys, startJob, type WorkerContext } from './process-analysis.ts';
+import type { QueueJob } from './queues.ts';
 import { sendRequest } from './remote-audio.ts';
 
 export async function processCallback(

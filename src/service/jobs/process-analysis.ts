@@ -1,6 +1,6 @@
-/** One job of an analysis queue. */
+/** One job of an analysis queue, and what callbacks share with it. */
 import { setInterval, setTimeout as sleep } from 'node:timers/promises';
-import { type Job, UnrecoverableError, WaitingError } from 'bullmq';
+import { UnrecoverableError, WaitingError } from 'bullmq';
 import type { Logger } from 'pino';
 import type { Usage } from '../auth/usage.ts';
 import type { Config } from '../config.ts';
@@ -11,15 +11,8 @@ import { type ReceiptKeys, type SigningKey, signReceipt } from '../receipts.ts';
 import { ThreadLostError } from '../workers/threads.ts';
 import { type JobStore, type Outcome, storedError } from './job-store.ts';
 import type { JobReply, JobThreads, QueueName } from './job-threads.ts';
-import {
-  type Cipher,
-  decryptPayload,
-  type EncryptedPayload,
-  encryptPayload,
-  NewerPayloadError,
-  type Payload,
-} from './payload.ts';
-import { type JobQueue, moveToDelayed, type Queues } from './queues.ts';
+import { type Cipher, decryptPayload, encryptPayload, NewerPayloadError, type Payload } from './payload.ts';
+import { type JobQueue, moveToDelayed, type QueueJob, type Queues } from './queues.ts';
 import { fetchAudio, fetchFailed, ReservationError, RetryableFetchError } from './remote-audio.ts';
 import type { UploadStore } from './upload-store.ts';
 
@@ -40,8 +33,6 @@ export type WorkerContext = {
   /** Aborted at shutdown: jobs return to the queue. */
   readonly stop: AbortSignal;
 };
-
-export type QueueJob = Job<EncryptedPayload>;
 
 /** Returns a job to the queue, without counting the attempt. @throws WaitingError, as BullMQ requires */
 export async function moveToWait(job: QueueJob, token: string | undefined): Promise<never> {
@@ -87,7 +78,7 @@ export async function startJob(
 }
 
 /** Stores the outcome, deletes the upload and queues the callback. Idempotent. */
-export async function finishJob(
+async function finishJob(
   context: WorkerContext,
   job: QueueJob,
   payload: Payload,
@@ -107,11 +98,7 @@ export async function finishJob(
 }
 
 /** Ends a job that was removed while it waited or ran. */
-export async function finishCancelledJob(
-  context: WorkerContext,
-  job: QueueJob,
-  payload: Payload,
-): Promise<void> {
+async function finishCancelledJob(context: WorkerContext, job: QueueJob, payload: Payload): Promise<void> {
   context.logger.info({ job_id: job.id }, 'job cancelled');
   await context.uploadStore.delete(job.id as string);
   await enqueueCallback(context, job, { ...payload, cancelledAt: Date.now() });

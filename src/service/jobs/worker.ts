@@ -11,8 +11,8 @@ import { processCallback } from './callback.ts';
 import { createJobStore } from './job-store.ts';
 import { createJobThreads, type JobThreads, type QueueName, queueNames } from './job-threads.ts';
 import { createCipher, type EncryptedPayload } from './payload.ts';
-import { markLost, processAnalysis, type QueueJob, type WorkerContext } from './process-analysis.ts';
-import { connectionOptions, type JobQueue, openQueues } from './queues.ts';
+import { markLost, processAnalysis, type WorkerContext } from './process-analysis.ts';
+import { connectionOptions, type JobQueue, openQueues, type QueueJob } from './queues.ts';
 import { createUploadStore } from './upload-store.ts';
 
 export type JobWorker = {

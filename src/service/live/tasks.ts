@@ -1,4 +1,4 @@
-/** What a session asks of the worker pool, when, and within which limits; its audio. */
+/** The audio of a session, and its tasks for the worker pool: when they run, and their limits. */
 
 import { frameBytesOf, type LiveMessage, longSeconds, type SampleFormat } from '../../engine/index.ts';
 import type { Scope } from '../auth/tokens.ts';

@@ -68,7 +68,7 @@ export function isImprovement({ labels, dimensions: found }: Adaptation): boolea
 // The comparisons of an adaptation as rows of text.
 
 /** Figure, before, after, interval of the difference, whether it improves. */
-export function comparisonRows(comparisons: readonly Comparison[]): string[][] {
+function comparisonRows(comparisons: readonly Comparison[]): string[][] {
   return comparisons.map(({ figure, before, after, interval, improves }) => [
     figure,
     before.value.toFixed(3),

@@ -98,7 +98,7 @@ function notesOf(scored: readonly Scored[], labels: readonly string[], failed: n
 
 // The figures of all recordings for a terminal.
 
-export function evaluationText({ figures, notes }: Evaluation): string {
+function evaluationText({ figures, notes }: Evaluation): string {
   const all = figures.filter(({ group }) => group === 'all');
   const width = Math.max(0, ...all.map(({ figure }) => figure.length));
   const lines = all.map(({ figure, value, interval, speakers, card, doubt }) => {
@@ -131,7 +131,7 @@ svg text { font-size: 11px; fill: var(--muted); } .frame { fill: none; stroke: v
 .interval { stroke: var(--accent); stroke-width: 3; } .value { fill: var(--accent); fill-opacity: .8; }
 .line { fill: none; stroke: var(--accent); stroke-width: 2; }`;
 
-export function evaluationPage(evaluation: Evaluation): string {
+function evaluationPage(evaluation: Evaluation): string {
   const { at, undertone, models, figures, answers, notes } = evaluation;
   const groups = [...new Set(figures.map(({ group }) => group))];
   return html`<!doctype html>

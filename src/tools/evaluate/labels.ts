@@ -143,12 +143,12 @@ const cognitive = z.strictObject({
 });
 
 /** Null: too little speech. */
-export const scoresSchema = z.strictObject({ emotion: emotion.nullable(), cognitive: cognitive.nullable() });
+const scoresSchema = z.strictObject({ emotion: emotion.nullable(), cognitive: cognitive.nullable() });
 
 export type Scores = Readonly<z.infer<typeof scoresSchema>>;
 export type EmotionScores = NonNullable<Scores['emotion']>;
 
-export function scoresOf({ emotion, cognitive }: Report): Scores {
+function scoresOf({ emotion, cognitive }: Report): Scores {
   return {
     emotion:
       emotion?.status === 'ok'

@@ -1,7 +1,7 @@
 /** Maps with bounded concurrency. */
 import { startProgress } from './progress.ts';
 
-/** Results in input order; rejects with the first error. `what`: shown with a progress bar. */
+/** Results in input order; rejects with the first error. `what`: shown with the progress. */
 export async function inParallel<Thing, Result>(
   things: readonly Thing[],
   atATime: number,
@@ -18,7 +18,10 @@ export async function inParallel<Thing, Result>(
       progress?.advance();
     }
   }
-  await Promise.all(Array.from({ length: Math.min(atATime, things.length) }, walk));
-  progress?.stop();
+  try {
+    await Promise.all(Array.from({ length: Math.min(atATime, things.length) }, walk));
+  } finally {
+    progress?.stop();
+  }
   return results;
 }
