@@ -1,6 +1,5 @@
 /** One account that exceeds its share, beside one that does not. */
 import test from 'ava';
-import { createRefusalPace } from '../../src/service/http/errors.ts';
 import { createLifecycle, readinessError } from '../../src/service/lifecycle.ts';
 import { startAccountApp } from '../support/account.ts';
 import { type App, analysis, rawHead, startApp, tokens } from '../support/app.ts';
@@ -75,34 +74,4 @@ test('the service is unready once it has refused every account for 5 s', (t) => 
     readinessError(createLifecycle(), { warm: () => true, fullForMs: () => fullForMs });
   t.is(after(4999), null);
   t.like(after(5000), { code: 'overloaded' });
-});
-
-test('refusals beyond 200 at once and 100 per second are held, for a second at most', (t) => {
-  const pace = createRefusalPace();
-  const take = (count: number, now: number) => Array.from({ length: count }, () => pace('rude', now));
-  t.true(take(200, 10_000).every((ms) => ms === 0));
-  t.deepEqual(
-    take(3, 10_000).map((ms) => Math.round(ms)),
-    [0, 10, 20],
-  );
-  t.is(Math.max(...take(500, 10_000)), 1000);
-  for (let other = 0; other < 999; other++) t.is(pace(`polite ${other}`, 10_000), 0);
-  t.is(pace('rude', 10_000), 1000);
-  t.is(pace('rude', 11_000), 0);
-});
-
-test.serial('an account that ignores Retry-After waits for its refusals, another does not', async (t) => {
-  const app = await startApp(t, { env: { UNDERTONE_QUEUE: '0' } });
-  const first = await wire(app.port);
-  t.teardown(() => first.socket.destroy());
-  const work = JSON.stringify(createGate().task);
-  first.socket.write(`${rawHead(`Content-Length: ${work.length}`)}\r\n${work}`);
-  await untilFigure(app, 'undertone_workers_busy', (value) => value === 1);
-  const startedAt = performance.now();
-  const flood = Promise.all(Array.from({ length: 400 }, () => call(app.port, analysis({ do: 'echo' }))));
-  const polite = call(app.port, analysis({ do: 'echo' }, other));
-  t.is(await Promise.race([polite.then(() => 'polite'), flood.then(() => 'flood')]), 'polite');
-  t.true(isRefused(await polite));
-  t.true((await flood).every(isRefused));
-  t.true(performance.now() - startedAt >= 900);
 });

@@ -3,7 +3,8 @@ export const notes: Readonly<Record<string, string>> = {
   overload: `A load generator in its own process uploads 10 s of WAV in a closed loop (capacity), then at random times at 80 %
 of the capacity, then at four times the capacity; one upload in ten waits for \`100 Continue\`. /health is requested every 50 ms.
 The service has one worker, so that generator and worker have a core each on a machine with two. Last, 64 clients ignore
-Retry-After: beside 670 refusals a second the service accepted 46 % of its capacity, while other processes used both cores.
+Retry-After: beside 270 refusals a second the service accepted 90 % of its capacity, and 42 to 46 % beside 670 while other processes used
+both cores.
 
 A refused upload of 320 kB takes the main thread 0.4 to 0.6 ms on one machine; one of 1 kB takes 0.2 ms, which is a connection
 and its response. The difference is five reads of 64 KiB, half of it in the kernel; the HTTP parser and the raw socket read at the same

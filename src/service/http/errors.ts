@@ -6,8 +6,7 @@ import type { Context, Middleware, Next } from 'koa';
 import type { Logger } from 'pino';
 import { escapeControls } from '../../node/files.ts';
 import { suggest } from '../config.ts';
-import { type ErrorCode, errorJson, httpStatus, ServiceError } from '../errors.ts';
-import { accountOf } from './auth.ts';
+import { errorJson, httpStatus, ServiceError } from '../errors.ts';
 import { declaredLength } from './body.ts';
 import { type State, sendJson } from './context.ts';
 
@@ -40,53 +39,8 @@ export function unknownPath({ path }: Pick<Context, 'path'>, known: readonly str
   return new ServiceError('not_found', `Expected ${expected} for \`path\`, got ${got}${likely}`);
 }
 
-// Each refusal of an upload takes the main thread a millisecond, and a client that ignores Retry-After sends its next one as soon
-// as it is refused. Refusals of one account beyond a rate are held: each of its connections waits for its own, a second at most.
-
-const heldCodes: ReadonlySet<ErrorCode> = new Set(['overloaded', 'rate_limited']);
-const refusalsPerSecond = 100;
-/** Sent without a pause. */
-const refusalBurst = 200;
-const maxHoldMs = 1000;
-const maxAccounts = 1000;
-
-/** @returns a function of an account and the time, which returns how long its next refusal is held, ms */
-export function createRefusalPace(): (account: string, now: number) => number {
-  const everyMs = 1000 / refusalsPerSecond;
-  /** Accounts in the order of their last refusal. */
-  const nextAt = new Map<string, number>();
-  return (account, now) => {
-    const at = Math.max(nextAt.get(account) ?? 0, now - refusalBurst * everyMs);
-    nextAt.delete(account);
-    if (nextAt.size >= maxAccounts) nextAt.delete(nextAt.keys().next().value as string);
-    nextAt.set(account, Math.min(at + everyMs, now + maxHoldMs));
-    return Math.min(maxHoldMs, Math.max(0, at - now));
-  };
-}
-
-/** Resolves when the refusal may be sent, or the client has gone. The rest of the body is not read meanwhile. */
-function createHold(): (context: Context) => Promise<void> {
-  const pace = createRefusalPace();
-  return async ({ req, res, state }) => {
-    // A client that waits for 100 Continue sends its body when it gets no answer.
-    if (state.principal === undefined || req.headers.expect !== undefined) return;
-    const ms = pace(accountOf(state.principal), performance.now());
-    if (ms === 0) return;
-    req.pause();
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      res.once('close', () => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
-    req.resume();
-  };
-}
-
 /** Sends every error as JSON. The cause of an internal error is only logged. No response waits for an unread body. */
 export function handleErrors(logger: Logger): Middleware<State> {
-  const hold = createHold();
   return async function errors(context: Context, next: Next) {
     try {
       await next();
@@ -95,7 +49,6 @@ export function handleErrors(logger: Logger): Middleware<State> {
       const error = thrown instanceof ServiceError ? thrown : new ServiceError('internal', internalMessage);
       const cause = error === thrown ? error.cause : thrown;
       if (cause !== undefined) logger.error({ err: cause, request_id: requestId }, error.code);
-      if (heldCodes.has(error.code)) await hold(context);
       context.status = httpStatus(error.code);
       context.set(errorHeaders(error));
       sendJson(context, errorBody(error, requestId));
