@@ -17,19 +17,20 @@ export type Server = Started & {
 
 export const staticToken = 'static-token-of-the-tests';
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const entry = join(root, 'dist/src/cli.js');
+const entry = 'dist/src/cli.js';
 
 type Started = Running & { readonly dataDir: string };
 
 /** @throws ExpectedError when the service is not built */
 export function requireBuild(): void {
-  requireFile(entry, 'run `npm run setup`');
+  requireFile(join(root, entry), 'run `npm run setup`');
 }
 
-/** Starts it without waiting for anything. */
+/** Starts it without waiting for anything. @param cwd folder of a built tree; by default this one */
 export async function spawnServer(
   t: Pick<ExecutionContext, 'teardown'>,
   env: Readonly<Record<string, string>> = {},
+  cwd = root,
 ): Promise<Started> {
   const dataDir = await mkdtemp(join(tmpdir(), 'undertone-data-'));
   const { PATH, UNDERTONE_MODELS_DIR } = process.env;
@@ -42,7 +43,10 @@ export async function spawnServer(
     UNDERTONE_DEADLINE_S: '600',
     ...(UNDERTONE_MODELS_DIR === undefined ? {} : { UNDERTONE_MODELS_DIR }),
   };
-  const child = spawn(process.execPath, [entry, 'serve'], { cwd: root, env: { PATH, ...settings, ...env } });
+  const child = spawn(process.execPath, [join(cwd, entry), 'serve'], {
+    cwd,
+    env: { PATH, ...settings, ...env },
+  });
   const running = follow(t, child);
   t.teardown(async () => {
     await running.stop('SIGKILL');
@@ -55,8 +59,9 @@ export async function spawnServer(
 export async function startServer(
   t: Pick<ExecutionContext, 'teardown'>,
   env: Readonly<Record<string, string>> = {},
+  cwd = root,
 ): Promise<Server> {
-  const started = await spawnServer(t, env);
+  const started = await spawnServer(t, env, cwd);
   const [, url = ''] = await started.printed(/^listening on (\S+)\n/m);
   return { ...started, url, port: Number(new URL(url).port), token: env.UNDERTONE_TOKEN ?? staticToken };
 }
@@ -68,7 +73,7 @@ export function makeToken(
   name = 'made',
   ...more: readonly string[]
 ): string {
-  const args = [entry, 'token', 'create', '--name', name, '--scopes', scopes, ...more];
+  const args = [join(root, entry), 'token', 'create', '--name', name, '--scopes', scopes, ...more];
   const env = { PATH: process.env.PATH, UNDERTONE_DATA_DIR: dataDir };
   return execFileSync(process.execPath, args, { env, encoding: 'utf8', stdio: 'pipe' }).trim();
 }

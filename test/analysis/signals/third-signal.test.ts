@@ -3,8 +3,11 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
+import { contentType, multipart } from '../../../benchmarks/upload-body.ts';
 import { makeFolder } from '../../support/folder.ts';
+import { call } from '../../support/http.ts';
 import { editManifest } from '../../support/models.ts';
+import { startServer } from '../../support/server.ts';
 
 /** Prints everything that follows from the table of signals. */
 const probe = `
@@ -65,6 +68,24 @@ test('the sources with a third signal compile', async (t) => {
   const args = [resolve('node_modules/typescript/bin/tsc'), '-p', 'tsconfig.src.json', '--noEmit'];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
   t.deepEqual([status, stdout, stderr], [0, '', '']);
+});
+
+test('the service that is built of them serves the third signal', async (t) => {
+  const folder = copySources();
+  await addSignal(folder);
+  cpSync('rolldown.config.mjs', join(folder, 'rolldown.config.mjs'));
+  cpSync('dist/web', join(folder, 'dist/web'), { recursive: true });
+  execFileSync(process.execPath, [resolve('node_modules/rolldown/bin/cli.mjs'), '-c'], { cwd: folder });
+  const { port, token } = await startServer(t, { UNDERTONE_WORKERS: '1' }, folder);
+  const reply = await call(port, {
+    method: 'POST',
+    path: '/v1/analyze/energy',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': contentType },
+    body: multipart([{ name: 'audio', bytes: readFileSync('examples/sample.wav') }]),
+  });
+  t.is(reply.status, 200, reply.body);
+  const { signals } = JSON.parse(reply.body);
+  t.true(signals.level_db < 0 && signals.level_db > -60, reply.body);
 });
 
 test('a third signal is in the report, routes, scopes, CLI output, OpenAPI document and tables of the documents', async (t) => {
