@@ -1,4 +1,4 @@
-"""Command line: python -m training train | evaluate | recordings | baseline-reference | adaptation | left-out | disclosure | power | corpus-pages.
+"""Command line: python -m training train | evaluate | recordings | baseline-reference | adaptation | left-out | encoders | disclosure | power | corpus-pages.
 
 The scripts training/train and training/evaluate call it.
 """
@@ -38,6 +38,7 @@ def parse_arguments() -> argparse.Namespace:
     baseline.add_argument("--rates", action="store_true", help="only measure the reference that is there, for docs/measures.md")
     commands.add_parser("adaptation", help="writes how much undertone adapt improves left-out corpora into docs/your-data.md").set_defaults(small=False)
     commands.add_parser("left-out", help="writes how good emotions are on corpora left out of the heads in turn into docs/models.md").set_defaults(small=False)
+    commands.add_parser("encoders", help="writes how good linear heads on frozen encoders are on corpora left out into docs/models.md").set_defaults(small=False)
     commands.add_parser("disclosure", help="writes what can be read out of embeddings into docs/embeddings.md").set_defaults(small=False)
     commands.add_parser("power", help="writes how many recordings an evaluation needs into docs/your-data.md").set_defaults(small=False)
     commands.add_parser("corpus-pages", help="writes the counts of training/corpora/pages").set_defaults(small=False)
@@ -110,6 +111,10 @@ def main() -> None:
         from training.studies import left_out
 
         left_out.run()
+    elif options.command == "encoders":
+        from training.studies import encoders
+
+        encoders.run()
     elif options.command == "disclosure":
         from training.studies import disclosure
 

@@ -1,4 +1,4 @@
-"""The shared trunk: the convolutional stem and the first two encoder layers of Whisper-tiny.en."""
+"""The convolutional stem and the first encoder layers of a Whisper model: two of Whisper-tiny.en are the trunk of models/standard."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from torch.nn import functional as F
 
 from training.features.log_mel import BINS
 
-WIDTH, HEADS, LAYERS = 384, 6, 2
+WIDTH, LAYERS = 384, 2  # of the embeddings, and of Whisper-tiny.en
+HEAD_WIDTH = 64
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 POSITIONS = 512  # embeddings; a window of ten seconds has 500
 # Module of a layer here -> its path in Whisper's weights.
@@ -24,35 +25,36 @@ WHISPER_NAMES = {
 
 
 class Layer(nn.Module):
-    def __init__(self, inner: int):
+    def __init__(self, width: int, inner: int):
         super().__init__()
-        self.attention_norm = nn.LayerNorm(WIDTH)
-        self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
-        self.attention_out = nn.Linear(WIDTH, WIDTH)
-        self.ffn_norm = nn.LayerNorm(WIDTH)
-        self.ffn_in = nn.Linear(WIDTH, inner)
-        self.ffn_out = nn.Linear(inner, WIDTH)
+        self.heads = width // HEAD_WIDTH
+        self.attention_norm = nn.LayerNorm(width)
+        self.qkv = nn.Linear(width, 3 * width)
+        self.attention_out = nn.Linear(width, width)
+        self.ffn_norm = nn.LayerNorm(width)
+        self.ffn_in = nn.Linear(width, inner)
+        self.ffn_out = nn.Linear(inner, width)
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
-        """x [B,N,384], mask [B,1,1,N]"""
-        batch, length, _ = x.shape
-        qkv = self.qkv(self.attention_norm(x)).view(batch, length, 3, HEADS, WIDTH // HEADS)
+        """x [B,N,width], mask [B,1,1,N]"""
+        batch, length, width = x.shape
+        qkv = self.qkv(self.attention_norm(x)).view(batch, length, 3, self.heads, HEAD_WIDTH)
         q, k, v = qkv.permute(2, 0, 3, 1, 4)
         y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-        x = x + self.attention_out(y.transpose(1, 2).reshape(batch, length, WIDTH))
+        x = x + self.attention_out(y.transpose(1, 2).reshape(batch, length, width))
         return x + self.ffn_out(F.gelu(self.ffn_in(self.ffn_norm(x))))
 
 
 class Trunk(nn.Module):
     """`coarse`: one embedding for four frames instead of two. In training each is repeated, to line up with the standard ones."""
 
-    def __init__(self, inner: int = 4 * WIDTH, coarse: bool = False):
+    def __init__(self, inner: int | None = None, coarse: bool = False, width: int = WIDTH, layers: int = LAYERS):
         super().__init__()
         self.coarse = coarse
-        self.conv1 = nn.Conv1d(BINS, WIDTH, 3, stride=2 if coarse else 1, padding=1)
-        self.conv2 = nn.Conv1d(WIDTH, WIDTH, 3, stride=2, padding=1)
-        self.layers = nn.ModuleList(Layer(inner) for _ in range(LAYERS))
-        self.register_buffer("positions", torch.zeros(POSITIONS, WIDTH))
+        self.conv1 = nn.Conv1d(BINS, width, 3, stride=2 if coarse else 1, padding=1)
+        self.conv2 = nn.Conv1d(width, width, 3, stride=2, padding=1)
+        self.layers = nn.ModuleList(Layer(width, inner or 4 * width) for _ in range(layers))
+        self.register_buffer("positions", torch.zeros(POSITIONS, width))
 
     def load_whisper(self, weights: dict[str, np.ndarray]) -> Trunk:
         """Copies the weights that `whisper_weights.read_encoder` returned."""
@@ -77,7 +79,7 @@ class Trunk(nn.Module):
         return x.repeat_interleave(2, 1)[:, :count] if self.coarse else x
 
     def stem(self, scaled: torch.Tensor, lengths: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """-> [B,N,384] with position encodings, mask of the real ones [B,1,1,N]"""
+        """-> [B,N,width] with position encodings, mask of the real ones [B,1,1,N]"""
         x, mask = scaled.transpose(1, 2), None
         if lengths is not None:
             real = torch.arange(x.shape[2], device=x.device)[None] < lengths[:, None]

@@ -9,7 +9,7 @@ import numpy as np
 from onnx import TensorProto
 from torch import nn
 
-from training.encoder.trunk import HEADS, WIDTH, Layer, Trunk
+from training.encoder.trunk import WIDTH, Layer, Trunk
 from training.export.graph import Graph, numpy_of, write_normalize_level
 from training.features.log_mel import BINS
 
@@ -54,23 +54,29 @@ def write_attention(g: Graph, x: str, layer: Layer) -> str:
     quantized = g.op("DynamicQuantizeLinear", x, outputs=3)
     parts = zip(np.split(numpy_of(layer.qkv, "weight").T, 3, axis=1), np.split(numpy_of(layer.qkv, "bias"), 3))
     q, k, v = (write_product(g, quantized, weight, bias) for weight, bias in parts)
-    y = g.op("MultiHeadAttention", q, k, v, domain="com.microsoft", num_heads=HEADS)
+    y = g.op("MultiHeadAttention", q, k, v, domain="com.microsoft", num_heads=layer.heads)
     return write_linear(g, y, layer.attention_out)
 
 
-def write_trunk(trunk: Trunk, path: Path) -> None:
-    g = Graph("trunk")
-    features = g.input("features", [1, "frames", BINS])
+def write_layers(g: Graph, features: str, trunk: Trunk) -> list[str]:
+    """[1,T,80] log10 of mel energies -> outputs of the layers [1,ceil(T/2),width]"""
     x = write_normalize_level(g, features)
     x = g.op("Gelu", write_conv(g, x, trunk.conv1))
     x = g.op("Gelu", write_conv(g, x, trunk.conv2))
     length = g.op("Shape", x, start=1, end=2)
     zero, axis = g.integers(0), g.integers(0)
     positions = g.op("Slice", g.half(trunk.position_rows().numpy()), zero, length, axis)
-    x = g.op("Add", x, positions)
+    x, outputs = g.op("Add", x, positions), []
     for layer in trunk.layers:
         x = g.op("Add", x, write_attention(g, write_norm(g, x, layer.attention_norm), layer))
         hidden = g.op("Gelu", write_linear(g, write_norm(g, x, layer.ffn_norm), layer.ffn_in))
         x = g.op("Add", x, write_linear(g, hidden, layer.ffn_out))
-    g.output(x, "tokens", [1, "tokens", WIDTH])
+        outputs.append(x)
+    return outputs
+
+
+def write_trunk(trunk: Trunk, path: Path) -> None:
+    g = Graph("trunk")
+    features = g.input("features", [1, "frames", BINS])
+    g.output(write_layers(g, features, trunk)[-1], "tokens", [1, "tokens", WIDTH])
     g.save(path)

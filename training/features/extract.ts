@@ -1,7 +1,7 @@
 /**
- * Writes the log-mel features of recordings with the shipped decoder and extractor.
- * node --import tsx training/features/extract.ts LIST ROOT OUT: LIST has one path below ROOT per line; OUT.f32
- * receives rows of float32 end to end, OUT.json the number of frames of each recording.
+ * Writes the features of recordings with the shipped decoder and extractor.
+ * node --import tsx training/features/extract.ts LIST ROOT SPEC OUT: LIST has one path below ROOT per line, SPEC is a feature
+ * spec as JSON; OUT.f32 receives rows of float32 end to end, OUT.json the number of frames of each recording.
  */
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,10 +17,10 @@ const limits = {
   deadlineSeconds: 0,
 };
 
-function main([list, root, out]: string[]): void {
-  if (list === undefined || root === undefined || out === undefined)
-    throw new Error('Expected LIST ROOT OUT for `arguments`');
-  const spec = JSON.parse(readFileSync(new URL('spec.json', import.meta.url), 'utf8')) as FeatureSpec;
+function main([list, root, specJson, out]: string[]): void {
+  if (list === undefined || root === undefined || specJson === undefined || out === undefined)
+    throw new Error('Expected LIST ROOT SPEC OUT for `arguments`');
+  const spec = JSON.parse(specJson) as FeatureSpec;
   const paths = readFileSync(list, 'utf8').split('\n').filter(Boolean);
   const frames: number[] = [];
   const file = openSync(`${out}.f32`, 'w');

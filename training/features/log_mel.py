@@ -1,4 +1,4 @@
-"""Log-mel features, written by the shipped decoder and extractor (extract.ts)."""
+"""Log-mel features and Kaldi's filterbanks, written by the shipped decoder and extractor (extract.ts)."""
 
 import functools
 import json
@@ -13,7 +13,7 @@ from tqdm import tqdm
 from training import cache, settings
 from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
-from training.features.spec import SPEC
+from training.features.spec import FILTERBANKS, SPEC
 
 BINS = SPEC["nMels"]
 FEATURES_VERSION = 1  # that of the native extractor
@@ -23,7 +23,7 @@ FEATURES_VERSION = 1  # that of the native extractor
 class LogMelStore:
     """Features of many recordings. `key` identifies them in the inputs of cached results."""
 
-    frames: np.ndarray  # float32 [frames of all recordings, 80], log10 of mel energies
+    frames: np.ndarray  # float32 [frames of all recordings, 80], logarithms of mel energies
     offsets: np.ndarray  # [recordings + 1], first frame of each
     paths: list[str]
     key: str
@@ -36,13 +36,13 @@ class LogMelStore:
         return self.frames[self.offsets[index] : self.offsets[index + 1]]
 
 
-def extract(name: str, root: Path, paths: list[str], content: object) -> LogMelStore:
+def extract(name: str, root: Path, paths: list[str], content: object, spec: dict = SPEC) -> LogMelStore:
     """Features of the recordings at `paths` below `root`. `content` changes whenever their bytes do."""
-    inputs = {"spec": SPEC, "features": FEATURES_VERSION, "paths": cache.digest(paths), "content": content}
+    inputs = {"spec": spec, "features": FEATURES_VERSION, "paths": cache.digest(paths), "content": content}
 
     def make(folder: Path) -> None:
         (folder / "list").write_text("\n".join(paths))
-        script = [str(settings.PACKAGE / "features" / "extract.ts"), str(folder / "list"), str(root), str(folder / "features")]
+        script = [str(settings.PACKAGE / "features" / "extract.ts"), str(folder / "list"), str(root), json.dumps(spec), str(folder / "features")]
         subprocess.run(["node", "--import", "tsx", *script], cwd=settings.REPOSITORY, check=True)
 
     folder = cache.build(f"features-{name}", inputs, make)
@@ -59,6 +59,13 @@ def of_corpora() -> LogMelStore:
     """Features of the recipe's clips: recording i is the clip of index i."""
     clips = read_clips()
     return extract("corpora", settings.DATA, [clip.path for clip in clips], content_of(clips))
+
+
+@functools.cache
+def filterbanks_of_corpora() -> LogMelStore:
+    """Frames line up with those of `of_corpora`."""
+    clips = read_clips()
+    return extract("filterbanks", settings.DATA, [clip.path for clip in clips], content_of(clips), FILTERBANKS)
 
 
 def content_of(clips: list[Clip]) -> str:

@@ -7,12 +7,13 @@ import math
 
 import numpy as np
 
-from training.features.spec import FRAMES_PER_SECOND, SPEC
+from training.features.spec import FILTERBANKS, FRAMES_PER_SECOND, SPEC
 
 SEGMENT_PARAMS = {"onset": 0.5, "offset": 0.3, "minSpeechSeconds": 0.1, "minPauseSeconds": 0.25}
 WINDOW_PARAMS = {"windowSeconds": 10, "marginSeconds": 0.2}
 EDGE = round(WINDOW_PARAMS["marginSeconds"] * FRAMES_PER_SECOND)  # frames of context before and after an utterance
 SILENCE = math.log10(SPEC["logFloor"])  # every feature of a frame of digital silence
+FILTERBANK_SILENCE = math.log(FILTERBANKS["logFloor"])
 MAX_FRAMES = WINDOW_PARAMS["windowSeconds"] * FRAMES_PER_SECOND
 
 

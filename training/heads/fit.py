@@ -67,10 +67,11 @@ def fit_attention(store: EmbeddingStore, windows: np.ndarray, params: FitParams,
 
 
 def minimize_linear(
-    inputs: np.ndarray, loss: Callable[[torch.Tensor], torch.Tensor], decay: list[float], rounds: int = 80
+    inputs: np.ndarray, loss: Callable[[torch.Tensor], torch.Tensor], decay: list[float], rounds: int = 80, standardise: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """inputs [n,D] -> weight [D,outputs] and bias [outputs] of least loss, by L-BFGS. `decay`: L2 penalty of each output."""
-    mean, std = inputs.mean(0), inputs.std(0) + 1e-4
+    """inputs [n,D] -> weight [D,outputs] and bias [outputs] of least loss, by L-BFGS. `decay`: L2 penalty of each output, on standardised inputs
+    unless their scales are to count."""
+    mean, std = (inputs.mean(0), inputs.std(0) + 1e-4) if standardise else (np.zeros(inputs.shape[1], np.float32), np.ones(inputs.shape[1], np.float32))
     x = torch.from_numpy((inputs - mean) / std)
     weight = torch.zeros(x.shape[1], len(decay), requires_grad=True)
     bias = torch.zeros(len(decay), requires_grad=True)

@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from training.corpora.labels import EMOTIONS, PLACES
+from training.encoder import camplusplus, frozen
 from training.encoder.distill import new_student, prune_ffn
 from training.encoder.embeddings import moments_of
 from training.encoder.trunk import WIDTH, Trunk
@@ -173,3 +174,12 @@ def test_moments_of_stored_embeddings_are_those_of_the_heads():
     share = torch.from_numpy(w / w.sum())[:, :, None]
     mean, deviation = moments(torch.from_numpy(x), share)
     assert np.allclose(stored, torch.cat([mean, deviation], 1)[0].numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize("frames", [57, 333, 1000])
+def test_camplusplus(tmp_path, frames):
+    path, x = tmp_path / "camplusplus.onnx", rows(frames)
+    frozen.write_camplusplus(path)
+    with torch.no_grad():
+        expected = camplusplus.blocks(camplusplus.load(), torch.from_numpy(x - x.mean(1, keepdims=True)))
+    np.testing.assert_allclose(Session(path).run(features=x)["tokens"], torch.cat(expected, 2), atol=1e-3)

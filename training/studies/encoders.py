@@ -1,0 +1,136 @@
+"""Linear heads on frozen layers of several encoders, on corpora that the heads were not fitted on: a table in docs/models.md.
+
+Each acted corpus is left out in turn. Heads are fitted on the other clips that are not of the test part, utterance by utterance; a clip is
+the mean of its utterances, weighted by speech. The trunk of models/standard was fine-tuned on all of these corpora but RECIPE.unseen.
+"""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from training import settings
+from training.corpora.index import read_clips
+from training.corpora.labels import EMOTIONS
+from training.corpora.recipe import RECIPE
+from training.encoder import embeddings, frozen, window_store
+from training.encoder.window_store import WindowStore
+from training.evaluation import results
+from training.heads import emotion
+from training.heads.fit import mean_per_clip, minimize_linear
+from training.reporting.tables import replace_between, table
+
+PAGE = settings.REPOSITORY / "docs" / "models.md"
+RESULT = settings.RESULTS / "encoders.json"
+TUNED = "trunk of `models/standard`, fine-tuned"
+# Name of each row -> layers of encoders.
+ROWS = {
+    "Whisper-tiny.en, layer 2": [("whisper-tiny", "2")],
+    "Whisper-base, layers 1 to 3": [("whisper-base", layer) for layer in "123"],
+    "CAM++, block 1": [("CAM++", "1")],
+    "CAM++, blocks 1 and 2": [("CAM++", layer) for layer in "12"],
+    "Whisper-base, layer 3, and CAM++, blocks 1 and 2": [("whisper-base", "3"), ("CAM++", "1"), ("CAM++", "2")],
+    "Whisper-base, layers 1 to 3, and CAM++, blocks 1 and 2": [*(("whisper-base", layer) for layer in "123"), ("CAM++", "1"), ("CAM++", "2")],
+}
+DIRECTIONS = 1000  # of largest variance: the others hold under a tenth of it
+DECAY, ROUNDS = 0.1, 40
+NEGATIVE = [EMOTIONS.index(name) for name in ("sad", "angry", "fearful", "disgusted")]
+SURE = 0.45  # probability of the dominant emotion
+FIGURES = ("UAR", "UAR, means of speakers removed", "negative", "negative, sure")
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Rows of the utterances: inputs [n,D], and what heads learn from them."""
+
+    windows: WindowStore
+    inputs: np.ndarray
+    targets: emotion.Targets
+
+    def clips_of(self, rows: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """-> clip indices, probabilities [clips,8]"""
+        logits = torch.from_numpy(self.inputs[rows] @ weight + bias)
+        return mean_per_clip(self.windows.clips[rows], self.windows.speech_frames[rows], torch.softmax(logits, 1).numpy())
+
+
+def reduce(moments: np.ndarray) -> np.ndarray:
+    """Standardised, on the directions of largest variance over all recordings: [n,D] -> float32 [n, at most DIRECTIONS]"""
+    inputs = moments.astype(np.float32)
+    inputs = (inputs - inputs.mean(0)) / (inputs.std(0) + 1e-4)
+    if inputs.shape[1] <= DIRECTIONS:
+        return inputs
+    _, vectors = np.linalg.eigh((inputs.T @ inputs / len(inputs)).astype(float))
+    return inputs @ vectors[:, -DIRECTIONS:].astype(np.float32)
+
+
+def fit(examples: Examples, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    clips, owners, targets = read_clips(), examples.windows.clips[rows], examples.targets
+    share = emotion.label_shares([clips[i] for i in owners], targets.label[owners]) * len(owners)
+    mask, distribution, weight = (torch.from_numpy(values) for values in (targets.mask[owners], targets.distribution[owners], share))
+    loss = lambda logits: emotion.category_loss(logits, mask, distribution, weight)
+    return minimize_linear(examples.inputs[rows], loss, [DECAY] * len(EMOTIONS), ROUNDS, standardise=False)
+
+
+def recall(labels: np.ndarray, values: np.ndarray) -> float:
+    """UAR over the labels that occur: labels [n], values [n,8]"""
+    found = np.unique(labels)
+    predicted = found[values[:, found].argmax(1)]
+    return float(np.mean([(predicted[labels == label] == label).mean() for label in found]))
+
+
+def centred(speakers: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    """Logarithms of the probabilities without the mean of each speaker."""
+    values = np.log(probabilities)
+    for name in np.unique(speakers):
+        values[speakers == name] -= values[speakers == name].mean(0)
+    return values
+
+
+def measure(examples: Examples, name: str) -> dict[str, float]:
+    """`name`: the corpus that is left out"""
+    clips, targets, owners = read_clips(), examples.targets, examples.windows.clips
+    labelled = targets.label_weight[owners] > 0
+    corpora, held = np.array([clips[i].corpus for i in owners]), np.array([clips[i].held_out for i in owners])
+    ordinary = np.array([clips[i].definition.ordinary for i in owners])
+    head = fit(examples, np.flatnonzero(labelled & ~held & (corpora != name)))
+    found, probabilities = examples.clips_of(np.flatnonzero((corpora == name) & (targets.label[owners] >= 0)), *head)
+    _, neutral = examples.clips_of(np.flatnonzero(ordinary & held), *head)
+    negative, labels = np.isin(neutral.argmax(1), NEGATIVE), targets.label[found]
+    speakers = np.array([clips[i].speaker for i in found])
+    values = (recall(labels, probabilities), recall(labels, centred(speakers, probabilities)), negative.mean(), (negative & (neutral.max(1) >= SURE)).mean())
+    return dict(zip(FIGURES, map(float, values)))
+
+
+def tuned_moments() -> np.ndarray:
+    return embeddings.load(settings.weights("trunk"), 2, None).moments
+
+
+def run() -> None:
+    windows, targets = window_store.load(None), emotion.targets_of(read_clips())
+    found = results.source_of(settings.MODELS) | {"decay": DECAY, "ordinary": emotion.ORDINARY_TOTAL, "rows": {}}
+    layers = {}
+    for encoder in (frozen.TINY, frozen.BASE, frozen.CAMPLUSPLUS):
+        moments, at = frozen.layer_moments(encoder, windows), 0
+        for layer, width in encoder.layers.items():
+            layers[encoder.name, layer] = moments[:, at : at + 2 * width]
+            at += 2 * width
+    inputs = {TUNED: tuned_moments} | {row: lambda parts=parts: np.concatenate([layers[part] for part in parts], 1) for row, parts in ROWS.items()}
+    for row, moments in inputs.items():
+        examples = Examples(windows, reduce(moments()), targets)
+        found["rows"][row] = {name: measure(examples, name) for name in RECIPE.emotion}
+        print(row, {figure: round(mean(found["rows"][row], figure), 3) for figure in FIGURES}, flush=True)
+        RESULT.write_text(json.dumps(found, indent=1) + "\n")
+    write_page(found)
+
+
+def mean(corpora: dict[str, dict[str, float]], figure: str) -> float:
+    return float(np.mean([figures[figure] for figures in corpora.values()]))
+
+
+def write_page(found: dict) -> None:
+    rows = [[row, *(f"{mean(corpora, figure):.3f}" for figure in FIGURES), *(f"{one['UAR']:.2f}" for one in corpora.values())]
+            for row, corpora in found["rows"].items()]  # fmt: skip
+    text = f"{results.describe_sources({settings.RECIPE: found})}\n\n{table(['layers', *FIGURES, *RECIPE.emotion], rows)}"
+    print(text)
+    replace_between(PAGE, "encoders", text)
