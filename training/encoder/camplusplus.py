@@ -25,11 +25,3 @@ def load() -> nn.Module:
     network = module.CAMPPlus(embedding_size=192, memory_efficient=False)
     network.load_state_dict(torch.load(package() / WEIGHTS, map_location="cpu"))
     return network.eval()
-
-
-def blocks(network: nn.Module, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Kaldi filterbanks [B,T,80] without their mean -> outputs of the blocks [B,ceil(T/2),512], [B,ceil(T/2),1024]"""
-    layers = network.xvector
-    first = layers.block1(layers.tdnn(network.head(features.transpose(1, 2))))
-    second = layers.block2(layers.transit1(first))
-    return first.transpose(1, 2), second.transpose(1, 2)

@@ -67,12 +67,20 @@ def fit_attention(store: EmbeddingStore, windows: np.ndarray, params: FitParams,
 
 
 def minimize_linear(
-    inputs: np.ndarray, loss: Callable[[torch.Tensor], torch.Tensor], decay: list[float], rounds: int = 80, standardise: bool = True
+    inputs: np.ndarray, loss: Callable[[torch.Tensor], torch.Tensor], decay: list[float], rounds: int = 80
 ) -> tuple[np.ndarray, np.ndarray]:
-    """inputs [n,D] -> weight [D,outputs] and bias [outputs] of least loss, by L-BFGS. `decay`: L2 penalty of each output, on standardised inputs
-    unless their scales are to count."""
-    mean, std = (inputs.mean(0), inputs.std(0) + 1e-4) if standardise else (np.zeros(inputs.shape[1], np.float32), np.ones(inputs.shape[1], np.float32))
-    x = torch.from_numpy((inputs - mean) / std)
+    """inputs [n,D] -> weight [D,outputs] and bias [outputs] of least loss. `decay`: L2 penalty of each output, for standardised inputs."""
+    mean, std = inputs.mean(0), inputs.std(0) + 1e-4
+    weight, bias = minimize((inputs - mean) / std, loss, decay, rounds)
+    w = weight / std[:, None]
+    return w, bias - mean @ w
+
+
+def minimize(
+    inputs: np.ndarray, loss: Callable[[torch.Tensor], torch.Tensor], decay: list[float], rounds: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Like minimize_linear, for inputs as they are, by L-BFGS."""
+    x = torch.from_numpy(inputs)
     weight = torch.zeros(x.shape[1], len(decay), requires_grad=True)
     bias = torch.zeros(len(decay), requires_grad=True)
     optimizer = torch.optim.LBFGS([weight, bias], max_iter=rounds, history_size=10, line_search_fn="strong_wolfe")
@@ -84,8 +92,7 @@ def minimize_linear(
         return total
 
     optimizer.step(cost)
-    w = weight.detach().numpy() / std[:, None]
-    return w, bias.detach().numpy() - mean @ w
+    return weight.detach().numpy(), bias.detach().numpy()
 
 
 def predict(heads: list[AttentionHead], store: EmbeddingStore, windows: np.ndarray) -> np.ndarray:

@@ -12,13 +12,15 @@ import torch
 
 from training import settings
 from training.corpora.index import read_clips
-from training.corpora.labels import EMOTIONS
+from training.corpora.labels import EMOTIONS, NEGATIVE
 from training.corpora.recipe import RECIPE
 from training.encoder import embeddings, frozen, window_store
 from training.encoder.window_store import WindowStore
 from training.evaluation import results
+from training.evaluation.recordings import SURE
+from training.evaluation.statistics import uar
 from training.heads import emotion
-from training.heads.fit import mean_per_clip, minimize_linear
+from training.heads.fit import mean_per_clip, minimize
 from training.reporting.tables import replace_between, table
 
 PAGE = settings.REPOSITORY / "docs" / "models.md"
@@ -35,8 +37,6 @@ ROWS = {
 }
 DIRECTIONS = 1000  # of largest variance: the others hold under a tenth of it
 DECAY, ROUNDS = 0.1, 40
-NEGATIVE = [EMOTIONS.index(name) for name in ("sad", "angry", "fearful", "disgusted")]
-SURE = 0.45  # probability of the dominant emotion
 FIGURES = ("UAR", "UAR, means of speakers removed", "negative", "negative, sure")
 
 
@@ -69,14 +69,13 @@ def fit(examples: Examples, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     share = emotion.label_shares([clips[i] for i in owners], targets.label[owners]) * len(owners)
     mask, distribution, weight = (torch.from_numpy(values) for values in (targets.mask[owners], targets.distribution[owners], share))
     loss = lambda logits: emotion.category_loss(logits, mask, distribution, weight)
-    return minimize_linear(examples.inputs[rows], loss, [DECAY] * len(EMOTIONS), ROUNDS, standardise=False)
+    return minimize(examples.inputs[rows], loss, [DECAY] * len(EMOTIONS), ROUNDS)
 
 
 def recall(labels: np.ndarray, values: np.ndarray) -> float:
     """UAR over the labels that occur: labels [n], values [n,8]"""
     found = np.unique(labels)
-    predicted = found[values[:, found].argmax(1)]
-    return float(np.mean([(predicted[labels == label] == label).mean() for label in found]))
+    return uar(labels, found[values[:, found].argmax(1)])
 
 
 def centred(speakers: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
