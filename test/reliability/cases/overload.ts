@@ -9,8 +9,8 @@ import { speechUpload } from '../support/speech.ts';
 
 const audioSeconds = 10;
 const closedClients = 4;
-/** They send their next upload at once, whatever `Retry-After` says. */
-const rudeClients = 64;
+/** They ignore `Retry-After` and send their next upload at once. */
+const retryingClients = 64;
 const normalLoad = 0.8;
 const overload = 4;
 const probeEveryMs = 50;
@@ -24,7 +24,7 @@ type Limits = {
   readonly slower: number;
   readonly refusedMs: number;
   readonly goodput: number;
-  readonly rudeGoodput: number;
+  readonly retryingGoodput: number;
   readonly recoveryMs: number;
   readonly healthMs: number;
   readonly unasked: number;
@@ -40,7 +40,7 @@ const limits = (long: boolean, normalMs: number): Limits =>
         slower: 3,
         refusedMs: 50,
         goodput: 0.9,
-        rudeGoodput: 0.7,
+        retryingGoodput: 0.7,
         recoveryMs: 5000,
         healthMs: 50,
         unasked: 0.8,
@@ -49,7 +49,7 @@ const limits = (long: boolean, normalMs: number): Limits =>
         slower: 30,
         refusedMs: 10 * normalMs,
         goodput: 0.15,
-        rudeGoodput: 0.05,
+        retryingGoodput: 0.05,
         recoveryMs: 100 * normalMs,
         healthMs: 10 * normalMs,
         unasked: 0.5,
@@ -62,9 +62,9 @@ type Measured = {
   readonly normalP99: number;
   readonly outcomes: readonly Outcome[];
   readonly goodput: number;
-  readonly rude: readonly Outcome[];
-  /** Accepted requests of `rude` per second. */
-  readonly rudePerSecond: number;
+  readonly retrying: readonly Outcome[];
+  /** Accepted requests of `retrying` per second. */
+  readonly retryingPerSecond: number;
   readonly health: Health;
   readonly recoveryMs: number | null;
 };
@@ -110,10 +110,10 @@ async function press(
   const quickMs = await untilNormal(server, normalP99 * (long ? quickness.long : quickness.short));
   // Requests that were queued at the end of the load count as well.
   const recoveryMs = quickMs === null ? null : quickMs + 1000 * (tookSeconds - seconds);
-  const rudeStarted = performance.now();
-  const rude = await send({ pace: { clients: rudeClients } });
-  const rudePerSecond = (1000 * rude.filter(taken).length) / (performance.now() - rudeStarted);
-  return { perSecond, normalP99, outcomes, goodput, rude, rudePerSecond, health, recoveryMs };
+  const retryingStarted = performance.now();
+  const retrying = await send({ pace: { clients: retryingClients } });
+  const retryingPerSecond = (1000 * retrying.filter(taken).length) / (performance.now() - retryingStarted);
+  return { perSecond, normalP99, outcomes, goodput, retrying, retryingPerSecond, health, recoveryMs };
 }
 
 function judge(pressed: Measured, long: boolean): Row[] {
@@ -139,11 +139,11 @@ function judge(pressed: Measured, long: boolean): Row[] {
     ),
     atLeast(allowed.goodput, 'goodput, of capacity', 'ratio', pressed.goodput),
     atLeast(
-      allowed.rudeGoodput,
-      `goodput beside ${rudeClients} clients that ignore Retry-After`,
+      allowed.retryingGoodput,
+      `goodput beside ${retryingClients} clients that ignore Retry-After`,
       'ratio',
-      pressed.rudePerSecond / pressed.perSecond,
-      `${pressed.rude.filter(taken).length} accepted of ${pressed.rude.length}`,
+      pressed.retryingPerSecond / pressed.perSecond,
+      `${pressed.retrying.filter(taken).length} accepted of ${pressed.retrying.length}`,
     ),
     exactly(
       0,
