@@ -250,6 +250,13 @@ function evidenceFigures(
 
 // CARD.md of an adapted model.
 
+const listOf = (title: string, texts: readonly string[]) => [
+  `## ${title}`,
+  '',
+  ...texts.map((text) => `- ${text}`),
+  '',
+];
+
 function adaptationCard(
   { name, version, description, training, licence, evidence }: Manifest,
   adaptation: Adaptation,
@@ -281,22 +288,10 @@ function adaptationCard(
     '',
     evidence.deployment,
     '',
-    '## Limits',
-    '',
-    ...training.limits.map((text) => `- ${text}`),
-    '',
-    '## Known failures',
-    '',
-    ...evidence.failures.map((text) => `- ${text}`),
-    '',
-    '## Intended use',
-    '',
-    ...evidence.intendedUse.map((text) => `- ${text}`),
-    '',
-    '## Not intended',
-    '',
-    ...evidence.unintendedUse.map((text) => `- ${text}`),
-    '',
+    ...listOf('Limits', training.limits),
+    ...listOf('Known failures', evidence.failures),
+    ...listOf('Intended use', evidence.intendedUse),
+    ...listOf('Not intended', evidence.unintendedUse),
     '## Made by',
     '',
     '```sh',
