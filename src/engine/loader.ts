@@ -13,6 +13,8 @@ export type Models = {
   /** Those of the whole set, which was loaded. */
   readonly manifests: readonly Manifest[];
   readonly features: FeatureSpec;
+  /** Those that the trunk reads beside them; null when it does not. */
+  readonly filterbanks: FeatureSpec | null;
   /** The features of a frame of digital silence. */
   readonly silence: Float32Array;
   /** State of the VAD model after endless silence: that before a recording. */
@@ -35,6 +37,15 @@ const graphs: Readonly<Record<Kind, Pick<Session, 'inputs' | 'outputs'>>> = {
   trunk: { inputs: ['features'], outputs: ['tokens'] },
   ...definitions,
 };
+
+function graphOf(manifest: Manifest): Pick<Session, 'inputs' | 'outputs'> {
+  const { inputs, outputs } = graphs[manifest.kind];
+  return { inputs: filterbanksOf(manifest) ? [...inputs, 'filterbanks'] : inputs, outputs };
+}
+
+function filterbanksOf(manifest: Manifest): FeatureSpec | null {
+  return (manifest.kind === 'trunk' && manifest.params.filterbanks) || null;
+}
 
 /**
  * Reads a model and checks it against its manifest.
@@ -65,9 +76,11 @@ export async function readModel(
   await add('correction', correctionOf(manifest));
   expectEqual(name, 'name', name, manifest.name);
   expectEqual(name, 'featuresVersion', platform.featuresVersion, manifest.featuresVersion);
-  expectEqual(name, 'inputs', graphs[manifest.kind].inputs, manifest.inputs);
-  expectEqual(name, 'outputs', graphs[manifest.kind].outputs, manifest.outputs);
+  const { inputs, outputs } = graphOf(manifest);
+  expectEqual(name, 'inputs', inputs, manifest.inputs);
+  expectEqual(name, 'outputs', outputs, manifest.outputs);
   if (manifest.features !== null) checkFeatures(name, manifest.features, platform);
+  checkFilterbanks(name, manifest, platform);
   return { manifest, files };
 }
 
@@ -80,11 +93,12 @@ export async function openModels(set: readonly ModelBytes[], platform: Platform)
   const models = await Promise.all(kinds.map(async (kind) => [kind, await open(set, kind, platform)]));
   const byName = Object.fromEntries(models) as { readonly [K in Kind]: Model<K> };
   const { features } = byName.trunk.manifest;
+  const filterbanks = filterbanksOf(byName.trunk.manifest);
   const voice = await openVoice(bytesOf(set, 'trunk'), platform);
   const silence = silentFrame(features, platform);
   const manifests = set.map(({ manifest }) => manifest);
   const silentVad = await settleVad({ vad: byName.vad, silence });
-  return { manifests, features, silence, silentVad, voice, platform, ...byName };
+  return { manifests, features, filterbanks, silence, silentVad, voice, platform, ...byName };
 }
 
 /**
@@ -105,7 +119,10 @@ export async function openModelsForCores(
 }
 
 /** What cuts and encodes utterances. */
-export type Encoder = Pick<Models, 'features' | 'silence' | 'silentVad' | 'vad' | 'platform'> & {
+export type Encoder = Pick<
+  Models,
+  'features' | 'filterbanks' | 'silence' | 'silentVad' | 'vad' | 'platform'
+> & {
   readonly trunk: Model<'trunk'> | null;
 };
 
@@ -119,7 +136,16 @@ export async function openEncoder(
   const { features } = vad.manifest;
   const silence = silentFrame(features, platform);
   const trunk = trunkBytes === null ? null : await open([trunkBytes], 'trunk', platform);
-  return { features, silence, silentVad: await settleVad({ vad, silence }), vad, trunk, platform };
+  const filterbanks = trunk && filterbanksOf(trunk.manifest);
+  return {
+    features,
+    filterbanks,
+    silence,
+    silentVad: await settleVad({ vad, silence }),
+    vad,
+    trunk,
+    platform,
+  };
 }
 
 function silentFrame(spec: FeatureSpec, { extract }: Platform): Float32Array {
@@ -139,6 +165,15 @@ function checkFeatures(name: string, spec: FeatureSpec, { extract }: Platform): 
   } catch (error) {
     throw new ModelError(`Model ${name}: features: ${(error as Error).message}`);
   }
+}
+
+/** Their frames are those of the features. */
+function checkFilterbanks(name: string, manifest: Manifest, platform: Platform): void {
+  const spec = filterbanksOf(manifest);
+  if (spec === null) return;
+  checkFeatures(name, spec, platform);
+  for (const field of ['sampleRate', 'hopLength'] as const)
+    expectEqual(name, `filterbanks.${field}`, manifest.features?.[field], spec[field]);
 }
 
 /** A set has one model of each kind, and its heads have the trunk of their training. @throws ModelError */
@@ -266,10 +301,15 @@ function digest(samples: Float32Array, { createSha256 }: Platform): string {
  * @throws ModelError when the number of tokens differs from the manifest
  */
 export async function replay(models: Models, samples: Float32Array): Promise<Outputs> {
-  const { data, frames, bins } = models.platform.extract(samples, models.features);
-  const features: Values = { data, shape: [1, frames, bins] };
-  const trunk = await models.trunk.session.run({ features });
+  const read = (spec: FeatureSpec): Values => {
+    const { data, frames, bins } = models.platform.extract(samples, spec);
+    return { data, shape: [1, frames, bins] };
+  };
+  const features = read(models.features);
+  const filterbanks = models.filterbanks && { filterbanks: read(models.filterbanks) };
+  const trunk = await models.trunk.session.run({ features, ...filterbanks });
   const tokens = trunk.tokens as Values;
+  const frames = features.shape[1] as number;
   const count = Math.ceil(frames / models.trunk.manifest.params.framesPerToken);
   if (tokens.shape[1] !== count)
     throw new ModelError(`Model trunk: Expected ${count} tokens of ${frames} frames, got ${tokens.shape[1]}`);

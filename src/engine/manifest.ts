@@ -98,6 +98,8 @@ const trunkManifest = z.strictObject({
   trunk: z.null(),
   labels: z.null(),
   params: trunkParams.extend({
+    /** Spec of the second input `filterbanks`, of the same frames; absent when the graph has none. */
+    filterbanks: featureSpec.optional(),
     /** Absent: reports have no warning `several_speakers`. */
     severalSpeakers: severalSpeakersParams.optional(),
   }),

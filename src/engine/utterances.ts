@@ -155,10 +155,17 @@ export type Rows = Pick<FrameBlock, 'speechProbability'> & {
   readonly start: number;
   readonly data: Float32Array;
   readonly bins: number;
+  /** Of the same frames; null when the trunk does not read them. */
+  readonly filterbanks: Float32Array | null;
 };
 
 /** What makes features of samples. */
-type Extractor = { readonly features: FeatureSpec; readonly platform: Pick<Platform, 'extract'> };
+type Extractor = {
+  readonly features: FeatureSpec;
+  /** Null when the trunk does not read them. */
+  readonly filterbanks: FeatureSpec | null;
+  readonly platform: Pick<Platform, 'extract'>;
+};
 
 /**
  * The rows of the windows, one after another. The first frame of a window is a multiple of `gridFrames` frames away from the
@@ -171,6 +178,8 @@ export function framesOf(speech: Recorded, windows: readonly SpeechWindow[], ext
     start: parts[0]?.start ?? 0,
     data: joinArrays(parts.map(({ data }) => data)),
     bins: extractor.features.nMels,
+    filterbanks:
+      extractor.filterbanks && joinArrays(parts.map(({ filterbanks }) => filterbanks as Float32Array)),
     speechProbability: joinArrays(parts.map(({ speechProbability }) => speechProbability)),
   };
 }
@@ -178,7 +187,7 @@ export function framesOf(speech: Recorded, windows: readonly SpeechWindow[], ext
 function readWindow(
   { audio: { samples }, speechProbability }: Recorded,
   { start, end, window }: SpeechWindow,
-  { features, platform }: Extractor,
+  { features, filterbanks, platform }: Extractor,
 ): Rows {
   const { hopLength } = features;
   const grid = gridFrames * hopLength;
@@ -188,12 +197,16 @@ function readWindow(
   const count = Math.floor((window.end * hopLength - first) / hopLength);
   const context = leadFrames * hopLength;
   const own = padded(samples, first - context, first + count * hopLength + context);
-  const { data, bins } = platform.extract(own, features);
   const nearest = Math.round(first / hopLength);
+  const rowsBy = (spec: FeatureSpec): Float32Array => {
+    const { data, bins } = platform.extract(own, spec);
+    return data.subarray(leadFrames * bins, (leadFrames + count) * bins);
+  };
   return {
     start: nearest,
-    data: data.subarray(leadFrames * bins, (leadFrames + count) * bins),
-    bins,
+    data: rowsBy(features),
+    bins: features.nMels,
+    filterbanks: filterbanks && rowsBy(filterbanks),
     speechProbability: padded(speechProbability, nearest, nearest + count),
   };
 }
@@ -233,11 +246,19 @@ type Trunk = {
 
 /** One pass of the trunk. */
 export async function encode(
-  { data, bins, speechProbability }: Rows,
+  { data, bins, filterbanks, speechProbability }: Rows,
   { session, manifest }: Trunk,
   timer: StageTimer,
 ): Promise<Encoded> {
-  const outputs = await session.run({ features: { data, shape: [1, data.length / bins, bins] } });
+  const frames = data.length / bins;
+  const shaped = (values: Float32Array): Values => ({
+    data: values,
+    shape: [1, frames, values.length / frames],
+  });
+  const outputs = await session.run({
+    features: shaped(data),
+    ...(filterbanks && { filterbanks: shaped(filterbanks) }),
+  });
   timer.mark('trunk');
   const weights = speechWeights(speechProbability, manifest.params.framesPerToken);
   return { embeddings: outputs.tokens as Values, weights };

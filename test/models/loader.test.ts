@@ -41,6 +41,22 @@ const refused: readonly (readonly [string, string, (manifest: Json) => void, Reg
     /Model trunk: Expected "0{64}" for `weights.sha256`/,
   ],
   [
+    'filterbanks that its graph does not read',
+    'trunk',
+    (m) => Object.assign(m.params as Json, { filterbanks: { ...(m.features as Json) } }),
+    /Model trunk: Expected \["features","filterbanks"\] for `inputs`, got \["features"\]/,
+  ],
+  [
+    'filterbanks of other frames',
+    'trunk',
+    (m) => {
+      const filterbanks = { ...(m.features as Json), hopLength: 80 };
+      Object.assign(m, { inputs: ['features', 'filterbanks'] });
+      Object.assign(m.params as Json, { filterbanks });
+    },
+    /Model trunk: Expected 160 for `filterbanks.hopLength`, got 80/,
+  ],
+  [
     'other inputs',
     'emotion',
     (m) => Object.assign(m, { inputs: ['tokens'] }),
