@@ -1,8 +1,8 @@
 /** `undertone analyze`. */
-import { join, resolve } from 'node:path';
+import { basename, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { maxBaselines, type Signal, signals } from '../engine/schema.ts';
-import { escapeControls } from '../node/files.ts';
+import { escapeControls, writeParts } from '../node/files.ts';
 import { entryFile, modelSets, shippedModels } from '../node/paths.ts';
 import { parseConfig } from '../service/config.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask, EmbedResult } from './analyze-thread.ts';
@@ -16,7 +16,14 @@ import {
   UsageError,
   writeLine,
 } from './context.ts';
-import { checkStandardInput, displayPath, findInputs, readNamedFile } from './inputs.ts';
+import {
+  checkStandardInput,
+  displayPath,
+  findInputs,
+  type Input,
+  readNamedFile,
+  standardInput,
+} from './inputs.ts';
 import { createOutput, type OutputOptions, openEmbeddingsFile, outputNames, parseOutput } from './output.ts';
 import { checkInputs, type PartOptions, parseParts, partKind } from './parts.ts';
 import { rowUnits } from './tables.ts';
@@ -36,6 +43,7 @@ Examples:
   undertone analyze --output csv --by utterance talk.wav
   undertone analyze --output parquet recordings > signals.parquet
   undertone analyze --output csv --embeddings talks.npy talks > talks.csv
+  undertone analyze --output textgrid --out annotations recordings
   undertone analyze --channels split call.wav
   undertone analyze --baseline rested.wav talk.wav
   undertone analyze --segments call.rttm --output csv call.wav`;
@@ -50,6 +58,7 @@ type Options = PartOptions &
     readonly modelsDir?: string;
     readonly jobs?: string;
     readonly embeddings?: string;
+    readonly out?: string;
   };
 
 export function registerAnalyze(program: Command, terminal: CliContext): void {
@@ -62,6 +71,10 @@ export function registerAnalyze(program: Command, terminal: CliContext): void {
     .option('--wide', 'CSV with intervals, probabilities and measures, as Parquet always has')
     .option('--by <unit>', `rows of CSV and Parquet: ${rowUnits.join(', ')} (file)`)
     .option('--embeddings <file>', '.npy: one row of float32 per recording, or per row of --by utterance')
+    .option(
+      '--out <folder>',
+      'a file per recording of textgrid and audacity (standard output, of one recording)',
+    )
     .option('--jsonl', 'one line of JSON a file: --output jsonl')
     .option('--signals <names>', `${signals.join(', ')}, or several with commas between`, signals.join(','))
     .option('--channel <n>', 'channel to analyse, counted from 0 (the average of all)')
@@ -100,6 +113,7 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
     throw expected('a file or a pipe', '--output', 'parquet for a terminal: add > FILE');
   const inputs = await findInputs(paths, options.list, terminal, settings.maxBytes);
   checkInputs(inputs, parts);
+  const files = placeFiles(inputs, outputOptions.name, output.extension, options.out);
   const tasks = inputs.map(
     (input): AnalyzeTask => ({
       ...input,
@@ -117,17 +131,22 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
   const progress = showProgress(tasks.length, terminal);
   const totals = { done: 0, failed: 0, skipped: 0, seconds: 0 };
   for await (const result of mapInOrder({ file, jobs, settings, tasks, lost })) {
+    const written = files?.[totals.done];
     const { path, optional } = tasks[totals.done++] as AnalyzeTask;
     const skipped = optional && isNoAudio(result);
     if (skipped) totals.skipped++;
     else if ('error' in result) totals.failed++;
     else totals.seconds += result.report.audio.duration_s;
     if ('error' in result && result.cause !== null) progress.note(result.cause, path);
+    else if ('error' in result && output.extension !== undefined && !skipped)
+      progress.note(result.error.msg, path);
     if (!skipped || output.listSkipped) embeddings?.add(result);
     const shown = output.shortPaths ? escapeControls(displayPath(path)) : path;
     const text = skipped && !output.listSkipped ? undefined : output.format(shown, result);
+    if (written !== undefined && text !== undefined) await writeParts(written, [Buffer.from(`${text}\n`)]);
+    const printed = written === undefined ? text : undefined;
     await progress.step(
-      output.isData && text !== undefined && !terminal.stdout.isTTY ? Buffer.from(text) : text,
+      output.isData && printed !== undefined && !terminal.stdout.isTTY ? Buffer.from(printed) : printed,
     );
     if (terminal.stdoutClosed()) break;
   }
@@ -135,6 +154,28 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
   if (embeddings !== null) progress.note(await embeddings.write());
   progress.end(summarise(totals, performance.now() - started));
   if (totals.failed > 0) terminal.fail();
+}
+
+/** Where the annotations of each recording go; null: to standard output. @throws UsageError */
+function placeFiles(
+  inputs: readonly Input[],
+  name: string,
+  extension: string | undefined,
+  folder: string | undefined,
+): readonly string[] | null {
+  if (extension === undefined) {
+    if (folder !== undefined) throw expected('textgrid or audacity', '--output', `${name} beside --out`);
+    return null;
+  }
+  if (folder === undefined) {
+    if (inputs.length > 1) throw expected('a folder', '--out', `nothing for ${inputs.length} recordings`);
+    return null;
+  }
+  const stem = (path: string) => (path === standardInput ? 'stdin' : basename(path, extname(path)));
+  const files = inputs.map(({ path }) => join(folder, stem(path) + extension));
+  const repeated = files.find((file, index) => files.indexOf(file) !== index);
+  if (repeated !== undefined) throw expected('recordings of different names', '--out', `two for ${repeated}`);
+  return files;
 }
 
 const internalItem = { loc: ['body', 'audio'], msg: 'internal error', type: 'internal' } as const;

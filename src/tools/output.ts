@@ -5,6 +5,7 @@ import { definitions } from '../engine/schema.ts';
 import { encodeNpy } from '../node/features.ts';
 import { writeParts } from '../node/files.ts';
 import type { AnalyzeResult, FileResult } from './analyze-thread.ts';
+import { tiersOf, toLabels, toTextGrid } from './annotations.ts';
 import { expected } from './context.ts';
 import type { Report } from './index.ts';
 import { partsOf } from './parts.ts';
@@ -41,6 +42,8 @@ type OutputFormat = {
   readonly header?: string;
   /** Undefined: nothing to print. */
   format(path: string, result: AnalyzeResult): string | undefined;
+  /** Of a file per recording; failed recordings have none. */
+  readonly extension?: string;
   /** Text after all results. */
   end?(): Promise<Uint8Array>;
 };
@@ -52,7 +55,7 @@ export type OutputOptions = {
   readonly by?: string;
 };
 
-export const outputNames = ['text', 'table', 'csv', 'jsonl', 'parquet'] as const;
+export const outputNames = ['text', 'table', 'csv', 'jsonl', 'parquet', 'textgrid', 'audacity'] as const;
 type OutputName = (typeof outputNames)[number];
 
 /** @throws UsageError */
@@ -86,10 +89,27 @@ export function createOutput(
   if (name === 'table') return { shortPaths: true, header: tableHeader, format: perPart(toTable) };
   if (name === 'csv') return { isData: true, header: csvHeader(kind), format: perPart(toCsv) };
   if (name === 'jsonl') return { listSkipped: true, format: toJsonLine };
+  if (name === 'textgrid') return annotationOutput('.TextGrid', toTextGrid, kind);
+  if (name === 'audacity') return annotationOutput('.txt', (_, tiers) => toLabels(tiers), kind);
   const text = perPart(describe);
   return {
     shortPaths: true,
     format: (path, result) => text(path, result) + describeConversation(result),
+  };
+}
+
+function annotationOutput(extension: string, write: typeof toTextGrid, kind: Kind): OutputFormat {
+  return {
+    isData: true,
+    extension,
+    format(_path, result) {
+      if ('error' in result) return undefined;
+      const parts = partsOf(result, kind).flatMap(({ result: own, part }) =>
+        'report' in own ? [{ ...own, part }] : [],
+      );
+      const tiers = parts.flatMap(({ report, part }) => tiersOf(report, part?.name));
+      return write(result.report.audio.duration_s, tiers).trimEnd();
+    },
   };
 }
 

@@ -271,7 +271,7 @@ test.serial('minutes are shown with a block per utterance, a density and times s
   t.deepEqual(complaints, []);
 });
 
-test.serial('a report is saved as JSON, CSV and a picture', async (t) => {
+test.serial('a report is saved as JSON, CSV, annotations and a picture', async (t) => {
   const { page } = await report(t, 'sample.wav', readFileSync('examples/sample.wav'));
   const saved = async (format: string) => {
     const download = page.waitForEvent('download');
@@ -288,6 +288,12 @@ test.serial('a report is saved as JSON, CSV and a picture', async (t) => {
   const { start_s, end_s, valence } = emotion.timeline[0];
   t.true(first.startsWith(`${start_s},${end_s},${valence},`), first);
   t.is(csv.text.trim().split('\r\n').length, 1 + emotion.timeline.length);
+  const grid = await saved('Praat');
+  t.is(grid.name, 'sample.TextGrid');
+  t.true(grid.text.startsWith('File type = "ooTextFile"\nObject class = "TextGrid"\n'));
+  const labels = await saved('Audacity');
+  t.is(labels.name, 'sample.txt');
+  t.is(labels.text.match(/\tutterance: /g)?.length, emotion.timeline.length);
   const picture = await saved('SVG');
   t.regex(picture.text, /^<svg [^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
   t.true(picture.text.includes('subdued'));

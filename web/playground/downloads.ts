@@ -1,4 +1,5 @@
-/** The report as files: JSON, CSV of the utterances, and a picture of the plane. */
+/** The report as files: JSON, CSV of the utterances, annotations for Praat and Audacity, and a picture of the plane. */
+import { tiersOf, toLabels, toTextGrid } from '../../src/tools/annotations.ts';
 import { element } from '../dom.ts';
 import type { AnalysisRequest, Answer } from './analyze.ts';
 import { button } from './button.ts';
@@ -7,18 +8,21 @@ import type { Emotion } from './report.ts';
 /** @param plane drawn in the page; null without scores */
 export function createDownloads(
   { recording }: AnalysisRequest,
-  { report: { emotion }, json }: Answer,
+  { report, json }: Answer,
   plane: SVGElement | null,
 ): HTMLElement {
+  const { audio, emotion } = report;
   const stem = recording.name.replace(/\.[^.]*$/, '');
-  const offer = (extension: string, type: string, content: () => string) =>
-    button('', () => save(`${stem}.${extension}`, new Blob([content()], { type })), extension.toUpperCase());
+  const offer = (extension: string, type: string, content: () => string, label = extension.toUpperCase()) =>
+    button('', () => save(`${stem}.${extension}`, new Blob([content()], { type })), label);
   return element(
     'div',
     { class: 'row', role: 'group', 'aria-label': 'Download the report' },
     element('span', { class: 'small muted' }, 'Download'),
     offer('json', 'application/json', () => json),
     emotion.timeline.length === 0 ? null : offer('csv', 'text/csv', () => toCsv(emotion)),
+    offer('TextGrid', 'text/plain', () => toTextGrid(audio.duration_s, tiersOf(report)), 'Praat'),
+    offer('txt', 'text/plain', () => toLabels(tiersOf(report)), 'Audacity'),
     plane === null ? null : offer('svg', 'image/svg+xml', () => picture(plane)),
   );
 }
