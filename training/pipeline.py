@@ -25,9 +25,9 @@ from training.corpora.corpus import Clip, Part
 from training.corpora.index import read_clips
 from training.corpora.labels import DIMENSIONS
 from training.corpora.recipe import RECIPE
-from training.encoder import distill, embeddings, finetune
+from training.encoder import distill, embeddings, finetune, window_store
+from training.encoder import large as large_trunk
 from training.encoder.embeddings import EmbeddingStore, by_recording
-from training.encoder.trunk import Trunk
 from training.export.head_graph import pooling_sums, write_clarity, write_emotion
 from training.export.manifest import write_model
 from training.export.model_spec import ModelSpec
@@ -36,6 +36,7 @@ from training.export.trunk_graph import write_trunk
 from training.export import vad_graph
 from training.export.vad_graph import write_vad
 from training.features import log_mel
+from training.features.spec import FILTERBANKS
 from training.features.windows import SEGMENT_PARAMS, WINDOW_PARAMS
 from training.heads import clarity, emotion
 from training.heads import distance as distances
@@ -73,7 +74,11 @@ def standard() -> ModelSet:
 
 
 def fast() -> ModelSet:
-    return ModelSet(settings.fast_models(), 4)
+    return ModelSet(settings.sibling_models("fast"), 4)
+
+
+def large() -> ModelSet:
+    return ModelSet(settings.sibling_models("large"), large_trunk.FRAMES_PER_EMBEDDING)
 
 
 def is_fitted(clip: Clip) -> bool:
@@ -90,11 +95,12 @@ def train_vad() -> None:
                 synthetic_music.openmsx_data())  # fmt: skip
 
 
-def write_trunk_model(trunk: Trunk, models: ModelSet) -> None:
+def write_trunk_model(write: Callable[[Path], None], models: ModelSet, params: dict | None = None) -> None:
+    """`write`: its graph. `params`: of its manifest, beside those of every trunk"""
     graph = settings.CACHE / "trunk.onnx"
-    write_trunk(trunk, graph)
-    params = {"framesPerToken": trunk.frames_per_embedding, **WINDOW_PARAMS}
-    write_model(specs_of(models.models)["trunk"], graph, models.models, params, is_fitted)
+    write(graph)
+    shared = {"framesPerToken": models.frames_per_embedding, **WINDOW_PARAMS}
+    write_model(specs_of(models.models)["trunk"], graph, models.models, shared | (params or {}), is_fitted)
     if models.models != settings.MODELS:
         shutil.copytree(settings.MODELS / "vad", models.models / "vad", dirs_exist_ok=True)
 
@@ -102,7 +108,8 @@ def write_trunk_model(trunk: Trunk, models: ModelSet) -> None:
 def train_trunk() -> None:
     for refit in (False, True):
         finetune.run(refit)
-    write_trunk_model(finetune.finetuned_trunk(refit=True), standard())
+    trunk = finetune.finetuned_trunk(refit=True)
+    write_trunk_model(lambda graph: write_trunk(trunk, graph), standard())
 
 
 def load_embeddings(models: ModelSet) -> EmbeddingStore:
@@ -272,8 +279,21 @@ def train_heads(models: ModelSet) -> None:
 
 def train_fast() -> None:
     distill.run()
-    write_trunk_model(distill.student_trunk(), fast())
+    student = distill.student_trunk()
+    write_trunk_model(lambda graph: write_trunk(student, graph), fast())
     train_heads(fast())
+
+
+def train_large() -> None:
+    windows = window_store.load(None)
+    write_trunk_model(lambda graph: large_trunk.write(windows, graph), large(), {"filterbanks": FILTERBANKS})
+    train_heads(large())
+
+
+def fit_speakers() -> None:
+    for models in (standard(), large()):
+        if models.models.exists():
+            several_speakers.fit(models.models)
 
 
 STEPS: dict[str, Callable[[], None]] = {
@@ -281,11 +301,12 @@ STEPS: dict[str, Callable[[], None]] = {
     "trunk": train_trunk,
     "heads": lambda: train_heads(standard()),
     "fast": train_fast,
-    "speakers": lambda: several_speakers.fit(settings.MODELS),
+    "large": train_large,
+    "speakers": fit_speakers,
 }
 
 
-STANDARD_ONLY = ("fast", "speakers")
+STANDARD_ONLY = ("fast", "large", "speakers")
 
 
 def train(step: str) -> None:

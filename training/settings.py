@@ -52,9 +52,9 @@ def use_small() -> None:
     SIZES = Sizes(vad_steps=30, music_pieces=12, openmsx_pieces=4, speech_check_steps=50, finetune_epochs=1, distill_steps=10, voice_steps=10)
 
 
-def fast_models() -> Path:
-    """Folder of the distilled set, beside that of the standard one."""
-    return MODELS.with_name("fast")
+def sibling_models(name: str) -> Path:
+    """Folder of another set, beside that of the standard one."""
+    return MODELS.with_name(name)
 
 
 def weights(kind: str, models: Path | None = None) -> Path:

@@ -37,7 +37,7 @@ class Recipe:
 
 # fmt: off
 STANDARD = Recipe(
-    version="2.0.0",
+    version="3.0.0",
     emotion=("RAVDESS", "TESS", "SAVEE", "EMOVO", "nEMO", "ASED", "EmotionTTSKorean", "CREMA-D", "CASIA", "AESDD"),
     ordinary=(
         "LibriSpeech", "AMI", "VoxLingua107", "SpeechAccentArchive", "PicovoiceIntent", "MSC", "LibriSpeechMany", "Alphanumeric", "AsteriskPrompts",

@@ -11,7 +11,6 @@ import numpy as np
 from training import cache, settings
 from training.augment.augmented import AugmentedCopies
 from training.encoder import window_store
-from training.encoder.trunk import WIDTH
 from training.features import log_mel
 from training.heads.attention_head import VARIANCE_FLOOR
 
@@ -22,22 +21,26 @@ BLOCK = 1024  # utterances converted at once
 class EmbeddingStore:
     """One row per utterance: those of the recordings in the order of the index, then those of the copies."""
 
-    parts: list[np.ndarray]  # float16 [embeddings, 384] each
+    parts: list[np.ndarray]  # float16 [embeddings, width] each
     weights: np.ndarray  # float32 [all embeddings], speech probability
     offsets: np.ndarray  # [utterances + 1]
-    moments: np.ndarray  # float32 [utterances, 768]: mean and standard deviation of the embeddings, weighted by speech
+    moments: np.ndarray  # float32 [utterances, 2 * width]: mean and standard deviation of the embeddings, weighted by speech
     clips: np.ndarray  # [utterances] clip index
     speech_frames: np.ndarray  # [utterances]
     copied: np.ndarray  # bool [utterances]: of an augmented copy
     frames_per_embedding: int
 
+    @property
+    def width(self) -> int:
+        return self.moments.shape[1] // 2
+
     @cached_property
     def embeddings(self) -> np.ndarray:
-        """float16 [all embeddings, 384]. Read when it is first used: the heads for emotion need the moments alone."""
+        """float16 [all embeddings, width]. Read when it is first used: the heads for emotion need the moments alone."""
         return self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
 
     def __getitem__(self, utterance: int) -> tuple[np.ndarray, np.ndarray]:
-        """[N,384], [N]"""
+        """[N,width], [N]"""
         inside = slice(self.offsets[utterance], self.offsets[utterance + 1])
         return self.embeddings[inside], self.weights[inside]
 
@@ -55,7 +58,7 @@ def by_recording(store: EmbeddingStore) -> EmbeddingStore:
 
 
 def moments_of(embeddings: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """embeddings [N,384], weights [N] -> [768]; without speech all embeddings count alike"""
+    """embeddings [N,width], weights [N] -> [2 * width]; without speech all embeddings count alike"""
     w = weights if weights.sum() > 0 else weights + 1
     w = w / w.sum()
     mean = w @ embeddings
@@ -67,11 +70,12 @@ def convert(folder: Path, columns: dict[str, np.ndarray], owners: np.ndarray) ->
     """float32 of encode.ts -> float16, with the moments of each utterance"""
     offsets = np.concatenate([[0], np.cumsum(columns["embeddings"])])
     weights = np.fromfile(folder / "utterances.weights.f32", np.float32)
-    moments = []
-    with open(folder / "utterances.embeddings.f32", "rb") as source, open(folder / "embeddings.f16", "wb") as file:
+    moments, encoded = [], folder / "utterances.embeddings.f32"
+    width = encoded.stat().st_size // np.dtype(np.float32).itemsize // offsets[-1]
+    with open(encoded, "rb") as source, open(folder / "embeddings.f16", "wb") as file:
         for start in range(0, len(offsets) - 1, BLOCK):
             bounds = offsets[start : start + BLOCK + 1]
-            embeddings = np.fromfile(source, np.float32, int(bounds[-1] - bounds[0]) * WIDTH).reshape(-1, WIDTH)
+            embeddings = np.fromfile(source, np.float32, int(bounds[-1] - bounds[0]) * width).reshape(-1, width)
             moments += [moments_of(embeddings[a - bounds[0] : b - bounds[0]], weights[a:b]) for a, b in zip(bounds, bounds[1:])]
             file.write(embeddings.astype(np.float16).tobytes())
     np.savez(folder / "utterances.npz", weights=weights, lengths=columns["embeddings"], moments=np.stack(moments), clips=owners,
@@ -101,7 +105,7 @@ def load(weights: Path, frames_per_embedding: int, copies: AugmentedCopies | Non
         folders.append(compute("embeddings-augmented", weights.parent, copies.folder, copies.paths, copies.clips, copies.folder.name))
     archives = [dict(np.load(folder / "utterances.npz")) for folder in folders]
     joined = {name: np.concatenate([archive[name] for archive in archives]) for name in archives[0]}
-    stored = [np.memmap(folder / "embeddings.f16", np.float16, "r").reshape(-1, WIDTH) for folder in folders]
+    stored = [np.memmap(folder / "embeddings.f16", np.float16, "r").reshape(-1, joined["moments"].shape[1] // 2) for folder in folders]
     copied = np.repeat(np.arange(len(archives)) > 0, [len(archive["clips"]) for archive in archives])
     offsets = np.concatenate([[0], np.cumsum(joined["lengths"])])
     return EmbeddingStore(stored, joined["weights"], offsets, joined["moments"], joined["clips"], joined["speech_frames"], copied,

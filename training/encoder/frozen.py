@@ -32,36 +32,36 @@ SAVE_EVERY = 2000  # utterances
 class Encoder:
     name: str
     layers: dict[str, int]  # name of each layer, in order -> values of an embedding
-    write: Callable[[Path], None]  # its graph: features [1,T,80] -> `tokens` [1,ceil(T/2),sum of the layers]
+    write: Callable[[Graph, str], list[str]]  # its nodes: features [1,T,80] -> outputs of the layers [1,ceil(T/2),values]
+    input: str  # of a trunk, which it reads
     features: Callable[[], LogMelStore]
     silence: float  # every feature of a frame outside of the recording
     quantized: bool = False  # convolutions are quantised after the graph is written
 
+    @property
+    def width(self) -> int:
+        return sum(self.layers.values())
 
-def write_whisper(weights: Callable[[], dict[str, np.ndarray]], width: int, layers: int) -> Callable[[Path], None]:
-    def write(path: Path) -> None:
-        g, network = Graph("whisper"), Trunk(width=width, layers=layers).load_whisper(weights())
-        outputs = trunk_graph.write_layers(g, g.input("features", [1, "frames", BINS]), network.eval())
-        g.output(g.op("Concat", *outputs, axis=2), "tokens", [1, "tokens", width * layers])
-        g.save(path)
+
+def whisper_nodes(weights: Callable[[], dict[str, np.ndarray]], width: int, layers: int) -> Callable[[Graph, str], list[str]]:
+    def write(g: Graph, features: str) -> list[str]:
+        return trunk_graph.write_layers(g, features, Trunk(width=width, layers=layers).load_whisper(weights()).eval())
 
     return write
 
 
-def write_camplusplus(path: Path) -> None:
-    g = Graph("camplusplus")
-    features = g.input("features", [1, "frames", BINS])
+def camplusplus_nodes(g: Graph, features: str) -> list[str]:
     centred = g.op("Sub", features, g.op("ReduceMean", features, g.integers(1), keepdims=1))
     blocks = camplusplus_graph.write_blocks(g, g.op("Transpose", centred, perm=[0, 2, 1]), camplusplus.load())
-    g.output(g.op("Transpose", g.op("Concat", *blocks, axis=1), perm=[0, 2, 1]), "tokens", [1, "tokens", sum(camplusplus.CHANNELS)])
-    g.save(path)
+    return [g.op("Transpose", block, perm=[0, 2, 1]) for block in blocks]
 
 
-TINY = Encoder("whisper-tiny", {"1": 384, "2": 384}, write_whisper(whisper_weights.read_encoder, 384, 2), log_mel.of_corpora, SILENCE)
-BASE = Encoder("whisper-base", {"1": 512, "2": 512, "3": 512}, write_whisper(whisper_weights.read_base_encoder, 512, 3), log_mel.of_corpora,
-               SILENCE)  # fmt: skip
-CAMPLUSPLUS = Encoder("CAM++", dict(zip("12", camplusplus.CHANNELS)), write_camplusplus, log_mel.filterbanks_of_corpora, FILTERBANK_SILENCE,
-                      quantized=True)  # fmt: skip
+TINY = Encoder("whisper-tiny", {"1": 384, "2": 384}, whisper_nodes(whisper_weights.read_encoder, 384, 2), "features", log_mel.of_corpora, SILENCE)
+BASE = Encoder("whisper-base", {"1": 512, "2": 512, "3": 512}, whisper_nodes(whisper_weights.read_base_encoder, 512, 3), "features",
+               log_mel.of_corpora, SILENCE)  # fmt: skip
+CAMPLUSPLUS = Encoder("CAM++", dict(zip("12", camplusplus.CHANNELS)), camplusplus_nodes, "filterbanks", log_mel.filterbanks_of_corpora,
+                      FILTERBANK_SILENCE, quantized=True)  # fmt: skip
+CODE = (camplusplus, camplusplus_graph, graph, trunk, trunk_graph, whisper_weights)  # that writes their graphs
 
 
 class Features:
@@ -76,29 +76,40 @@ class Features:
 
 
 class Calibration(CalibrationDataReader):
-    def __init__(self, features: Features, windows: np.ndarray):
-        self.inputs = ({"features": features[window]} for window in windows)
+    def __init__(self, inputs: dict[str, Features], windows: np.ndarray):
+        self.feeds = ({name: features[window] for name, features in inputs.items()} for window in windows)
 
     def get_next(self) -> dict[str, np.ndarray] | None:
-        return next(self.inputs, None)
+        return next(self.feeds, None)
+
+
+def quantize_convolutions(path: Path, inputs: dict[str, Features], windows: WindowStore) -> None:
+    """In int8, with fixed scales of their inputs from a sample of the training part. `inputs`: of the graph, by name"""
+    clips = read_clips()
+    trained = [i for i in np.flatnonzero(~windows.copied) if not clips[windows.clips[i]].held_out]
+    sample = np.random.default_rng(SEED).choice(trained, min(CALIBRATION_WINDOWS, len(trained)), replace=False)
+    quantize_static(path, path, Calibration(inputs, sample), quant_format=QuantFormat.QDQ, op_types_to_quantize=["Conv"],
+                    per_channel=True, activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)  # fmt: skip
+
+
+def write_layers(encoder: Encoder, path: Path) -> None:
+    """`features` [1,T,80] -> `tokens` [1,ceil(T/2),values of all layers]"""
+    g = Graph(encoder.name)
+    outputs = encoder.write(g, g.input("features", [1, "frames", BINS]))
+    g.output(g.op("Concat", *outputs, axis=2), "tokens", [1, "tokens", encoder.width])
+    g.save(path)
 
 
 def write_graph(encoder: Encoder, features: Features) -> Path:
-    """Path of the graph in the cache. Convolutions have fixed scales of their inputs, from a sample of the training part."""
+    """Path of the graph in the cache."""
+    windows = features.windows
 
     def make(folder: Path) -> None:
-        path = folder / "weights.onnx"
-        encoder.write(path)
-        if not encoder.quantized:
-            return
-        clips, windows = read_clips(), features.windows
-        trained = [i for i in np.flatnonzero(~windows.copied) if not clips[windows.clips[i]].held_out]
-        sample = np.random.default_rng(SEED).choice(trained, min(CALIBRATION_WINDOWS, len(trained)), replace=False)
-        quantize_static(path, path, Calibration(features, sample), quant_format=QuantFormat.QDQ, op_types_to_quantize=["Conv"],
-                        per_channel=True, activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)  # fmt: skip
+        write_layers(encoder, folder / "weights.onnx")
+        if encoder.quantized:
+            quantize_convolutions(folder / "weights.onnx", {"features": features}, windows)
 
-    code = cache.code_hash(camplusplus, camplusplus_graph, graph, trunk, trunk_graph, whisper_weights)
-    inputs = {"name": encoder.name, "layers": encoder.layers, "windows": features.windows.key if encoder.quantized else None, "code": code}
+    inputs = {"name": encoder.name, "layers": encoder.layers, "windows": windows.key if encoder.quantized else None, "code": cache.code_hash(*CODE)}
     return cache.build("frozen", inputs, make) / "weights.onnx"
 
 

@@ -1,4 +1,4 @@
-"""Heads as ONNX graphs: embeddings `tokens` [1,N,384] and weights [1,N] -> calibrated scores.
+"""Heads as ONNX graphs: embeddings `tokens` [1,N,width] and weights [1,N] -> calibrated scores.
 
 A graph averages the networks of an ensemble before calibration.
 """
@@ -14,7 +14,6 @@ import numpy as np
 from torch import nn
 
 from training.corpora.labels import DIMENSIONS, EMOTIONS, PLACES
-from training.encoder.trunk import WIDTH
 from training.export.graph import Graph, numpy_of
 from training.heads.attention_head import HIDDEN, QUERIES, VARIANCE_FLOOR, AttentionHead
 from training.heads.distance import Distance
@@ -43,9 +42,9 @@ def write_scores(g: Graph, head: AttentionHead, embeddings: str, w: str) -> tupl
     return h, g.op("Mul", g.op("Transpose", g.op("Exp", bounded), perm=[0, 2, 1]), w)
 
 
-def write_inputs(g: Graph) -> tuple[str, str]:
-    """-> embeddings [1,N,384], weights [1,1,N] that sum to 1"""
-    embeddings, weights = g.input("tokens", [1, "tokens", WIDTH]), g.input("weights", [1, "tokens"])
+def write_inputs(g: Graph, width: int) -> tuple[str, str]:
+    """-> embeddings [1,N,width], weights [1,1,N] that sum to 1"""
+    embeddings, weights = g.input("tokens", [1, "tokens", width]), g.input("weights", [1, "tokens"])
     axis = g.integers(1)
     return embeddings, g.op("Unsqueeze", g.op("Div", weights, g.op("ReduceSum", weights, axis, keepdims=1)), axis)
 
@@ -95,7 +94,7 @@ class EmotionScale:
 
 
 def write_distance(g: Graph, distance: Distance, moments: str) -> str:
-    """moments [1,1,768] -> [1]"""
+    """moments [1,1,2 * width] -> [1]"""
     along = g.op("MatMul", g.op("Sub", moments, g.constant(distance.centre)), g.constant(distance.projection))
     mean = g.op("ReduceMean", g.op("Mul", along, along), g.integers(2), keepdims=0)
     return g.op("Reshape", g.op("Sqrt", mean), g.integers(1))
@@ -104,7 +103,7 @@ def write_distance(g: Graph, distance: Distance, moments: str) -> str:
 def write_emotion(heads: list[nn.Sequential], scale: EmotionScale, distance: Distance, path: Path) -> None:
     """Outputs probabilities [1,8]; valence, arousal, their spreads and the distance [1]. `heads`: of the moments, averaged."""
     g = Graph("emotion")
-    moments = g.op("Concat", *write_moments(g, *write_inputs(g)), axis=2)
+    moments = g.op("Concat", *write_moments(g, *write_inputs(g, len(distance.centre) // 2)), axis=2)
     outputs = g.op("Squeeze", write_mean(g, [write_layers(g, head, moments) for head in heads]), g.integers(1))
     logits, *values = g.op("Split", outputs, g.integers(8, 1, 1), axis=1, outputs=3)
     apart = write_distance(g, distance, moments)
@@ -131,13 +130,14 @@ def write_emotion(heads: list[nn.Sequential], scale: EmotionScale, distance: Dis
     g.save(path)
 
 
-# Sizes of what a clarity head adds up over embeddings: weights; standardised embeddings, and their squares; the same of its frame layer; per query
-# scores and scored outputs.
-SUMS = (1, WIDTH, WIDTH, HIDDEN, HIDDEN, QUERIES, QUERIES * HIDDEN)
+def sum_sizes(head: AttentionHead) -> tuple[int, ...]:
+    """Of what it adds up over embeddings: weights; standardised embeddings, and their squares; the same of its frame layer; per query scores and
+    scored outputs."""
+    return (1, head.width, head.width, HIDDEN, HIDDEN, QUERIES, QUERIES * HIDDEN)
 
 
 def write_sums(g: Graph, head: AttentionHead, embeddings: str, w: str) -> list[str]:
-    """w [1,1,N], not normalised -> [1,1,size] of each of SUMS"""
+    """w [1,1,N], not normalised -> [1,1,size] of each of `sum_sizes`"""
 
     def total(x: str) -> str:
         return g.op("MatMul", w, x)
@@ -170,18 +170,18 @@ def write_head_of_sums(g: Graph, head: AttentionHead, sums: list[str]) -> str:
 
 
 def pooling_sums(heads: list[AttentionHead]) -> int:
-    return len(heads) * sum(SUMS)
+    return sum(size for head in heads for size in sum_sizes(head))
 
 
 def write_clarity(heads: list[AttentionHead], slope: float, intercept: float, path: Path) -> None:
     """tokens, weights and `sums` [1,S] of the utterances before -> clarity [1] of all, next_sums [1,S]; S is `pooling_sums`."""
     g, size = Graph("cognitive"), pooling_sums(heads)
-    embeddings, w = g.input("tokens", [1, "tokens", WIDTH]), g.op("Unsqueeze", g.input("weights", [1, "tokens"]), g.integers(1))
+    embeddings, w = g.input("tokens", [1, "tokens", heads[0].width]), g.op("Unsqueeze", g.input("weights", [1, "tokens"]), g.integers(1))
     before = g.op("Unsqueeze", g.input("sums", [1, size]), g.integers(1))
     new = [part for head in heads for part in write_sums(g, head, embeddings, w)]
     sums = g.op("Add", before, g.op("Concat", *new, axis=2))
-    parts = g.op("Split", sums, g.integers(*SUMS * len(heads)), axis=2, outputs=len(new))
-    outputs = [write_head_of_sums(g, head, parts[at * len(SUMS) : (at + 1) * len(SUMS)]) for at, head in enumerate(heads)]
+    parts = iter(g.op("Split", sums, g.integers(*(size for head in heads for size in sum_sizes(head))), axis=2, outputs=len(new)))
+    outputs = [write_head_of_sums(g, head, [next(parts) for _ in sum_sizes(head)]) for head in heads]
     write_affine(g, g.op("Reshape", write_mean(g, outputs), g.integers(1)), slope, intercept, "clarity")
     g.output(g.op("Squeeze", sums, g.integers(1)), "next_sums", [1, size])
     g.save(path)
@@ -190,7 +190,7 @@ def write_clarity(heads: list[AttentionHead], slope: float, intercept: float, pa
 def write_voice(net: VoiceNetwork, path: Path) -> None:
     """Output voice [48], of length 1."""
     g = Graph("voice")
-    embeddings, w = write_inputs(g)
+    embeddings, w = write_inputs(g, len(net.mean))
     mean, scale = g.constant(net.mean.numpy()), g.constant(1 / net.std.numpy())
     x = g.op("Mul", g.op("Sub", g.op("MatMul", w, embeddings), mean), scale)
     x = write_linear(g, g.op("Relu", write_linear(g, x, net.hidden)), net.out)

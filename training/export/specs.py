@@ -13,6 +13,7 @@ SPECS: dict[str, dict[str, ModelSpec]] = {
     for name, specs in {
         "standard": (encoder_spec.STANDARD, vad_spec.SPEC, head_spec.EMOTION, head_spec.CLARITY),
         "fast": (encoder_spec.FAST, vad_spec.SPEC, head_spec.EMOTION, head_spec.CLARITY),
+        "large": (encoder_spec.LARGE, vad_spec.SPEC, head_spec.EMOTION, head_spec.CLARITY),
         "open": (encoder_spec.OPEN, vad_spec.OPEN, head_spec.OPEN_EMOTION, head_spec.OPEN_CLARITY),
     }.items()
 }

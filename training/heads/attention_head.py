@@ -12,20 +12,21 @@ VARIANCE_FLOOR = 1e-5
 
 
 class AttentionHead(nn.Module):
-    """mean, std [384]: of the embeddings, for standardisation. `clip` is linear in the moments of the whole window."""
+    """mean, std [width]: of the embeddings, for standardisation. `clip` is linear in the moments of the whole window."""
 
     def __init__(self, outputs: int, mean: np.ndarray | None = None, std: np.ndarray | None = None, dropout: float = 0.4):
         super().__init__()
+        self.width = WIDTH if mean is None else len(mean)
         self.register_buffer("mean", torch.zeros(WIDTH) if mean is None else torch.from_numpy(mean))
         self.register_buffer("std", torch.ones(WIDTH) if std is None else torch.from_numpy(std))
-        self.frame = nn.Linear(WIDTH, HIDDEN)
+        self.frame = nn.Linear(self.width, HIDDEN)
         self.query = nn.Linear(HIDDEN, QUERIES)
-        self.clip = nn.Linear(2 * WIDTH, outputs)
+        self.clip = nn.Linear(2 * self.width, outputs)
         self.out = nn.Linear((2 + QUERIES) * HIDDEN, outputs)
         self.frame_dropout, self.dropout = nn.Dropout(0.1), nn.Dropout(dropout)
 
     def forward(self, embeddings: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-        """embeddings [B,N,384], weights [B,N] (0 where there is no speech) -> [B,outputs]"""
+        """embeddings [B,N,width], weights [B,N] (0 where there is no speech) -> [B,outputs]"""
         w = weights[:, :, None] / weights.sum(1)[:, None, None]
         h = self.frame_dropout(F.gelu(F.linear(embeddings, *self.folded_frame_layer())))
         scores = torch.exp(4 * torch.tanh(self.query(h) / 4)) * w

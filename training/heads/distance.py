@@ -11,16 +11,16 @@ DIRECTIONS = 64  # of largest variance; the others are noise
 
 @dataclass(frozen=True)
 class Distance:
-    centre: np.ndarray  # [768]
-    projection: np.ndarray  # [768, directions]; training recordings have variance 1 in each
+    centre: np.ndarray  # [2 * width]
+    projection: np.ndarray  # [2 * width, directions]; training recordings have variance 1 in each
 
     def __call__(self, moments: np.ndarray) -> np.ndarray:
-        """[n,768] -> [n], about 1 for training recordings"""
+        """[n, 2 * width] -> [n], about 1 for training recordings"""
         return np.sqrt(np.mean(((moments - self.centre) @ self.projection) ** 2, 1))
 
 
 def fit(moments: np.ndarray, corpora: np.ndarray) -> Distance:
-    """moments [n,768], corpora [n]: names. Corpora weigh alike."""
+    """moments [n, 2 * width], corpora [n]: names. Corpora weigh alike."""
     names, owner = np.unique(corpora, return_inverse=True)
     weight = 1 / np.bincount(owner)[owner] / len(names)
     centre = weight @ moments

@@ -17,7 +17,6 @@ from training.corpora.corpus import CATEGORY_WEIGHT, ORDINARY_WEIGHT, Clip
 from training.corpora.labels import EMOTIONS
 from training.encoder.embeddings import EmbeddingStore
 from training.heads.attention_head import AttentionHead
-from training.encoder.trunk import WIDTH
 from training.heads.fit import FitParams, Loss, fit_attention, minimize_linear
 from training.settings import SEED
 
@@ -126,7 +125,7 @@ class Examples:
     """Rows of a store as tensors. Every acted corpus has the same weight, and so has every label of it; ordinary speech together ORDINARY_TOTAL
     of it."""
 
-    moments: torch.Tensor  # [n,768]
+    moments: torch.Tensor  # [n, 2 * width]
     mask: torch.Tensor  # [n,8]
     distribution: torch.Tensor  # [n,8]
     share: torch.Tensor  # [n], mean 1
@@ -148,7 +147,7 @@ class Examples:
 
 
 def fit_heads(store: EmbeddingStore, targets: Targets, windows: np.ndarray, clips: list[Clip]) -> list[nn.Sequential]:
-    """A linear head and a network, to be averaged: moments of the embeddings [n,768] -> [n,10]."""
+    """A linear head and a network, to be averaged: moments of the embeddings [n, 2 * width] -> [n,10]."""
     examples = Examples.of(store, targets, windows, clips)
     return [fit_linear(examples), fit_network(examples)]
 
@@ -156,10 +155,11 @@ def fit_heads(store: EmbeddingStore, targets: Targets, windows: np.ndarray, clip
 def fit_linear(examples: Examples) -> nn.Sequential:
     """Categories are linear in the mean of the embeddings, valence and arousal in mean and deviation."""
     moments = examples.moments.numpy()
-    category = minimize_linear(moments[:, :WIDTH], examples.category_loss, [CATEGORY_DECAY] * 8)
+    width = moments.shape[1] // 2
+    category = minimize_linear(moments[:, :width], examples.category_loss, [CATEGORY_DECAY] * 8)
     dimension = minimize_linear(moments, examples.dimension_loss, [DIMENSION_DECAY] * 2)
-    weight = np.concatenate([np.pad(category[0], [(0, WIDTH), (0, 0)]), dimension[0]], 1)
-    layer = nn.Linear(2 * WIDTH, OUTPUTS)
+    weight = np.concatenate([np.pad(category[0], [(0, width), (0, 0)]), dimension[0]], 1)
+    layer = nn.Linear(2 * width, OUTPUTS)
     set_linear(layer, torch.from_numpy(weight.T), torch.from_numpy(np.concatenate([category[1], dimension[1]])))
     return nn.Sequential(layer)
 
@@ -169,7 +169,7 @@ def fit_network(examples: Examples) -> nn.Sequential:
     rng, count = np.random.default_rng(SEED), len(examples.moments)
     mean, std = examples.moments.mean(0), examples.moments.std(0) + 1e-4
     inputs = (examples.moments - mean) / std
-    hidden, out = nn.Linear(2 * WIDTH, HIDDEN), nn.Linear(HIDDEN, OUTPUTS)
+    hidden, out = nn.Linear(inputs.shape[1], HIDDEN), nn.Linear(HIDDEN, OUTPUTS)
     network = nn.Sequential(nn.Dropout(INPUT_DROPOUT), hidden, nn.GELU(), nn.Dropout(DROPOUT), out)
     optimizer = torch.optim.AdamW(network.parameters(), PEAK_LR, weight_decay=WEIGHT_DECAY)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, PEAK_LR, EPOCHS * -(-count // BATCH) + 1, pct_start=0.15)
@@ -192,7 +192,7 @@ def set_linear(layer: nn.Linear, weight: torch.Tensor, bias: torch.Tensor) -> No
 
 
 def predict_mean(heads: list[nn.Sequential], moments: np.ndarray) -> np.ndarray:
-    """moments [n,768] -> [n,10]: mean of the heads"""
+    """moments [n, 2 * width] -> [n,10]: mean of the heads"""
     with torch.no_grad():
         return (sum(head(torch.from_numpy(moments)) for head in heads) / len(heads)).numpy()
 

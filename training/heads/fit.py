@@ -26,7 +26,7 @@ class FitParams:
 
 
 def make_batch(store: EmbeddingStore, windows: np.ndarray, phase: int | None = None):
-    """-> embeddings [B,N,384], weights [B,N], padded. A phase of 0 or 1 takes every second embedding of windows with two or more."""
+    """-> embeddings [B,N,width], weights [B,N], padded. A phase of 0 or 1 takes every second embedding of windows with two or more."""
     pairs = [store[i] for i in windows]
     if phase is not None:
         pairs = [(x[phase::2], w[phase::2]) if len(x) > 1 else (x, w) for x, w in pairs]
@@ -35,7 +35,7 @@ def make_batch(store: EmbeddingStore, windows: np.ndarray, phase: int | None = N
 
 
 def embedding_statistics(store: EmbeddingStore, windows: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and deviation [384] over a sample of the windows."""
+    """Mean and deviation [width] over a sample of the windows."""
     rng = np.random.default_rng(seed)
     sample = np.concatenate([store[i][0] for i in rng.choice(windows, min(600, len(windows)), replace=False)])
     sample = sample.astype(np.float32)

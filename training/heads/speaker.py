@@ -8,7 +8,6 @@ from torch import nn
 from torch.nn import functional as F
 
 from training import settings
-from training.encoder.trunk import WIDTH
 
 # ASED: numbers that stand for several people. AMI: several people in a recording.
 UNRELIABLE = ("ASED", "AMI")
@@ -21,17 +20,17 @@ LEARNING_RATE, WEIGHT_DECAY = 2e-3, 0.1
 class Utterance:
     corpus: str
     speaker: str
-    mean: np.ndarray  # [384] embeddings, weighted by speech
+    mean: np.ndarray  # [width] embeddings, weighted by speech
 
 
 class VoiceNetwork(nn.Module):
-    """Mean embeddings [n,384] -> [n,48]"""
+    """Mean embeddings [n,width] -> [n,48]"""
 
     def __init__(self, mean: np.ndarray, std: np.ndarray):
         super().__init__()
         self.register_buffer("mean", torch.tensor(mean))
         self.register_buffer("std", torch.tensor(std))
-        self.hidden, self.out = nn.Linear(WIDTH, HIDDEN), nn.Linear(HIDDEN, DIMENSIONS)
+        self.hidden, self.out = nn.Linear(len(mean), HIDDEN), nn.Linear(HIDDEN, DIMENSIONS)
         self.scale = nn.Parameter(torch.tensor(10.0))  # of the cosines in the loss
 
     def forward(self, means: torch.Tensor) -> torch.Tensor:
@@ -57,8 +56,8 @@ def by_speaker(utterances: list[Utterance]) -> dict[str, list[np.ndarray]]:
     return {corpus: indices for corpus, indices in speakers.items() if len(indices) > 1}
 
 
-def untrained() -> VoiceNetwork:
-    return VoiceNetwork(np.zeros(WIDTH, np.float32), np.ones(WIDTH, np.float32)).eval()
+def untrained(width: int) -> VoiceNetwork:
+    return VoiceNetwork(np.zeros(width, np.float32), np.ones(width, np.float32)).eval()
 
 
 def fit(utterances: list[Utterance]) -> VoiceNetwork:

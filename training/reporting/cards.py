@@ -92,26 +92,26 @@ def evidence_of(manifest: dict, models: Path) -> dict:
 def sections_of(manifest: dict, models: Path) -> dict[str, list[str]]:
     """Title -> lines; those without content are left out of the card."""
     kind, training, evidence = manifest["kind"], manifest["training"], manifest["evidence"]
-    finetuned = " Then fine-tuned on the recordings below." if kind == "trunk" and training["data"] else ""
     weights = models / manifest["name"] / manifest["weights"]["file"]
     data = table(["set", "licence", "clips"], [[d["name"], d["licence"], d["clips"]] for d in training["data"]])
     notes = " ".join(text for word, text in METRIC_NOTES.items() if any(word in name.split("_") for name in training["metrics"]))
     metrics = metric_table([Metric(kind, **{key: m[key] for key in METRIC_KEYS}) for m in evidence["figures"]])
     in_training = table(["figure", "value"], list(training["metrics"].items()))
     own = kind if kind in ("vad", "trunk") else "heads"
-    step = "fast" if models.resolve().name == "fast" and kind != "vad" else own
+    name = models.resolve().name
+    step = name if name in ("fast", "large") and kind != "vad" else own
     lists = {"Known failures": evidence["failures"], "Intended use": evidence["intendedUse"],
              "Not intended": evidence["unintendedUse"], "Limits": training["limits"]}  # fmt: skip
     split = VAD_SPLIT_NOTE if kind == "vad" else FAST_SPLIT_NOTE if step == "fast" else SPLIT_NOTE
     return {
         "Measured": [METRIC_NOTE, "", metrics] if evidence["figures"] else [],
-        "Origin and licence": [specs_of(models)[kind].origin + finetuned, "", f"Licence: {manifest['licence']}.", "", evidence["deployment"]],
+        "Origin and licence": [specs_of(models)[kind].origin, "", f"Licence: {manifest['licence']}.", "", evidence["deployment"]],
         "Training recordings": [data, "", split] if training["data"] else [],
         "Licence audit": audit(training_data(manifest, models)),
         "Measured in training": [notes, "", in_training] if training["metrics"] else [],
         "Cost": [f"Weights: {weights.stat().st_size / 2**20:.2f} MiB. `npm run bench -- models` measures the time."],
         **{title: [f"- {text}" for text in texts] for title, texts in lists.items()},
-        "Made by": ["```sh", f"training/train {'--open ' if models.resolve().name == 'open' else ''}{step}", "```"],
+        "Made by": ["```sh", f"training/train {'--open ' if name == 'open' else ''}{step}", "```"],
     }
 
 

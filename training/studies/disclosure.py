@@ -10,7 +10,6 @@ from training import settings
 from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
 from training.encoder import embeddings
-from training.encoder.trunk import WIDTH
 from training.evaluation import results
 from training.evaluation.statistics import uar
 from training.heads.fit import mean_per_clip
@@ -25,7 +24,7 @@ DECAY = 0.01  # C of the logistic regression: little data per dimension
 def load() -> tuple[list[Clip], np.ndarray]:
     """-> clips, mean embeddings [n,384]"""
     store, clips = embeddings.load(settings.weights("trunk"), FRAMES_PER_EMBEDDING, None), read_clips()
-    rows, means = mean_per_clip(store.clips, store.speech_frames, store.moments[:, :WIDTH])
+    rows, means = mean_per_clip(store.clips, store.speech_frames, store.moments[:, : store.width])
     return [clips[i] for i in rows], means
 
 
