@@ -197,7 +197,8 @@ async function migrate(database: Database, kind: DatabaseKind): Promise<void> {
       if (error) throw error;
       await sql`commit`.execute(db);
     } catch (error) {
-      await sql`rollback`.execute(db);
+      // After a full disk, SQLite has rolled back by itself.
+      await sql`rollback`.execute(db).catch(() => {});
       throw error;
     }
   });

@@ -1,6 +1,5 @@
 /** Starts the service: environment, workers, the rest, and exit codes. */
 import { type Config, ConfigError, parseConfig } from './config.ts';
-import { describeServiceError, ServiceError } from './errors.ts';
 import type { openService, Welcome } from './index.ts';
 import { npxParent } from './lifecycle.ts';
 import { createPool } from './workers/pool.ts';
@@ -15,11 +14,14 @@ const exitCodes = { failed: 1, misconfigured: 2 } as const;
 
 /** Resolves when the service is ready. A signal or a failed start ends the process. */
 export async function serve(env: Environment, { welcome }: ServeOptions = {}): Promise<void> {
+  let config: Config | null = null;
   try {
-    await start(parseConfig(env), { welcome, parent: npxParent(env) });
+    config = parseConfig(env);
+    await start(config, { welcome, parent: npxParent(env) });
   } catch (error) {
     const code = error instanceof ConfigError ? exitCodes.misconfigured : exitCodes.failed;
-    process.stderr.write(`${await describeError(error)}\n`);
+    const { describeStartFailure } = await import('./start-failures.ts');
+    process.stderr.write(`${describeStartFailure(error, config)}\n`);
     process.exit(code);
   }
 }
@@ -47,14 +49,4 @@ async function start(
     await loaded;
     throw error;
   }
-}
-
-/** Formats errors of the operator as one line each, and unexpected errors with their stack. */
-async function describeError(error: unknown): Promise<string> {
-  const { ModelError } = await import('../engine/index.ts');
-  if (error instanceof ConfigError || error instanceof ModelError) return error.message;
-  if (error instanceof ServiceError) return describeServiceError(error);
-  if (!(error instanceof Error)) return String(error);
-  // A system call failed: the port is in use, or the folder is not writable.
-  return 'syscall' in error ? `The service cannot start: ${error.message}` : (error.stack ?? error.message);
 }

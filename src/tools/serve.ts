@@ -146,7 +146,14 @@ async function runWorker(terminal: CliContext): Promise<void> {
   const { redisUrl } = config;
   if (redisUrl === null) throw expected('redis://HOST', 'UNDERTONE_REDIS_URL', 'nothing');
   const { startWorker } = await import('../service/worker.ts');
-  await startWorker({ ...config, redisUrl }, terminal);
+  try {
+    await startWorker({ ...config, redisUrl }, terminal);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const { describeStartFailure } = await import('../service/start-failures.ts');
+    terminal.stderr.write(`${describeStartFailure(error, config)}\n`);
+    return terminal.fail();
+  }
   terminal.stdout.write(`working with ${config.workers} threads\n`);
 }
 

@@ -1,13 +1,10 @@
-/** The built service as a process: reports, validation errors, start and shutdown. */
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { boundary, contentType, multipart, type PartSpec } from '../../benchmarks/upload-body.ts';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { syntheticSignal } from '../../src/engine/loader.ts';
 import { combinedReportSchema, reportSchemas } from '../../src/engine/report.ts';
 import { call, heldBytes, type Reply, wire } from '../support/http.ts';
-import { type Server, spawnServer, startServer, staticToken } from '../support/server.ts';
+import { type Server, spawnServer, startServer } from '../support/server.ts';
 
 function upload(
   server: Server,
@@ -230,23 +227,6 @@ test.serial('an invalid configuration exits with code 2 and lists every problem'
       '',
     ].join('\n'),
   );
-});
-
-test.serial('a folder, models or a port that cannot be used exit with code 1 and one line', async (t) => {
-  const other = createServer().listen(0, '127.0.0.1');
-  t.teardown(() => other.close());
-  await once(other, 'listening');
-  const { port } = other.address() as AddressInfo;
-  for (const [env, line] of [
-    [{ UNDERTONE_DATA_DIR: '/proc/undertone/data' }, /^The service cannot start: .*'\/proc\/undertone'\n$/],
-    [{ UNDERTONE_MODELS_DIR: '/nowhere' }, /^Expected a folder of models, got \/nowhere, which cannot.*\n$/],
-    [{ UNDERTONE_PORT: String(port) }, /EADDRINUSE/],
-  ] as const) {
-    const { exit, stderr } = await exitOf(t, env);
-    t.deepEqual(exit, { code: 1, signal: null });
-    t.regex(stderr, line);
-    t.false(stderr.includes(staticToken));
-  }
 });
 
 test.serial('metrics can have a separate address', async (t) => {
