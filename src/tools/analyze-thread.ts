@@ -29,7 +29,7 @@ export type AnalyzeSettings = {
   readonly baselines?: readonly Uint8Array[];
 };
 
-export type AnalyzeTask = Input & {
+export type AnalyzeTask = Omit<Input, 'name'> & {
   readonly signals: readonly Signal[];
   /** `split`: each of two channels alone. */
   readonly channel: number | 'split' | null;

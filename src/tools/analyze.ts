@@ -1,8 +1,10 @@
 /** `undertone analyze`. */
-import { basename, extname, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { maxBaselines, type Signal, signals } from '../engine/schema.ts';
-import { escapeControls, writeParts } from '../node/files.ts';
+import { ensureDir, escapeControls } from '../node/files.ts';
 import { entryFile, modelSets, shippedModels } from '../node/paths.ts';
 import { parseConfig } from '../service/config.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask, EmbedResult } from './analyze-thread.ts';
@@ -48,8 +50,6 @@ Examples:
   undertone analyze --baseline rested.wav talk.wav
   undertone analyze --segments call.rttm --output csv call.wav`;
 
-/** The model sets of this package. */
-
 type Options = PartOptions &
   OutputOptions & {
     readonly list?: string;
@@ -73,7 +73,7 @@ export function registerAnalyze(program: Command, terminal: CliContext): void {
     .option('--embeddings <file>', '.npy: one row of float32 per recording, or per row of --by utterance')
     .option(
       '--out <folder>',
-      'a file per recording of textgrid and audacity (standard output, of one recording)',
+      'folder of textgrid and audacity: a new file per recording (standard output, for one)',
     )
     .option('--jsonl', 'one line of JSON a file: --output jsonl')
     .option('--signals <names>', `${signals.join(', ')}, or several with commas between`, signals.join(','))
@@ -131,7 +131,7 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
   const progress = showProgress(tasks.length, terminal);
   const totals = { done: 0, failed: 0, skipped: 0, seconds: 0 };
   for await (const result of mapInOrder({ file, jobs, settings, tasks, lost })) {
-    const written = files?.[totals.done];
+    const target = files?.[totals.done];
     const { path, optional } = tasks[totals.done++] as AnalyzeTask;
     const skipped = optional && isNoAudio(result);
     if (skipped) totals.skipped++;
@@ -143,8 +143,12 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
     if (!skipped || output.listSkipped) embeddings?.add(result);
     const shown = output.shortPaths ? escapeControls(displayPath(path)) : path;
     const text = skipped && !output.listSkipped ? undefined : output.format(shown, result);
-    if (written !== undefined && text !== undefined) await writeParts(written, [Buffer.from(`${text}\n`)]);
-    const printed = written === undefined ? text : undefined;
+    const problem = target && text !== undefined ? await writeNew(target, `${text}\n`) : null;
+    if (problem) {
+      totals.failed++;
+      progress.note(problem, path);
+    }
+    const printed = target === undefined ? text : undefined;
     await progress.step(
       output.isData && printed !== undefined && !terminal.stdout.isTTY ? Buffer.from(printed) : printed,
     );
@@ -156,26 +160,57 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
   if (totals.failed > 0) terminal.fail();
 }
 
-/** Where the annotations of each recording go; null: to standard output. @throws UsageError */
+/**
+ * The file of each recording's annotations, below the folder as the recording is below its own; null: standard output. No
+ * file is overwritten.
+ * @throws UsageError
+ */
 function placeFiles(
   inputs: readonly Input[],
-  name: string,
+  style: string,
   extension: string | undefined,
   folder: string | undefined,
 ): readonly string[] | null {
+  if (folder === '') throw expected('a folder', '--out', 'an empty text');
   if (extension === undefined) {
-    if (folder !== undefined) throw expected('textgrid or audacity', '--output', `${name} beside --out`);
+    if (folder !== undefined) throw expected('textgrid or audacity', '--output', `${style} beside --out`);
     return null;
   }
   if (folder === undefined) {
-    if (inputs.length > 1) throw expected('a folder', '--out', `nothing for ${inputs.length} recordings`);
+    if (inputs.length > 1) throw expected('a folder', '--out', `nothing for ${inputs.length} files`);
     return null;
   }
-  const stem = (path: string) => (path === standardInput ? 'stdin' : basename(path, extname(path)));
-  const files = inputs.map(({ path }) => join(folder, stem(path) + extension));
-  const repeated = files.find((file, index) => files.indexOf(file) !== index);
-  if (repeated !== undefined) throw expected('recordings of different names', '--out', `two for ${repeated}`);
+  const files = inputs.map(({ name }) =>
+    resolve(folder, dirname(name), basename(name, extname(name)) + extension),
+  );
+  const seen = new Set<string>();
+  for (const [index, file] of files.entries()) {
+    if (inputs[index]?.optional) continue;
+    // Some file systems ignore case.
+    if (seen.has(file.toLowerCase()))
+      throw expected('recordings of different names', '--out', `two for ${file}`);
+    seen.add(file.toLowerCase());
+    if (existsSync(file))
+      throw expected('a folder without the files to write', '--out', `${file}, which exists`);
+  }
+  try {
+    ensureDir(resolve(folder), 0o777);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    throw expected('a folder in which files can be created', '--out', `${folder} (${code})`);
+  }
   return files;
+}
+
+/** @returns why the file was not written; null when it was */
+async function writeNew(file: string, text: string): Promise<string | null> {
+  try {
+    ensureDir(dirname(file), 0o777);
+    await writeFile(file, text, { flag: 'wx' });
+    return null;
+  } catch (error) {
+    return `not written: ${(error as Error).message}`;
+  }
 }
 
 const internalItem = { loc: ['body', 'audio'], msg: 'internal error', type: 'internal' } as const;

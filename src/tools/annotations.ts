@@ -5,23 +5,20 @@ type Annotated = Pick<CombinedReport, 'segments'> & Partial<Pick<CombinedReport,
 type Interval = { readonly start: number; readonly end: number; readonly text: string };
 type Tier = { readonly name: string; readonly intervals: readonly Interval[] };
 
-/** @param part name of a channel or speaker, before the names of its tiers */
+/** Reports without scores of emotion have no tier of utterances. @param part name of a channel or speaker, before the names of its tiers */
 export function tiersOf({ segments, emotion }: Annotated, part = ''): Tier[] {
-  const named = (name: string) => [part, name].filter(Boolean).join(' ');
-  return [
-    {
-      name: named('segments'),
-      intervals: segments.map(({ start_s: start, end_s: end, type: text }) => ({ start, end, text })),
-    },
-    {
-      name: named('utterances'),
-      intervals: (emotion?.status === 'ok' ? emotion.timeline : []).map((entry) => ({
-        start: entry.start_s,
-        end: entry.end_s,
-        text: `${entry.dominant_emotion} ${entry.confidence.toFixed(2)}; valence ${entry.valence.toFixed(2)}; arousal ${entry.arousal.toFixed(2)}`,
-      })),
-    },
-  ];
+  const named = (name: string) => [part.replace(/\p{Cc}/gu, ' '), name].filter(Boolean).join(' ');
+  const stretches = {
+    name: named('segments'),
+    intervals: segments.map(({ start_s: start, end_s: end, type: text }) => ({ start, end, text })),
+  };
+  if (emotion?.status !== 'ok') return [stretches];
+  const intervals = emotion.timeline.map((entry) => ({
+    start: entry.start_s,
+    end: entry.end_s,
+    text: `${entry.dominant_emotion} ${entry.confidence.toFixed(2)}; valence ${entry.valence.toFixed(2)}; arousal ${entry.arousal.toFixed(2)}`,
+  }));
+  return [stretches, { name: named('utterances'), intervals }];
 }
 
 /** In Praat's text format. The intervals of a tier follow each other without a gap: those between are empty. */
@@ -72,12 +69,12 @@ export function toLabels(tiers: readonly Tier[]): string {
 function fillGaps(intervals: readonly Interval[], seconds: number): Interval[] {
   const filled: Interval[] = [];
   let at = 0;
-  for (const { start, end, text } of intervals) {
-    if (start > at) filled.push({ start: at, end: start, text: '' });
-    filled.push({ start: Math.max(at, start), end, text });
-    at = end;
+  for (const interval of intervals) {
+    if (interval.start > at) filled.push({ start: at, end: interval.start, text: '' });
+    filled.push(interval);
+    at = interval.end;
   }
-  return at < seconds || filled.length === 0 ? [...filled, { start: at, end: seconds, text: '' }] : filled;
+  return at < seconds ? [...filled, { start: at, end: seconds, text: '' }] : filled;
 }
 
 function quoted(text: string): string {

@@ -15,7 +15,7 @@ export type FeaturesSettings = {
   /** Of a file. */
   readonly maxBytes: number;
 };
-export type FeaturesTask = Omit<Input, 'optional'> & { readonly output: string };
+export type FeaturesTask = Pick<Input, 'path' | 'bytes'> & { readonly output: string };
 export type Extracted = { readonly frames: number } | { readonly error: string };
 
 const { spec, limits, maxBytes } = workerData as FeaturesSettings;

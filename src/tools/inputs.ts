@@ -1,7 +1,7 @@
 /** The files that a command reads: recordings, folders and lists of both, other files, and standard input. */
 import { constants } from 'node:buffer';
 import { readdir, stat } from 'node:fs/promises';
-import { extname, join, relative, resolve } from 'node:path';
+import { basename, extname, join, relative, resolve } from 'node:path';
 import { containers, type FileError, readRegularFile } from '../node/files.ts';
 import { type CliContext, expected } from './context.ts';
 
@@ -11,10 +11,15 @@ export const standardInput = '-';
 const maxTextBytes = 2 ** 26;
 
 /**
- * `path` is absolute, or `-` with the `bytes` of standard input. `optional`: found in a folder, without the extension of an
- * audio file.
+ * `path` is absolute, or `-` with the `bytes` of standard input. `name` is the path below the folder in which it was found, `stdin`
+ * of standard input. `optional`: found in a folder, without the extension of an audio file.
  */
-export type Input = { readonly path: string; readonly bytes: Uint8Array | null; readonly optional: boolean };
+export type Input = {
+  readonly path: string;
+  readonly name: string;
+  readonly bytes: Uint8Array | null;
+  readonly optional: boolean;
+};
 
 const audioExtensions = new Set(Object.values(containers).flat());
 
@@ -36,7 +41,7 @@ export async function findInputs(
   for (const path of names) {
     if (path === standardInput) {
       if (maxBytes === null) throw expected('files', 'path', standardInput);
-      found.push({ path, bytes: await readBytes(terminal, maxBytes), optional: false });
+      found.push({ path, name: 'stdin', bytes: await readBytes(terminal, maxBytes), optional: false });
     } else found.push(...(await findFiles(path)));
   }
   return found;
@@ -101,12 +106,13 @@ async function findFiles(name: string): Promise<Input[]> {
   if (name === '') throw expected('a file or a folder', 'path', 'an empty text');
   const path = resolve(name);
   const entry = await stat(path).catch(() => null);
-  if (!entry?.isDirectory()) return [{ path, bytes: null, optional: false }];
+  if (!entry?.isDirectory()) return [{ path, name: basename(path), bytes: null, optional: false }];
   const found: string[] = [];
   await walk(path, found);
   if (found.length === 0) throw expected('a folder with files', 'path', `${name}, which has none`);
   return found.map((file) => ({
     path: file,
+    name: relative(path, file),
     bytes: null,
     optional: !audioExtensions.has(extname(file).slice(1).toLowerCase()),
   }));

@@ -71,56 +71,95 @@ test('audacity has a line per segment and per utterance, in order of time', asyn
   t.true(found.every(([, , text = '']) => /^(segment: (speech|pause)|utterance: \w+ )/.test(text)));
 });
 
-test('--out has a file per recording, and a recording that fails has none', async (t) => {
+test('--out has a file per recording, below it as the recordings are, and a recording that fails has none', async (t) => {
   const recordings = join(folder, 'recordings');
-  fs.mkdirSync(recordings);
-  fs.copyFileSync(sample, join(recordings, 'a "b".wav'));
-  fs.copyFileSync(sample, join(recordings, 'c.wav'));
-  fs.writeFileSync(join(recordings, 'notes.wav'), 'no sound');
-  const paths = ['a "b".wav', 'c.wav', 'notes.wav'].map((name) => join(recordings, name));
+  fs.mkdirSync(join(recordings, 'day'), { recursive: true });
+  for (const name of ['a "b".wav', 'c.wav', 'day/c.wav']) fs.copyFileSync(sample, join(recordings, name));
+  fs.writeFileSync(join(recordings, 'broken.wav'), 'no sound');
+  fs.writeFileSync(join(recordings, 'c.txt'), 'my own notes');
   const out = join(folder, 'annotations');
-  const { code, stdout, stderr } = await run('--output', 'textgrid', '--out', out, ...paths);
+  const { code, stdout, stderr } = await run('--output', 'audacity', '--out', out, recordings);
   t.is(code, 1);
   t.is(stdout, '');
-  t.regex(stderr, /notes\.wav/);
-  t.deepEqual(fs.readdirSync(out).sort(), ['a "b".TextGrid', 'c.TextGrid']);
-  t.deepEqual(readTextGrid(join(out, 'c.TextGrid')), readTextGrid(join(out, 'a "b".TextGrid')));
+  t.regex(stderr, /broken\.wav/);
+  t.regex(stderr, /5 files, 1 failed, 1 skipped without audio/);
+  const written = fs
+    .readdirSync(out, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.txt'));
+  t.deepEqual(written.sort(), ['a "b".txt', 'c.txt', 'day/c.txt']);
+  const again = await run('--output', 'audacity', '--out', out, recordings);
+  t.is(again.code, 2);
+  t.regex(again.stderr, /folder without the files to write for `--out`, got .*, which exists/);
 });
 
-test('the tiers of speakers have their names', async (t) => {
+test('a recording in a file of the name to write is not overwritten', async (t) => {
+  const own = join(folder, 'own');
+  fs.mkdirSync(own);
+  fs.copyFileSync(sample, join(own, 'talk.txt'));
+  const { code, stderr } = await run('--output', 'audacity', '--out', own, own);
+  t.is(code, 1);
+  t.regex(stderr, /talk\.txt.*not written: EEXIST/s);
+  t.deepEqual(fs.readFileSync(join(own, 'talk.txt')), fs.readFileSync(sample));
+});
+
+test('standard input, and no tier of utterances without emotion', async (t) => {
+  const out = join(folder, 'piped');
+  const args = ['analyze', '--output', 'textgrid', '--signals', 'cognitive', '--out', out, '-'];
+  t.is((await runCli(args, { input: fs.readFileSync(sample) })).code, 0);
+  t.deepEqual(Object.keys(readTextGrid(join(out, 'stdin.TextGrid')).tiers), ['segments']);
+});
+
+test('a recording that fails prints nothing without --out', async (t) => {
+  const broken = join(folder, 'broken.wav');
+  fs.writeFileSync(broken, 'no sound');
+  const { code, stdout, stderr } = await run('--output', 'textgrid', broken);
+  t.deepEqual([code, stdout], [1, '']);
+  t.regex(stderr, /broken\.wav/);
+});
+
+test('the tiers of speakers have their names, and hold their own speech', async (t) => {
   const segments = join(folder, 'segments.json');
   fs.writeFileSync(
     segments,
     JSON.stringify([
-      { start: 0, end: 15, speaker: 'the "first"' },
+      { start: 0, end: 15, speaker: 'the "first"\n\tone' },
       { start: 15, end: 39, speaker: 'B' },
     ]),
   );
   const path = join(folder, 'speakers.TextGrid');
   fs.writeFileSync(path, (await run('--output', 'textgrid', '--segments', segments, sample)).stdout);
-  const names = Object.keys(readTextGrid(path).tiers);
-  t.deepEqual(names, ['the "first" segments', 'the "first" utterances', 'B segments', 'B utterances']);
+  const { tiers } = readTextGrid(path);
+  const names = ['the "first"  one segments', 'the "first"  one utterances', 'B segments', 'B utterances'];
+  t.deepEqual(Object.keys(tiers), names);
+  const spoken = (name: string) =>
+    (tiers[name] ?? []).filter(([, , text]) => text !== '' && text !== 'pause');
+  t.true(spoken('the "first"  one utterances').every(([, end]) => end <= 15));
+  t.true(spoken('B utterances').every(([start]) => start >= 15));
+  const labels = await run('--output', 'audacity', '--segments', segments, sample);
+  t.true(lines(labels.stdout).every((line) => line.split('\t').length === 3));
 });
 
+const twin = join(folder, 'twin');
+fs.mkdirSync(twin);
+fs.copyFileSync(sample, join(twin, 'SAMPLE.wav'));
+const annotations = join(folder, 'none');
 for (const [what, args, message] of [
+  ['several recordings without --out', ['textgrid', sample, twin], /folder for `--out`, got nothing/],
+  ['--out beside CSV', ['csv', '--out', annotations, sample], /textgrid or audacity for `--output`, got csv/],
+  ['--out without a name', ['textgrid', '--out', '', sample], /folder for `--out`, got an empty text/],
   [
-    'several recordings without --out',
-    ['--output', 'textgrid', sample, sample],
-    /folder for `--out`, got nothing/,
+    '--out that is a file',
+    ['textgrid', '--out', sample, sample],
+    /in which files can be created for `--out`, got .*EEXIST/,
   ],
   [
-    '--out beside CSV',
-    ['--output', 'csv', '--out', folder, sample],
-    /textgrid or audacity for `--output`, got csv/,
-  ],
-  [
-    'two recordings of one name',
-    ['--output', 'audacity', '--out', folder, sample, 'examples/sample.wav'],
+    'two recordings whose names differ by case',
+    ['audacity', '--out', annotations, sample, join(twin, 'SAMPLE.wav')],
     /different names for `--out`/,
   ],
 ] as const) {
   test(`refused: ${what}`, async (t) => {
-    const { code, stderr } = await run(...args);
+    const { code, stderr } = await run('--output', ...args);
     t.is(code, 2);
     t.regex(stderr, message);
   });
