@@ -169,11 +169,15 @@ function checkFeatures(name: string, spec: FeatureSpec, { extract }: Platform): 
 
 /** Their frames are those of the features. */
 function checkFilterbanks(name: string, manifest: Manifest, platform: Platform): void {
-  const spec = filterbanksOf(manifest);
-  if (spec === null) return;
+  const [features, spec] = [manifest.features, filterbanksOf(manifest)];
+  if (features === null || spec === null) return;
   checkFeatures(name, spec, platform);
   for (const field of ['sampleRate', 'hopLength'] as const)
-    expectEqual(name, `filterbanks.${field}`, manifest.features?.[field], spec[field]);
+    expectEqual(name, `filterbanks.${field}`, features[field], spec[field]);
+  // Padding decides it too.
+  const second = new Float32Array(features.sampleRate);
+  const framesBy = (one: FeatureSpec): number => platform.extract(second, one).frames;
+  expectEqual(name, 'frames of filterbanks', framesBy(features), framesBy(spec));
 }
 
 /** A set has one model of each kind, and its heads have the trunk of their training. @throws ModelError */

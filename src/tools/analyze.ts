@@ -18,14 +18,7 @@ import {
   UsageError,
   writeLine,
 } from './context.ts';
-import {
-  checkStandardInput,
-  displayPath,
-  findInputs,
-  type Input,
-  readNamedFile,
-  standardInput,
-} from './inputs.ts';
+import { checkStandardInput, displayPath, findInputs, type Input, readNamedFile } from './inputs.ts';
 import { createOutput, type OutputOptions, openEmbeddingsFile, outputNames, parseOutput } from './output.ts';
 import { checkInputs, type PartOptions, parseParts, partKind } from './parts.ts';
 import { rowUnits } from './tables.ts';

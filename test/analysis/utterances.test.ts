@@ -1,8 +1,10 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { fixture } from '../../scripts/recordings.ts';
+import type { Values } from '../../src/engine/platform.ts';
 import { findSegments, type Segment, unbounded } from '../../src/engine/speech.ts';
-import { cutRuns, cutUtterances, framesOf, type Utterance } from '../../src/engine/utterances.ts';
+import { startStageTimer } from '../../src/engine/timer.ts';
+import { cutRuns, cutUtterances, encode, framesOf, type Utterance } from '../../src/engine/utterances.ts';
 import { loadEncoder } from '../../src/node/models.ts';
 import { reporter } from '../support/analysis.ts';
 
@@ -34,6 +36,41 @@ test('an utterance is a run of speech between pauses, and its window has 0.2 s m
       { start: 90, end: 1046, window: { start: 66, end: 1066 }, speechFrames: 956, cause: 'pause' },
     ],
   );
+});
+
+test('a trunk of two inputs reads both features of the same frames', async (t) => {
+  const extractor = await loadEncoder('models/standard/vad', null);
+  const filterbanks = { ...extractor.features, nMels: 40, removeDc: true, logBase: 'e' } as const;
+  const samples = Float32Array.from(
+    { length: 32_000 },
+    (_, at) => Math.sin(0.07 * at) * Math.sin(at / 900) ** 2,
+  );
+  const recorded = {
+    audio: { samples, sampleRate: extractor.features.sampleRate },
+    speechProbability: new Float32Array(200).fill(1),
+  };
+  const windows = [
+    { start: 10, end: 60, window: { start: -14, end: 80 } },
+    { start: 110, end: 190, window: { start: 90, end: 210 } },
+  ];
+  t.is(framesOf(recorded, windows, extractor).filterbanks, null);
+  const rows = framesOf(recorded, windows, { ...extractor, filterbanks });
+  const alone = framesOf(recorded, windows, { ...extractor, features: filterbanks });
+  t.deepEqual(rows.filterbanks, alone.data);
+  const read: Record<string, Values> = {};
+  const session = {
+    inputs: [],
+    outputs: [],
+    widths: {},
+    run: async (inputs: Readonly<Record<string, Values>>) => {
+      Object.assign(read, inputs);
+      return { tokens: { data: new Float32Array(0), shape: [1, 0, 0] } };
+    },
+  };
+  await encode(rows, { session, manifest: { params: { framesPerToken: 2 } } }, startStageTimer(null));
+  const frames = rows.speechProbability.length;
+  t.deepEqual(read.features, { data: rows.data, shape: [1, frames, 80] });
+  t.deepEqual(read.filterbanks, { data: alone.data, shape: [1, frames, 40] });
 });
 
 test('equal sounds have equal frames, wherever they begin in the recording', async (t) => {

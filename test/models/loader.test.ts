@@ -57,6 +57,16 @@ const refused: readonly (readonly [string, string, (manifest: Json) => void, Reg
     /Model trunk: Expected 160 for `filterbanks.hopLength`, got 80/,
   ],
   [
+    'filterbanks of fewer frames',
+    'trunk',
+    (m) => {
+      const filterbanks = { ...(m.features as Json), padding: 'none' };
+      Object.assign(m, { inputs: ['features', 'filterbanks'] });
+      Object.assign(m.params as Json, { filterbanks });
+    },
+    /Model trunk: Expected 100 for `frames of filterbanks`, got 97/,
+  ],
+  [
     'other inputs',
     'emotion',
     (m) => Object.assign(m, { inputs: ['tokens'] }),

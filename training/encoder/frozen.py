@@ -33,7 +33,7 @@ class Encoder:
     name: str
     layers: dict[str, int]  # name of each layer, in order -> values of an embedding
     write: Callable[[Graph, str], list[str]]  # its nodes: features [1,T,80] -> outputs of the layers [1,ceil(T/2),values]
-    input: str  # of a trunk, which it reads
+    input: str  # name of the trunk's input that it reads
     features: Callable[[], LogMelStore]
     silence: float  # every feature of a frame outside of the recording
     quantized: bool = False  # convolutions are quantised after the graph is written
@@ -61,7 +61,7 @@ BASE = Encoder("whisper-base", {"1": 512, "2": 512, "3": 512}, whisper_nodes(whi
                log_mel.of_corpora, SILENCE)  # fmt: skip
 CAMPLUSPLUS = Encoder("CAM++", dict(zip("12", camplusplus.CHANNELS)), camplusplus_nodes, "filterbanks", log_mel.filterbanks_of_corpora,
                       FILTERBANK_SILENCE, quantized=True)  # fmt: skip
-CODE = (camplusplus, camplusplus_graph, graph, trunk, trunk_graph, whisper_weights)  # that writes their graphs
+CODE = (camplusplus, camplusplus_graph, graph, trunk, trunk_graph, whisper_weights)  # modules that write their graphs
 
 
 class Features:

