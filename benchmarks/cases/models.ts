@@ -1,59 +1,110 @@
-/** All models over ten seconds of audio on one thread: VAD, trunk and both heads, as one request runs them. */
+/**
+ * Features and all models over one window of ten seconds, on one thread. Trunks alone, in turns: `fast` against `standard`, and
+ * `standard` over utterances against windows of ten seconds.
+ */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { cpuUsage } from 'node:process';
-import type { Models } from '../../src/engine/loader.ts';
-import { syntheticSignal } from '../../src/engine/loader.ts';
-import type { Values } from '../../src/engine/platform.ts';
-import { extract } from '../../src/node/addon.ts';
+import { type Models, replay, syntheticSignal } from '../../src/engine/loader.ts';
+import { cutUtterances } from '../../src/engine/utterances.ts';
 import { loadModels } from '../../src/node/models.ts';
-import { figure, type Row, root, withinLimit } from '../case.ts';
+import { atMost, figure, inTurns, type Row, root, withinLimit } from '../case.ts';
 
 const seconds = 10;
-const runs = process.argv.includes('--long') ? 200 : 60;
+const rounds = process.argv.includes('--long') ? 200 : 40;
 const warmUps = 5;
 const megabytes = 8;
-const variants = [
-  { name: 'default', folder: 'models/standard', ms: 25 },
-  { name: 'fast alternative', folder: 'models/fast', ms: 8 },
-] as const;
+const sets = ['standard', 'fast', 'open'];
 const kinds = ['vad', 'trunk', 'emotion', 'cognitive'];
+/** Seconds of each run of speech, and of the pause after it. */
+const spoken = {
+  'a minute without a pause': { speech: 60, pause: 0, goal: 1.05 },
+  'a minute with a fifth of pauses': { speech: 3.6, pause: 0.9, goal: 0.9 },
+} as const;
+type Spoken = (typeof spoken)[keyof typeof spoken];
 
-async function infer(models: Models, features: Values): Promise<void> {
-  await models.vad.session.run({ features });
-  const { tokens } = (await models.trunk.session.run({ features })) as { tokens: Values };
-  const count = tokens.shape[1] as number;
-  const weights: Values = { data: new Float32Array(count).fill(1), shape: [1, count] };
-  await models.emotion.session.run({ tokens, weights });
-  await models.cognitive.session.run({ tokens, weights });
+/** Milliseconds of processor time. */
+async function cost(run: () => Promise<unknown>): Promise<number[]> {
+  const before = cpuUsage();
+  await run();
+  const { user, system } = cpuUsage(before);
+  return [(user + system) / 1000];
 }
 
-/** Milliseconds of processor time, run by run. */
-async function costs(folder: string): Promise<number[]> {
-  const models = await loadModels(join(root, folder));
-  const { data, frames, bins } = extract(syntheticSignal(1, seconds), models.features);
-  const found: number[] = [];
-  for (let run = -warmUps; run < runs; run++) {
-    const before = cpuUsage();
-    await infer(models, { data, shape: [1, frames, bins] });
-    const { user, system } = cpuUsage(before);
-    if (run >= 0) found.push((user + system) / 1000);
-  }
-  return found;
+async function compare(runs: readonly (() => Promise<unknown>)[]) {
+  for (const run of runs) for (let at = 0; at < warmUps; at++) await run();
+  return inTurns(runs, rounds, cost);
 }
 
-function largest(folder: string): number {
-  return Math.max(...kinds.map((kind) => statSync(join(root, folder, kind, 'weights.onnx')).size / 1e6));
+/** Runs the trunk over a window of each length, in seconds. */
+function trunkOver({ platform, features, trunk }: Models, lengths: readonly number[]) {
+  const inputs = lengths.map((length) => {
+    const { data, frames, bins } = platform.extract(syntheticSignal(1, length), features);
+    return { features: { data, shape: [1, frames, bins] } };
+  });
+  return async () => {
+    for (const input of inputs) await trunk.session.run(input);
+  };
+}
+
+/** Seconds of each window of a minute. */
+function windowsOf({ speech, pause }: Spoken, { features, trunk }: Models): number[] {
+  const framesPerSecond = features.sampleRate / features.hopLength;
+  const frames = 60 * framesPerSecond;
+  const [run, step] = [speech * framesPerSecond, (speech + pause) * framesPerSecond];
+  const speechProbability = Float32Array.from({ length: frames }, (_, frame) => (frame % step < run ? 1 : 0));
+  const segments = Array.from({ length: Math.ceil(frames / step) }, (_, index) => ({
+    start: index * step,
+    end: Math.min(frames, index * step + run),
+  }));
+  const bounds = [{ start: 0, end: frames }];
+  return cutUtterances({ segments, speechProbability, framesPerSecond }, trunk.manifest.params, bounds).map(
+    ({ window }) => (window.end - window.start) / framesPerSecond,
+  );
+}
+
+function largest(set: string): number {
+  return Math.max(
+    ...kinds.map((kind) => statSync(join(root, 'models', set, kind, 'weights.onnx')).size / 1e6),
+  );
 }
 
 export async function run(): Promise<readonly Row[]> {
-  const rows: Row[] = [];
-  for (const { name, folder, ms } of variants) {
-    const spent = figure(await costs(folder));
-    rows.push(
-      withinLimit(ms, `all models, ${seconds} s, ${name}`, 'ms of one core', spent, `${runs} runs`),
-      withinLimit(megabytes, `largest weights, ${name}`, 'MB', figure([largest(folder)])),
-    );
+  const models = await Promise.all(sets.map((name) => loadModels(join(root, 'models', name))));
+  const [standard, fast] = models as [Models, Models];
+  const samples = syntheticSignal(1, seconds);
+  const whole = await compare(models.map((one) => () => replay(one, samples)));
+  const unit = 'ms of one core';
+  const note = `${rounds} runs in turns`;
+  const rows = sets.flatMap((name, index): Row[] => [
+    {
+      name: `all models, ${seconds} s, ${name}`,
+      unit,
+      peer: null,
+      ours: whole[index] ?? null,
+      goal: 'none',
+      ratio: null,
+      met: true,
+      note,
+    },
+    withinLimit(megabytes, `largest weights, ${name}`, 'MB', figure([largest(name)])),
+  ]);
+  const ten = [seconds];
+  const [peer = null, ours = null] = await compare([trunkOver(standard, ten), trunkOver(fast, ten)]);
+  rows.push(
+    atMost(1, { name: `trunk, ${seconds} s, fast`, unit, peer, ours, note: `peer: standard; ${note}` }),
+  );
+  const windows = trunkOver(
+    standard,
+    Array.from({ length: 60 / seconds }, () => seconds),
+  );
+  for (const [name, speech] of Object.entries(spoken)) {
+    const [peer = null, ours = null] = await compare([
+      windows,
+      trunkOver(standard, windowsOf(speech, standard)),
+    ]);
+    const compared = { unit, peer, ours, note: `peer: windows of ${seconds} s; ${note}` };
+    rows.push(atMost(speech.goal, { name: `trunk, ${name}, standard`, ...compared }));
   }
   return rows;
 }
