@@ -1,4 +1,4 @@
-"""Command line: python -m training train | evaluate | recordings | baseline-reference | adaptation | left-out | encoders | disclosure | power | corpus-pages.
+"""Command line: python -m training train | evaluate | recordings | baseline-reference | adaptation | left-out | encoders | disclosure | power | sets | corpus-pages.
 
 The scripts training/train and training/evaluate call it.
 """
@@ -41,6 +41,7 @@ def parse_arguments() -> argparse.Namespace:
     commands.add_parser("encoders", help="writes how good linear heads on frozen encoders are on corpora left out into docs/models.md").set_defaults(small=False)
     commands.add_parser("disclosure", help="writes what can be read out of embeddings into docs/embeddings.md").set_defaults(small=False)
     commands.add_parser("power", help="writes how many recordings an evaluation needs into docs/your-data.md").set_defaults(small=False)
+    commands.add_parser("sets", help="writes the table of sets of models into README.md and docs/models.md").set_defaults(small=False)
     commands.add_parser("corpus-pages", help="writes the counts of training/corpora/pages").set_defaults(small=False)
     options = parser.parse_args()
     if options.small and getattr(options, "write", False):
@@ -123,6 +124,10 @@ def main() -> None:
         from training.studies import power
 
         power.run()
+    elif options.command == "sets":
+        from training.reporting import sets_table
+
+        sets_table.write()
     elif options.command == "corpus-pages":
         from training.reporting import corpus_pages
 

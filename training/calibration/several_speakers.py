@@ -1,7 +1,7 @@
-"""Network and params of the warning `several_speakers`.
+"""Network and params of the warning `several_speakers` of a set of models: one network of voices per set.
 
-Recordings are composed of clips of one or two speakers of a corpus and pass through the shipped pipeline. Those of the parts
-train and dev have the network, those of the calibration part the threshold, those of the test part results/several_speakers.json.
+Recordings are composed of clips of one or two speakers of a corpus and pass through the shipped pipeline. The network is fitted on the parts
+train and dev, the threshold on the calibration part. results/several_speakers.json has the rates of each set on the test part.
 """
 
 import json
@@ -16,12 +16,14 @@ import numpy as np
 from training import cache, settings
 from training.corpora.corpus import Clip, Part
 from training.corpora.index import read_clips
+from training.evaluation.results import describe_sources, source_of
 from training.export.head_graph import write_voice
 from training.export.manifest import update_manifest
 from training.heads import speaker
-from training.reporting.tables import table
+from training.reporting.tables import replace_between, table
+from training.session import Session
 
-FILE, RESULT = "voice.onnx", "several_speakers.json"
+FILE, RESULT, PAGE = "voice.onnx", "several_speakers.json", settings.REPOSITORY / "docs" / "models.md"
 MIN_UTTERANCES = 4  # of each speaker
 UTTERANCE_PARAMS = {"minUtteranceSeconds": 0.8, "minUtterances": MIN_UTTERANCES}
 RECORDINGS = 24  # per corpus, of one speaker and of two
@@ -152,22 +154,37 @@ def report(scored: list[Scored], threshold: float) -> dict:
     for corpus in found:
         rows = [item for item in scored if corpus in (item.recording.corpus, "all")]
         count[corpus] = (sum(item.several for item in rows), sum(not item.several for item in rows))
-    rows = [[corpus, count[corpus][0], f"{two:.2f}", count[corpus][1], f"{one:.2f}"] for corpus, (two, one) in found.items()]
-    print(table(["corpus", "of two speakers", "warned", "of one speaker", "warned"], rows))
     known = {corpus: [None if np.isnan(rate) else round(rate, 4) for rate in pair] for corpus, pair in found.items()}
     return {"rates": known, "recordings": count, "intervals": bootstrap(scored, warned).round(3).tolist()}
 
 
+def write_page(results: dict) -> None:
+    """Table of the sets in docs/models.md."""
+    shown = lambda rate: "" if rate is None else f"{rate:.2f}"
+    titles = ["corpus", "of two speakers", *(f"warned, {name}" for name in results), "of one speaker", *(f"warned, {name}" for name in results)]
+    rows = []
+    for corpus in dict.fromkeys(corpus for result in results.values() for corpus in result["rates"]):
+        counts, rates = zip(*((one["recordings"].get(corpus, (0, 0)), one["rates"].get(corpus, (None, None))) for one in results.values()))
+        columns = [[" / ".join(dict.fromkeys(str(count[side]) for count in counts)), *(shown(rate[side]) for rate in rates)] for side in (0, 1)]
+        rows.append([corpus, *columns[0], *columns[1]])
+    replace_between(PAGE, "several-speakers", f"{describe_sources(results)}\n\n{table(titles, rows)}")
+
+
 def fit(models: Path) -> None:
     folder = models / "trunk"
-    write_voice(speaker.untrained(), folder / FILE)
+    width = Session(folder / "weights.onnx").session.get_outputs()[0].shape[2]
+    write_voice(speaker.untrained(width), folder / FILE)
     write_params(folder, 0)
     write_voice(speaker.fit(training_utterances(models)), folder / FILE)
     write_params(folder, 0)
     threshold = fit_threshold(divide(models, Part.CALIBRATION))
     write_params(folder, threshold)
-    result = report(divide(models, Part.TEST), threshold)
-    (settings.results_folder() / RESULT).write_text(json.dumps(result, indent=2) + "\n")
+    path = settings.results_folder() / RESULT
+    results = json.loads(path.read_text()) if path.exists() else {}
+    results[models.name] = source_of(models) | report(divide(models, Part.TEST), threshold)
+    path.write_text(json.dumps(results, indent=2) + "\n")
+    if path.is_relative_to(settings.RESULTS):
+        write_page(results)
 
 
 def write_params(folder: Path, threshold: float) -> None:

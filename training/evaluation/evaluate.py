@@ -14,7 +14,7 @@ from training.evaluation.pipeline import is_ok
 from training.evaluation.predictions import Predictions, Reports
 from training.evaluation.statistics import pcc, relative_error
 from training.evaluation.test_recordings import CLEAN
-from training.reporting import cards, evaluation_page, recordings_page
+from training.reporting import cards, evaluation_page, recordings_page, sets_table
 from training.reporting.tables import comparison_table, replace_between
 
 NATURAL_AND_LEFT_OUT = [
@@ -27,15 +27,6 @@ NATURAL_AND_LEFT_OUT = [
     "emotion: confidence less accuracy, corpora left out",
     "emotion: error of the dominant emotion at 100 % coverage, corpora left out",
     "emotion: error of the dominant emotion at 50 % coverage, corpora left out",
-]
-SUMMARY = [  # of README.md
-    *NATURAL_AND_LEFT_OUT,
-    "emotion: UAR of its 6 labels, CREMA-D",
-    "emotion: UAR of its 8 labels, RAVDESS",
-    "emotion: CCC of valence, TAVA",
-    "emotion: CCC of arousal, TAVA",
-    "cognitive: PCC of clarity with their mean, speechocean762",
-    f"emotion: {recordings.MIXED[1]}, {recordings.pauses_of(3)}",
 ]
 COMPARED = [
     *NATURAL_AND_LEFT_OUT,
@@ -92,15 +83,6 @@ def evaluate_recordings(models: list[Path], out: Path | None = None) -> None:
         recordings_page.write(runs)
 
 
-def accuracy_table(columns: dict[str, list[Metric]]) -> str:
-    """Of README.md: the shipped sets, each on clips and in recordings."""
-    shown = {}
-    for title, name in zip(("shipped", "fast"), recordings.SETS):
-        if title in columns:
-            shown |= {title: columns[title], f"{title}, in recordings": recordings.figures_of(name)}
-    return comparison_table(shown, SUMMARY)
-
-
 def evaluate(models: Path, write: bool) -> None:
     """Models other than the shipped ones become a column of the comparison. `write`: into results, documents, plots and cards."""
     by_condition = test_recordings.analyze_all(models)
@@ -126,7 +108,7 @@ def evaluate(models: Path, write: bool) -> None:
         replace_between(evaluation_page.MODELS_PAGE, "comparison", comparison)
         if recordings.is_shipped(models):
             evaluate_recordings([models])
-        replace_between(settings.REPOSITORY / "README.md", "accuracy", accuracy_table(columns))
+        sets_table.write()
         cards.write_cards(models)
     if write and alternative is None:
         evaluation_page.write(by_condition, f"`npm run evaluate -- --write` at commit {run['commit']}.\n\n{text}")

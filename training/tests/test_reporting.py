@@ -10,7 +10,8 @@ from training.corpora.corpus import SPLITS
 from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
 from training.corpora.registry import CORPORA
-from training.reporting import cards, corpus_pages
+from training.evaluation import results
+from training.reporting import cards, corpus_pages, sets_table
 
 
 def test_every_corpus_has_a_page_with_its_licence_and_use():
@@ -43,3 +44,9 @@ def test_the_card_of_the_vad_model_names_the_parts_that_it_was_fitted_on():
     assert split_of("vad") == cards.VAD_SPLIT_NOTE
     assert split_of("trunk") == cards.SPLIT_NOTE
 
+
+
+def test_pages_have_the_table_of_sets_of_the_last_measurements():
+    expected = sets_table.text_of(results.columns_of(results.read()))
+    for page in sets_table.PAGES:
+        assert expected in page.read_text(), f"{page.name}: run python -m training sets"

@@ -1,0 +1,71 @@
+"""Which set of models to take: one table, in README.md and docs/models.md."""
+
+import json
+from pathlib import Path
+
+from training import settings
+from training.evaluation import recordings, results
+from training.evaluation.metrics import Metric
+from training.export.model_spec import PERMISSIVE
+from training.reporting.tables import replace_between, short_cell, table
+
+PAGES = [settings.REPOSITORY / "README.md", settings.REPOSITORY / "docs" / "models.md"]
+COSTS = settings.REPOSITORY / "benchmarks" / "results" / "models.json"  # of npm run bench -- models
+SETS = {"standard": "shipped", "fast": "fast", "open": "open"}  # folder -> title of its column of results/metrics.json
+PURPOSES = {"standard": "the default", "fast": "many live sessions", "open": "weights that may be sold"}
+KEYS = [
+    "emotion: negative without a warning, LibriSpeech",
+    "emotion: negative without a warning, AMI",
+    "emotion: negative without a warning, speechocean762",
+    "emotion: neither neutral nor calm without a warning, speechocean762",
+    "emotion: answered without a warning, speechocean762",
+    "emotion: UAR of its 5 labels, AESDD",
+    "emotion: confidence less accuracy, corpora left out",
+    "emotion: error of the dominant emotion at 100 % coverage, corpora left out",
+    "emotion: error of the dominant emotion at 50 % coverage, corpora left out",
+    "emotion: UAR of its 6 labels, CREMA-D",
+    "emotion: UAR of its 8 labels, RAVDESS",
+    "emotion: CCC of valence, TAVA",
+    "emotion: CCC of arousal, TAVA",
+    "cognitive: PCC of clarity with their mean, speechocean762",
+    f"emotion: {recordings.MIXED[1]}, {recordings.pauses_of(3)}",
+]
+
+
+def manifest_of(model: Path) -> dict:
+    return json.loads((model / "manifest.json").read_text())
+
+
+def figures_of(name: str, folder: Path, columns: dict[str, list[Metric]]) -> tuple[dict[str, Metric], set[str]]:
+    """-> by key, in recordings where they were measured there; the keys of these. None of a signal that is not available"""
+    inside = {metric.key: metric for metric in (recordings.figures_of(name) if name in recordings.SETS else [])}
+    all_figures = {metric.key: metric for metric in columns[SETS[name]]} | inside
+    available = [signal for signal in ("emotion", "cognitive") if "unavailable" not in manifest_of(folder / signal)]
+    return {key: metric for key, metric in all_figures.items() if metric.signal in available}, set(inside)
+
+
+def cost_rows(folders: dict[str, Path]) -> list[list[str]]:
+    spent = {row["name"]: row["ours"]["median"] for row in json.loads(COSTS.read_text())["rows"]}
+    megabytes = lambda folder: sum(path.stat().st_size for path in folder.glob("*/*.onnx")) / 1e6
+    is_permissive = lambda folder: all(manifest_of(path.parent)["licence"] == PERMISSIVE for path in folder.glob("*/manifest.json"))
+    return [
+        ["all models over 10 s, one core", *(f"{spent[f'all models, 10 s, {name}']:.0f} ms" for name in folders)],
+        ["weights", *(f"{megabytes(folder):.0f} MB" for folder in folders.values())],
+        ["commercial use", *("yes" if is_permissive(folder) else "no" for folder in folders.values())],
+        ["take it for", *(PURPOSES[name] for name in folders)],
+    ]
+
+
+def text_of(columns: dict[str, list[Metric]]) -> str:
+    """`columns`: of the comparison of models"""
+    folders = {name: settings.SHIPPED_MODELS.with_name(name) for name, title in SETS.items() if title in columns}
+    found, inside = zip(*(figures_of(name, folder, columns) for name, folder in folders.items()))
+    names = {key: f"{metric.group}: {metric.figure}" for figures in found for key, metric in figures.items()}
+    title = lambda key: names[key] + (", in recordings" if key in set.union(*inside) else "")
+    rows = [[title(key), *(short_cell(figures.get(key)) for figures in found)] for key in KEYS if key in names]
+    return table(["", *(f"`{name}`" for name in folders)], [*rows, *cost_rows(folders)])
+
+
+def write() -> None:
+    for page in PAGES:
+        replace_between(page, "accuracy", text_of(results.columns_of(results.read())))
