@@ -15,7 +15,7 @@ export function createBaselinePanel(
     host.replaceChildren();
     createRecordingInput(host, {
       title: 'Add a baseline',
-      note: 'Optional: the same person, rested, for ten seconds or more. Load and processing are then counted from it.',
+      note: 'Optional: ten seconds or more of the same person at rest. Load and processing are then compared with it.',
       stem: 'baseline',
       stopLabel: 'Stop and use it',
       sampleUrl: null,
@@ -37,7 +37,7 @@ export function createBaselinePanel(
       element(
         'p',
         { class: 'muted small' },
-        `${name}, ${bytes(blob.size)}. Load and processing are counted from it.`,
+        `${name}, ${bytes(blob.size)}. Load and processing are compared with it.`,
       ),
       button('plain flush', remove, 'Remove the baseline'),
     );

@@ -12,8 +12,8 @@ export function cognitiveCards(
   { reference }: Rules,
 ): HTMLElement[] {
   const counted = cognitive.relative
-    ? 'Load and processing are counted from the baseline: 0.50 is as at rest.'
-    : 'Load and processing are indices against reference recordings: 0.50 is their median. Add a baseline to count from the same voice at rest.';
+    ? 'Load and processing are compared with the baseline: 0.50 is the same as at rest.'
+    : 'Load and processing are compared with reference recordings: 0.50 is their median. Add a baseline to compare with the same voice at rest.';
   return [
     wide(
       card(

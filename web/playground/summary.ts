@@ -57,7 +57,7 @@ function scores(report: Report): HTMLElement | null {
 /** Names an emotion unless the signal warns of low confidence. */
 export function headline(signals: EmotionSignals, warnings: readonly Warning[]): HTMLElement[] {
   const { dominant_emotion, confidence, tone } = signals;
-  const toneOf = `Tone, from valence, arousal and the emotion: ${tone}.`;
+  const toneOf = `Tone of voice: ${tone}.`;
   if (warnings.includes('low_confidence')) {
     return titled(['No clear emotion'], `Likeliest: ${likeliest(signals)}. ${toneOf}`);
   }
