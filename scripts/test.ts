@@ -24,7 +24,7 @@ function chosenTests(): readonly string[] {
   return ['test/**/*.test.ts', ...files.map((file) => `!test/web/${file}.test.ts`)];
 }
 
-const runners: readonly Runner[] = [
+const createRunners = (): readonly Runner[] => [
   {
     name: 'native',
     commands: [
@@ -90,7 +90,7 @@ async function runOne({ name, commands, parse }: Runner): Promise<Result> {
 await runScript(async () => {
   parseArgs();
   const results: Result[] = [];
-  for (const runner of runners) results.push(await runOne(runner));
+  for (const runner of createRunners()) results.push(await runOne(runner));
   const sum = total(results);
   console.log('');
   for (const result of results) console.log(`${result.name.padEnd(12)}${summary(result)}`);

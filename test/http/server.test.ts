@@ -1,3 +1,5 @@
+/** The built service as a process: reports, validation errors, start and shutdown. */
+import { spawnSync } from 'node:child_process';
 import test, { type ExecutionContext } from 'ava';
 import { boundary, contentType, multipart, type PartSpec } from '../../benchmarks/upload-body.ts';
 import { wavFile } from '../../benchmarks/wav.ts';
@@ -5,6 +7,7 @@ import { syntheticSignal } from '../../src/engine/loader.ts';
 import { combinedReportSchema, reportSchemas } from '../../src/engine/report.ts';
 import { call, heldBytes, type Reply, wire } from '../support/http.ts';
 import { type Server, spawnServer, startServer } from '../support/server.ts';
+import { ceilingMs } from '../support/wait.ts';
 
 function upload(
   server: Server,
@@ -227,6 +230,15 @@ test.serial('an invalid configuration exits with code 2 and lists every problem'
       '',
     ].join('\n'),
   );
+});
+
+test('nothing is left of a response that waited for another when its connection ended', (t) => {
+  const { status, signal } = spawnSync(
+    process.execPath,
+    ['--import=tsx', 'test/support/queued-response.ts'],
+    { timeout: ceilingMs },
+  );
+  t.deepEqual({ status, signal }, { status: 0, signal: null });
 });
 
 test.serial('metrics can have a separate address', async (t) => {

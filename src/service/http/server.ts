@@ -129,7 +129,14 @@ function handleRequest(
   void handler(request, response).finally(() => {
     if (!response.writableEnded || response.writableFinished) return;
     const timer = setTimeout(() => socket.destroy(), readMs);
-    response.once('close', () => clearTimeout(timer));
+    // Node.js closes no response that waits for an earlier one when the connection ends.
+    const stop = () => {
+      clearTimeout(timer);
+      socket.off('close', stop);
+    };
+    response.once('close', stop);
+    socket.once('close', stop);
+    if (socket.destroyed) stop();
   });
 }
 
