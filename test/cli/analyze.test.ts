@@ -246,7 +246,10 @@ const misuses: readonly [args: string[], message: string][] = [
   [['--signals', 'mood', 'x'], 'Expected emotion or cognitive for `--signals`, got "mood"'],
   [['--jobs', 'many', 'x'], 'Expected an integer from 1 to 999 for `--jobs`, got "many"'],
   [['--models-dir', '/nowhere', 'x'], 'Expected a folder of models, got /nowhere, which cannot be read'],
-  [['--output', 'xml', 'x'], 'Expected one of text, table, csv, jsonl, parquet for `--output`, got "xml"'],
+  [
+    ['--output', 'xml', 'x'],
+    'Expected one of text, table, csv, jsonl, parquet, textgrid, audacity for `--output`, got "xml"',
+  ],
   [['--output', 'csv', '--jsonl', 'x'], 'Expected jsonl beside --jsonl for `--output`, got csv'],
   [['--list', '/nowhere'], 'Expected a readable file for `--list`, got /nowhere: ENOENT'],
   [['--list', '-', '-'], 'Expected standard input once for `-`, got it more often'],

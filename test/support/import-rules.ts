@@ -54,7 +54,7 @@ const entries: Readonly<Record<string, RegExp>> = {
   engine: /^src\/engine\/(index|schema)\.ts$/,
   node: /^src\/node\//,
   service:
-    /^src\/service\/(admin|checks|compose-receipt|config|errors|form|html|receipts|serve|verify-receipt|worker|api\/document|live\/local|workers\/(protocol|threads))\.ts$/,
+    /^src\/service\/(admin|checks|compose-receipt|config|errors|form|html|receipts|serve|start-failures|verify-receipt|worker|api\/document|live\/local|workers\/(protocol|threads))\.ts$/,
 };
 
 const storeyOf = (path: string): string | undefined => /^src\/(\w+)\//.exec(path)?.[1];
@@ -78,8 +78,8 @@ const isAllowed: readonly ((each: Import) => boolean)[] = [
   ({ from, target, kind }) =>
     !/^web\/.+\/.*\.ts$/.test(from) ||
     /^(web\/|examples\/|(wavesurfer\.js|uplot)(\/|$))/.test(target) ||
-    // The page has the sentences of warnings from their table, which imports nothing.
-    target === 'src/engine/warnings.ts' ||
+    // The page has the sentences of warnings and the annotations of the command: both files import no code.
+    ['src/engine/warnings.ts', 'src/tools/annotations.ts'].includes(target) ||
     (kind === 'type' && target.startsWith('src/')),
 ];
 
