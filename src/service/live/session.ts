@@ -46,6 +46,8 @@ const expectedSamples = 'Expected samples for `audio`, got none';
 export class Session {
   readonly #options: SessionOptions;
   #idle: NodeJS.Timeout;
+  /** Nothing has arrived since the time of `#idle` was over. */
+  #silent = false;
   readonly #lifetime: NodeJS.Timeout;
   readonly #messages = createTokenBucket(maxMessages, messagesPerSecond);
   #stream: Stream | null = null;
@@ -143,7 +145,7 @@ export class Session {
   #receive(bytes: Uint8Array): void {
     const stream = this.#requireStream();
     if (bytes.length > 0) {
-      this.#idle.refresh();
+      this.#wake();
       if (this.#kept) this.#kept = this.#options.keep(false);
     }
     const accepted = bytes.subarray(0, stream.maxBytes - this.#bytes);
@@ -178,7 +180,7 @@ export class Session {
 
   #keepAlive(): void {
     this.#kept = this.#options.keep(true);
-    if (this.#kept) this.#idle.refresh();
+    if (this.#kept) this.#wake();
   }
 
   /** Nothing ends twice at the same sample. */
@@ -244,9 +246,21 @@ export class Session {
     else this.#options.connection.resume();
   }
 
+  #wake(): void {
+    this.#silent = false;
+    this.#idle.refresh();
+  }
+
   #onIdle(): void {
-    if (this.#paused) this.#idle.refresh();
-    else if (!this.#isOver()) this.#close('idle');
+    if (this.#paused) {
+      this.#idle.refresh();
+      return;
+    }
+    this.#silent = true;
+    // setImmediate runs after the poll phase, which reads what arrived while the event loop was blocked.
+    setImmediate(() => {
+      if (this.#silent && !this.#isOver()) this.#close('idle');
+    });
   }
 
   #end(reason: CloseReason): void {

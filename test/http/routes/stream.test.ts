@@ -341,6 +341,19 @@ test('keep_alive keeps at most a quarter of the sessions open for one account', 
   t.is(app.streams.sessions.count(), 2);
 });
 
+test('audio that arrives while the event loop is blocked counts before the session is idle', async (t) => {
+  const app = await startApp(t, { env: { UNDERTONE_STREAM_IDLE_S: '1' } });
+  const session = await connectStream(app.port, { token: tokens.full });
+  // Inside of the poll phase: timers that are over then come before what has arrived.
+  session.socket.once('message', () => {
+    session.socket.send(Buffer.alloc(640));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+    setTimeout(() => session.socket.close(1000), 100);
+  });
+  session.send(config);
+  t.is((await session.closed).code, 1000);
+});
+
 test('a session without session.configure closes after the time for it, whatever else it sends', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_STREAM_IDLE_S: '1' } });
   const session = await connectStream(app.port, { token: tokens.full });
