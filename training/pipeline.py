@@ -30,7 +30,6 @@ from training.encoder import large as large_trunk
 from training.encoder.embeddings import EmbeddingStore, by_recording
 from training.export.head_graph import pooling_sums, write_clarity, write_emotion
 from training.export.manifest import write_model
-from training.export.model_spec import ModelSpec
 from training.export.specs import specs_of
 from training.export.trunk_graph import write_trunk
 from training.export import vad_graph

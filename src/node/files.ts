@@ -105,10 +105,14 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Writes a file of several parts without joining them in memory; creates its folder. */
-export async function writeParts(path: string, parts: readonly Uint8Array[]): Promise<void> {
+/** Writes a file of several parts without joining them in memory; creates its folder. @param flags `wx` fails for a file that exists */
+export async function writeParts(
+  path: string,
+  parts: readonly Uint8Array[],
+  flags: 'w' | 'wx' = 'w',
+): Promise<void> {
   ensureDir(dirname(path), 0o777);
-  const file = await open(path, 'w');
+  const file = await open(path, flags);
   try {
     for (const part of parts) await file.writeFile(part);
   } finally {

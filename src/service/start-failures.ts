@@ -37,12 +37,12 @@ function describeSystemError(error: SystemError, config: Config): string | null 
 }
 
 function describeListen({ code, message, address, port }: SystemError, config: Config): string | null {
-  const isMetrics = typeof config.metricsAddress !== 'string' && port === config.metricsAddress.port;
-  const own = port === config.port;
-  const [forPort, forHost] =
-    isMetrics && !own
-      ? ['UNDERTONE_METRICS_ADDRESS', 'UNDERTONE_METRICS_ADDRESS']
-      : ['UNDERTONE_PORT', 'UNDERTONE_HOST'];
+  const { metricsAddress } = config;
+  const isMetrics =
+    port !== config.port && typeof metricsAddress !== 'string' && port === metricsAddress.port;
+  const [forPort, forHost] = isMetrics
+    ? ['UNDERTONE_METRICS_ADDRESS', 'UNDERTONE_METRICS_ADDRESS']
+    : ['UNDERTONE_PORT', 'UNDERTONE_HOST'];
   if (code === 'EADDRINUSE')
     return `Expected a free port for \`${forPort}\`, got ${address}:${port} in use by another process (EADDRINUSE): stop it, or choose another port; 0 is any free one`;
   if (code === 'EACCES')
@@ -71,11 +71,10 @@ const storageFailures: readonly (readonly [RegExp, expected: string, advice: str
 ];
 
 function describeStorage(error: ServiceError): string {
-  const whole = describeServiceError(error);
   const cause = error.cause instanceof Error ? error.cause.message : '';
   const found =
     error.code === 'storage_unavailable' && storageFailures.find(([pattern]) => pattern.test(cause));
-  if (!found) return whole;
+  if (!found) return describeServiceError(error);
   const [, expected, advice] = found;
   return `Expected ${expected} for \`UNDERTONE_DATABASE_URL\`, got: ${cause}: ${advice}`;
 }

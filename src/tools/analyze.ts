@@ -1,10 +1,8 @@
 /** `undertone analyze`. */
-import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { basename, dirname, extname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { maxBaselines, type Signal, signals } from '../engine/schema.ts';
-import { ensureDir, escapeControls } from '../node/files.ts';
+import { escapeControls } from '../node/files.ts';
 import { entryFile, modelSets, shippedModels } from '../node/paths.ts';
 import { parseConfig } from '../service/config.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask, EmbedResult } from './analyze-thread.ts';
@@ -18,8 +16,16 @@ import {
   UsageError,
   writeLine,
 } from './context.ts';
-import { checkStandardInput, displayPath, findInputs, type Input, readNamedFile } from './inputs.ts';
-import { createOutput, type OutputOptions, openEmbeddingsFile, outputNames, parseOutput } from './output.ts';
+import { checkStandardInput, displayPath, findInputs, readNamedFile } from './inputs.ts';
+import {
+  createOutput,
+  type OutputOptions,
+  openEmbeddingsFile,
+  outputNames,
+  parseOutput,
+  placeFiles,
+  writeNew,
+} from './output.ts';
 import { checkInputs, type PartOptions, parseParts, partKind } from './parts.ts';
 import { rowUnits } from './tables.ts';
 
@@ -106,7 +112,7 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
     throw expected('a file or a pipe', '--output', 'parquet for a terminal: add > FILE');
   const inputs = await findInputs(paths, options.list, terminal, settings.maxBytes);
   checkInputs(inputs, parts);
-  const files = placeFiles(inputs, outputOptions.name, output.extension, options.out);
+  const files = placeFiles(inputs, outputOptions.name, output, options.out);
   const tasks = inputs.map(
     (input): AnalyzeTask => ({
       ...input,
@@ -151,59 +157,6 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
   if (embeddings !== null) progress.note(await embeddings.write());
   progress.end(summarise(totals, performance.now() - started));
   if (totals.failed > 0) terminal.fail();
-}
-
-/**
- * The file of each recording's annotations, below the folder as the recording is below its own; null: standard output. No
- * file is overwritten.
- * @throws UsageError
- */
-function placeFiles(
-  inputs: readonly Input[],
-  style: string,
-  extension: string | undefined,
-  folder: string | undefined,
-): readonly string[] | null {
-  if (folder === '') throw expected('a folder', '--out', 'an empty text');
-  if (extension === undefined) {
-    if (folder !== undefined) throw expected('textgrid or audacity', '--output', `${style} beside --out`);
-    return null;
-  }
-  if (folder === undefined) {
-    if (inputs.length > 1) throw expected('a folder', '--out', `nothing for ${inputs.length} files`);
-    return null;
-  }
-  const files = inputs.map(({ name }) =>
-    resolve(folder, dirname(name), basename(name, extname(name)) + extension),
-  );
-  const seen = new Set<string>();
-  for (const [index, file] of files.entries()) {
-    if (inputs[index]?.optional) continue;
-    // Some file systems ignore case.
-    if (seen.has(file.toLowerCase()))
-      throw expected('recordings of different names', '--out', `two for ${file}`);
-    seen.add(file.toLowerCase());
-    if (existsSync(file))
-      throw expected('a folder without the files to write', '--out', `${file}, which exists`);
-  }
-  try {
-    ensureDir(resolve(folder), 0o777);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    throw expected('a folder in which files can be created', '--out', `${folder} (${code})`);
-  }
-  return files;
-}
-
-/** @returns why the file was not written; null when it was */
-async function writeNew(file: string, text: string): Promise<string | null> {
-  try {
-    ensureDir(dirname(file), 0o777);
-    await writeFile(file, text, { flag: 'wx' });
-    return null;
-  } catch (error) {
-    return `not written: ${(error as Error).message}`;
-  }
 }
 
 const internalItem = { loc: ['body', 'audio'], msg: 'internal error', type: 'internal' } as const;

@@ -8,17 +8,17 @@ type Tier = { readonly name: string; readonly intervals: readonly Interval[] };
 /** Reports without scores of emotion have no tier of utterances. @param part name of a channel or speaker, before the names of its tiers */
 export function tiersOf({ segments, emotion }: Annotated, part = ''): Tier[] {
   const named = (name: string) => [part.replace(/\p{Cc}/gu, ' '), name].filter(Boolean).join(' ');
-  const stretches = {
+  const segmentTier = {
     name: named('segments'),
     intervals: segments.map(({ start_s: start, end_s: end, type: text }) => ({ start, end, text })),
   };
-  if (emotion?.status !== 'ok') return [stretches];
+  if (emotion?.status !== 'ok') return [segmentTier];
   const intervals = emotion.timeline.map((entry) => ({
     start: entry.start_s,
     end: entry.end_s,
     text: `${entry.dominant_emotion} ${entry.confidence.toFixed(2)}; valence ${entry.valence.toFixed(2)}; arousal ${entry.arousal.toFixed(2)}`,
   }));
-  return [stretches, { name: named('utterances'), intervals }];
+  return [segmentTier, { name: named('utterances'), intervals }];
 }
 
 /** In Praat's text format. The intervals of a tier follow each other without a gap: those between are empty. */

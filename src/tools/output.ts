@@ -1,13 +1,15 @@
 /** The forms in which results are printed and written. */
 
-import { extname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, extname, resolve } from 'node:path';
 import { definitions } from '../engine/schema.ts';
 import { encodeNpy } from '../node/features.ts';
-import { writeParts } from '../node/files.ts';
+import { ensureDir, writeParts } from '../node/files.ts';
 import type { AnalyzeResult, FileResult } from './analyze-thread.ts';
 import { tiersOf, toLabels, toTextGrid } from './annotations.ts';
 import { expected } from './context.ts';
 import type { Report } from './index.ts';
+import type { Input } from './inputs.ts';
 import { partsOf } from './parts.ts';
 import {
   type Cell,
@@ -104,10 +106,9 @@ function annotationOutput(extension: string, write: typeof toTextGrid, kind: Kin
     extension,
     format(_path, result) {
       if ('error' in result) return undefined;
-      const parts = partsOf(result, kind).flatMap(({ result: own, part }) =>
-        'report' in own ? [{ ...own, part }] : [],
+      const tiers = partsOf(result, kind).flatMap(({ result: own, part }) =>
+        'error' in own ? [] : tiersOf(own.report, part?.name),
       );
-      const tiers = parts.flatMap(({ report, part }) => tiersOf(report, part?.name));
       return write(result.report.audio.duration_s, tiers).trimEnd();
     },
   };
@@ -174,6 +175,60 @@ function describeConversation(result: AnalyzeResult): string {
     ['interruptions', interruptions.join(', ')],
   ];
   return `\n  conversation\n${lines.map(([label = '', value]) => `  ${label.padEnd(labelWidth)}${value}`).join('\n')}`;
+}
+
+// The files of `undertone analyze --out`.
+
+/**
+ * The file of each recording's annotations, below the folder as the recording is below its own; null: standard output. No
+ * file is overwritten.
+ * @throws UsageError
+ */
+export function placeFiles(
+  inputs: readonly Input[],
+  style: OutputName,
+  { extension }: Pick<OutputFormat, 'extension'>,
+  folder: string | undefined,
+): readonly string[] | null {
+  if (folder === '') throw expected('a folder', '--out', 'an empty text');
+  if (extension === undefined) {
+    if (folder !== undefined) throw expected('textgrid or audacity', '--output', `${style} beside --out`);
+    return null;
+  }
+  if (folder === undefined) {
+    if (inputs.length > 1) throw expected('a folder', '--out', `nothing for ${inputs.length} files`);
+    return null;
+  }
+  const files = inputs.map(({ name }) =>
+    resolve(folder, dirname(name), basename(name, extname(name)) + extension),
+  );
+  const seen = new Set<string>();
+  for (const [index, file] of files.entries()) {
+    if (inputs[index]?.optional) continue;
+    // Some file systems ignore case.
+    if (seen.has(file.toLowerCase()))
+      throw expected('recordings of different names', '--out', `two for ${file}`);
+    seen.add(file.toLowerCase());
+    if (existsSync(file))
+      throw expected('a folder without the files to write', '--out', `${file}, which exists`);
+  }
+  try {
+    ensureDir(resolve(folder), 0o777);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    throw expected('a folder in which files can be created', '--out', `${folder} (${code})`);
+  }
+  return files;
+}
+
+/** @returns why the file was not written; null when it was */
+export async function writeNew(file: string, text: string): Promise<string | null> {
+  try {
+    await writeParts(file, [Buffer.from(text)], 'wx');
+    return null;
+  } catch (error) {
+    return `not written: ${(error as Error).message}`;
+  }
 }
 
 // The file of `undertone analyze --embeddings`: one row per result, in the order of the output.

@@ -10,8 +10,14 @@ import Database from 'libsql';
 import { commandLine, runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { copyModels, editManifest } from '../support/models.ts';
+import { staticToken } from '../support/server.ts';
 
-const shared = { UNDERTONE_PORT: '0', UNDERTONE_METRICS_ADDRESS: 'off', UNDERTONE_WORKERS: '1' };
+const shared = {
+  UNDERTONE_PORT: '0',
+  UNDERTONE_METRICS_ADDRESS: 'off',
+  UNDERTONE_WORKERS: '1',
+  UNDERTONE_TOKEN: staticToken,
+};
 const freshFolder = () => join(makeFolder(), 'data');
 const start = (env: Readonly<Record<string, string>>, command = 'serve') =>
   runCli([command], { env: { ...shared, UNDERTONE_DATA_DIR: freshFolder(), ...env } });
@@ -105,6 +111,7 @@ for (const [what, env, line] of failures) {
     t.is(stdout, '');
     t.regex(stderr, line);
     t.false(stderr.includes('secret-word'));
+    t.false(stderr.includes(staticToken));
   });
 }
 
@@ -173,7 +180,7 @@ for (const [what, options, line] of [
   });
 }
 
-test('a worker says the same', async (t) => {
+test('a worker prints the same line', async (t) => {
   const env = { UNDERTONE_REDIS_URL: 'redis://127.0.0.1:1', UNDERTONE_DATA_DIR: '/proc/undertone' };
   const { code, stderr } = await start(env, 'worker');
   t.is(code, 1);

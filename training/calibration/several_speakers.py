@@ -159,14 +159,13 @@ def report(scored: list[Scored], threshold: float) -> dict:
 
 
 def write_page(results: dict) -> None:
-    """Table of the sets in docs/models.md."""
+    """Table of the sets in docs/models.md. They share the VAD model, and so the recordings that count."""
     shown = lambda rate: "" if rate is None else f"{rate:.2f}"
     titles = ["corpus", "of two speakers", *(f"warned, {name}" for name in results), "of one speaker", *(f"warned, {name}" for name in results)]
     rows = []
-    for corpus in dict.fromkeys(corpus for result in results.values() for corpus in result["rates"]):
-        counts, rates = zip(*((one["recordings"].get(corpus, (0, 0)), one["rates"].get(corpus, (None, None))) for one in results.values()))
-        columns = [[" / ".join(dict.fromkeys(str(count[side]) for count in counts)), *(shown(rate[side]) for rate in rates)] for side in (0, 1)]
-        rows.append([corpus, *columns[0], *columns[1]])
+    for corpus, (of_two, of_one) in next(iter(results.values()))["recordings"].items():
+        two, one = zip(*(result["rates"][corpus] for result in results.values()))
+        rows.append([corpus, of_two, *map(shown, two), of_one, *map(shown, one)])
     replace_between(PAGE, "several-speakers", f"{describe_sources(results)}\n\n{table(titles, rows)}")
 
 

@@ -83,10 +83,15 @@ class Calibration(CalibrationDataReader):
         return next(self.feeds, None)
 
 
+def training_windows(windows: WindowStore) -> list[int]:
+    """Utterances of recordings of the part train, without those of copies."""
+    clips = read_clips()
+    return [i for i in np.flatnonzero(~windows.copied) if not clips[windows.clips[i]].held_out]
+
+
 def quantize_convolutions(path: Path, inputs: dict[str, Features], windows: WindowStore) -> None:
     """In int8, with fixed scales of their inputs from a sample of the training part. `inputs`: of the graph, by name"""
-    clips = read_clips()
-    trained = [i for i in np.flatnonzero(~windows.copied) if not clips[windows.clips[i]].held_out]
+    trained = training_windows(windows)
     sample = np.random.default_rng(SEED).choice(trained, min(CALIBRATION_WINDOWS, len(trained)), replace=False)
     quantize_static(path, path, Calibration(inputs, sample), quant_format=QuantFormat.QDQ, op_types_to_quantize=["Conv"],
                     per_channel=True, activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)  # fmt: skip

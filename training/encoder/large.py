@@ -10,7 +10,6 @@ import numpy as np
 import onnx
 
 from training import settings
-from training.corpora.index import read_clips
 from training.encoder import frozen
 from training.encoder.frozen import BASE, CAMPLUSPLUS, Encoder, Features
 from training.encoder.trunk import WIDTH
@@ -36,8 +35,7 @@ class Projection:
 
 def fit_projection(windows: WindowStore) -> Projection:
     """The directions of largest variance of standardised means of utterances, over the recordings of the part train."""
-    clips = read_clips()
-    rows = [i for i in np.flatnonzero(~windows.copied) if not clips[windows.clips[i]].held_out]
+    rows = frozen.training_windows(windows)
     means = np.concatenate([means_of(encoder, frozen.layer_moments(encoder, windows)[rows]) for encoder in ENCODERS], 1)
     centre, deviation = means.mean(0), means.std(0) + FLOOR
     standardised = (means - centre) / deviation

@@ -17,19 +17,8 @@ from training.evaluation.test_recordings import CLEAN
 from training.reporting import cards, evaluation_page, recordings_page, sets_table
 from training.reporting.tables import comparison_table, replace_between
 
-NATURAL_AND_LEFT_OUT = [
-    "emotion: negative without a warning, LibriSpeech",
-    "emotion: negative without a warning, AMI",
-    "emotion: negative without a warning, speechocean762",
-    "emotion: neither neutral nor calm without a warning, speechocean762",
-    "emotion: answered without a warning, speechocean762",
-    "emotion: UAR of its 5 labels, AESDD",
-    "emotion: confidence less accuracy, corpora left out",
-    "emotion: error of the dominant emotion at 100 % coverage, corpora left out",
-    "emotion: error of the dominant emotion at 50 % coverage, corpora left out",
-]
 COMPARED = [
-    *NATURAL_AND_LEFT_OUT,
+    *sets_table.NATURAL_AND_LEFT_OUT,
     "emotion: UAR, calm as neutral, RAVDESS",
     "emotion: UAR of its 8 labels, RAVDESS",
     "emotion: UAR of its 7 labels, SAVEE",
