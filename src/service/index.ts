@@ -21,7 +21,7 @@ import {
 import { createApp, createMetricsApp } from './http/app.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createStreams, type Streams } from './http/routes/live.ts';
-import { readPages } from './http/routes/pages.ts';
+import { readExample, readPages } from './http/routes/pages.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import { createLifecycle, handleSignals, type Lifecycle } from './lifecycle.ts';
@@ -90,7 +90,7 @@ export async function openService({
   const rateLimiters = await openRateLimiters(config, secret, logger);
   const accounts = openAccounts({ config, database, tokens, usage, secret, rateLimiters });
   const jobs = await openJobQueue(config, database, secret, logger);
-  const pages = await readPages(pagesFolder);
+  const pages = await readPages(pagesFolder, await readExample(config.modelsDir));
   const traceExport = await openTraces(config);
   const collaborators = { config, pool, tokens, usage, lifecycle, metrics, manifests, logger, rateLimiters };
   const streams = createStreams({ ...collaborators, secret });

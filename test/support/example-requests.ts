@@ -1,5 +1,6 @@
 /** Requests for the examples of the OpenAPI document, sent to a running service. */
 import { readFileSync } from 'node:fs';
+import type { ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
 import type { ExampleResponse } from '../../src/service/api/operation.ts';
 
@@ -82,4 +83,17 @@ async function ask(
 export function shortened(body: unknown): object {
   const { timeline, segments } = body as Record<'timeline' | 'segments', readonly unknown[]>;
   return { ...(body as object), timeline: timeline.slice(0, 1), segments: segments.slice(0, 2) };
+}
+
+/** Processors may differ in the last digits of a score. */
+const tolerance = 0.02;
+
+export function closeTo(t: ExecutionContext, got: unknown, want: unknown, where: string): void {
+  if (typeof got === 'number' && typeof want === 'number') {
+    t.true(Math.abs(got - want) <= tolerance * Math.max(1, Math.abs(want)), `${where}: ${got}, not ${want}`);
+  } else if (typeof got === 'object' && got !== null && typeof want === 'object' && want !== null) {
+    t.deepEqual(Object.keys(got), Object.keys(want), where);
+    for (const [key, value] of Object.entries(got))
+      closeTo(t, value, (want as Record<string, unknown>)[key], `${where}.${key}`);
+  } else t.is(got, want, where);
 }

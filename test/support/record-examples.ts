@@ -1,6 +1,6 @@
 /**
  * Writes src/service/api/examples.json, the examples of the document, and the answer in README.md, as the built service sends them;
- * failures.json of every folder of models; and the tables of documents that are made from the code.
+ * failures.json and sample.json of every folder of models; and the tables of documents that are made from the code.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { createAnalyzer } from '../../src/node/models.ts';
 import { modelSets } from '../../src/node/paths.ts';
 import { parseConfig } from '../../src/service/config.ts';
 import { analyzeFailure, readFailures } from '../../src/service/trust.ts';
+import { reporter } from './analysis.ts';
 import { sendExamples, shortened } from './example-requests.ts';
 import { makeToken, requireBuild, startServer } from './server.ts';
 
@@ -26,6 +27,8 @@ async function writeAnswers(modelsDir: string): Promise<void> {
   const answers: Record<string, object> = {};
   for (const failure of await readFailures()) answers[failure.file] = await analyzeFailure(analyzer, failure);
   writeFileSync(`${modelsDir}/failures.json`, format(answers));
+  const report = await (await reporter(modelsDir))(readFileSync('examples/sample.wav'));
+  writeFileSync(`${modelsDir}/sample.json`, format({ ...report, request_id: 'sample' }));
 }
 
 await runScript(async () => {

@@ -8,7 +8,7 @@ import type { ExampleResponse } from '../../../src/service/api/operation.ts';
 import { errorTable } from '../../../src/service/errors.ts';
 import { hasChromium, openChromium } from '../../support/chromium.ts';
 import { createContract, type Document, type Schema } from '../../support/contract.ts';
-import { sendExamples, shortened } from '../../support/example-requests.ts';
+import { closeTo, sendExamples, shortened } from '../../support/example-requests.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { makeToken, startServer } from '../../support/server.ts';
 import { ceilingMs } from '../../support/wait.ts';
@@ -68,19 +68,6 @@ test('every error is in the document', (t) => {
   const text = JSON.stringify(document);
   for (const code of Object.keys(errorTable)) t.true(text.includes(`\`${code}\``), code);
 });
-
-/** Processors may differ in the last digits of a score. */
-const tolerance = 0.02;
-
-function closeTo(t: ExecutionContext, got: unknown, want: unknown, where: string): void {
-  if (typeof got === 'number' && typeof want === 'number') {
-    t.true(Math.abs(got - want) <= tolerance * Math.max(1, Math.abs(want)), `${where}: ${got}, not ${want}`);
-  } else if (typeof got === 'object' && got !== null && typeof want === 'object' && want !== null) {
-    t.deepEqual(Object.keys(got), Object.keys(want), where);
-    for (const [key, value] of Object.entries(got))
-      closeTo(t, value, (want as Record<string, unknown>)[key], `${where}.${key}`);
-  } else t.is(got, want, where);
-}
 
 test.serial('the examples, in the document and in README.md, are what the service answers', async (t) => {
   const server = await startServer(t);

@@ -1,10 +1,13 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { readPages } from '../../../src/service/http/routes/pages.ts';
+import { modelSets } from '../../../src/node/paths.ts';
+import { readExample, readPages } from '../../../src/service/http/routes/pages.ts';
 import { startApp } from '../../support/app.ts';
+import { closeTo } from '../../support/example-requests.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { call } from '../../support/http.ts';
+import { startServer } from '../../support/server.ts';
 
 function build(files: Readonly<Record<string, string>> = {}): string {
   const folder = makeFolder();
@@ -21,7 +24,8 @@ function build(files: Readonly<Record<string, string>> = {}): string {
   return folder;
 }
 
-const start = async (t: ExecutionContext) => startApp(t, { pages: await readPages(build()), wait: false });
+const start = async (t: ExecutionContext) =>
+  startApp(t, { pages: await readPages(build(), null), wait: false });
 
 test('each response of a page has a strict policy and a new nonce', async (t) => {
   const { port } = await start(t);
@@ -72,7 +76,44 @@ for (const path of [
 }
 
 test('a file of unknown type fails the start', async (t) => {
-  await t.throwsAsync(readPages(build({ 'assets/font-3c.woff': '' })), {
+  await t.throwsAsync(readPages(build({ 'assets/font-3c.woff': '' }), null), {
     message: /^Expected one of \.css, \.js, \.svg, \.wav, got .*font-3c\.woff$/,
+  });
+});
+
+const exampleIn = (html: string) =>
+  JSON.parse(/<script type="application\/json" id="example"[^>]*>(.*?)<\/script>/s.exec(html)?.[1] ?? '');
+
+for (const set of modelSets) {
+  test.serial(`the example of the page is what the service answers, with models/${set}`, async (t) => {
+    const { url, token } = await startServer(t, { UNDERTONE_MODELS_DIR: `models/${set}` });
+    const example = exampleIn(await (await fetch(url)).text());
+    const body = new FormData();
+    body.append('audio', new Blob([readFileSync('examples/sample.wav')]));
+    const headers = { Authorization: `Bearer ${token}`, 'X-Request-Id': example.request_id };
+    const response = await fetch(`${url}/v1/analyze`, { method: 'POST', headers, body });
+    closeTo(t, await response.json(), example, 'run `npm run answers`');
+  });
+}
+
+test('a folder of models without a report of the sample has no example', async (t) => {
+  t.is(await readExample(makeFolder()), null);
+  const page = { 'index.html': '<script type="application/json" id="example">"EXAMPLE"</script>' };
+  const { documents } = await readPages(build(page), null);
+  t.is(exampleIn(documents.get('/') ?? ''), null);
+});
+
+test('text of an example does not end its element', async (t) => {
+  const page = { 'index.html': '<script type="application/json" id="example">"EXAMPLE"</script>' };
+  const example = { name: '</script><!-- $& -->' };
+  const { documents } = await readPages(build(page), example);
+  t.deepEqual(exampleIn(documents.get('/') ?? ''), example);
+});
+
+test('a sample.json that is no report is refused by name', async (t) => {
+  const folder = makeFolder();
+  writeFileSync(join(folder, 'sample.json'), '{"status": "fine"}');
+  await t.throwsAsync(readExample(folder), {
+    message: /^sample\.json: Expected a report of POST \/v1\/analyze, got a fault in `status`$/,
   });
 });

@@ -5,7 +5,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import type { Manifest } from '../../../engine/schema.ts';
+import { ModelError } from '../../../engine/index.ts';
+import { combinedReportSchema, type Manifest } from '../../../engine/schema.ts';
+import { readOptionalJson } from '../../../node/models.ts';
 import { listDocs, readDoc, swaggerFolder, version } from '../../../node/paths.ts';
 import { asyncApiDocument, openApiDocument } from '../../api/document.ts';
 import type { Config } from '../../config.ts';
@@ -29,6 +31,9 @@ export type StaticOptions = { readonly pages: Pages; readonly config: Pick<Confi
 /** Written by `web/vite.config.ts`. */
 const noncePlaceholder = 'CSP_NONCE';
 const documentFiles = { '/': 'index.html', '/account': 'account/index.html' };
+/** In web/index.html. */
+const examplePlaceholder = '"EXAMPLE"';
+const exampleFile = 'sample.json';
 const assetCaching = 'public, max-age=31536000, immutable';
 
 const types: Readonly<Record<string, string>> = {
@@ -38,11 +43,15 @@ const types: Readonly<Record<string, string>> = {
   '.wav': 'audio/wav',
 };
 
-/** @param folder output of `vite build web` */
-export async function readPages(folder: string): Promise<Pages> {
-  const documents = Object.entries(documentFiles).map(
-    async ([path, file]) => [path, await readFile(join(folder, file), 'utf8')] as const,
-  );
+/**
+ * @param folder output of `vite build web`
+ * @param example report that the playground shows before it has another; null: none
+ */
+export async function readPages(folder: string, example: object | null): Promise<Pages> {
+  const documents = Object.entries(documentFiles).map(async ([path, file]) => {
+    const html = await readFile(join(folder, file), 'utf8');
+    return [path, html.replace(examplePlaceholder, () => scriptText(example))] as const;
+  });
   const names = await readdir(join(folder, 'assets'));
   const assets = names.map(async (name) => [name, await readAsset(join(folder, 'assets', name))] as const);
   return {
@@ -50,6 +59,24 @@ export async function readPages(folder: string): Promise<Pages> {
     trust: await readFile(join(folder, 'trust', 'index.html'), 'utf8'),
     assets: new Map(await Promise.all(assets)),
   };
+}
+
+/** JSON that does not end the script element around it. */
+function scriptText(value: object | null): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c');
+}
+
+/** Reads the report of examples/sample.wav that `npm run answers` wrote; null without one. @throws ModelError */
+export async function readExample(modelsDir: string): Promise<object | null> {
+  const report = await readOptionalJson(modelsDir, exampleFile);
+  if (report === null) return null;
+  const read = combinedReportSchema.safeParse(report);
+  // The parsed copy has its keys in another order.
+  if (read.success) return report as object;
+  const [issue] = read.error.issues;
+  throw new ModelError(
+    `${exampleFile}: Expected a report of POST /v1/analyze, got a fault in \`${issue?.path.join('.')}\``,
+  );
 }
 
 async function readAsset(file: string): Promise<TaggedBody> {
