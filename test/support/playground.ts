@@ -4,7 +4,9 @@ import type { Page } from 'playwright-core';
 import { staticToken } from './server.ts';
 
 export async function pasteToken(page: Page, token = staticToken): Promise<void> {
-  await page.getByLabel('Token').fill(token);
+  const input = page.getByLabel('Token', { exact: true });
+  if (!(await input.isVisible())) await page.getByText('Paste a token').click();
+  await input.fill(token);
   await page.getByRole('button', { name: 'Use this token' }).click();
 }
 
@@ -35,22 +37,26 @@ export const resultsOf = async (page: Page, name: string): Promise<string> => {
   return results.innerText();
 };
 
+/** Opens a part of the results that is closed. */
+export const unfold = (page: Page, title: string | RegExp): Promise<void> =>
+  page.locator('#results summary').filter({ hasText: title }).click();
+
 /** The JSON that the page shows. */
 export async function shownReport(page: Page) {
-  await page.getByText('The response as JSON').click();
+  await unfold(page, 'The response as JSON');
   return JSON.parse(await page.getByRole('region', { name: 'JSON' }).innerText());
 }
 
 export const widthOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth);
 
-/** Visible texts in `selector` that the window or a box around them cuts off. */
+/** Texts in `selector`, but those for screen readers alone, that the window or a box around them cuts off. */
 export const cutTexts = (page: Page, selector: string): Promise<string[]> =>
   page.evaluate((where) => {
     const cut: string[] = [];
     const walker = document.createTreeWalker(document.querySelector(where) as Node, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       const text = walker.currentNode;
-      if (!text.parentElement?.checkVisibility()) continue;
+      if (!text.parentElement?.checkVisibility() || text.parentElement.closest('.visually-hidden')) continue;
       const range = document.createRange();
       range.selectNodeContents(text);
       const lines = [...range.getClientRects()];

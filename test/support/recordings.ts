@@ -1,4 +1,4 @@
-/** Long recordings of speech. */
+/** Long, poor and two-channel recordings of speech. */
 
 import { wavFile } from '../../benchmarks/wav.ts';
 import { samplesOf } from './analysis.ts';
@@ -32,4 +32,32 @@ export function fast(wav: Buffer, factor: number): Buffer {
   const played = Buffer.from(wav);
   for (const at of [24, 28]) played.writeUInt32LE(2 * Math.round((factor * wav.readUInt32LE(at)) / 2), at);
   return played;
+}
+
+/** Two voices, one on each channel. */
+export function interview(): Buffer {
+  const speech = samplesOf('speech.wav');
+  return stereo(speech, speech.toReversed(), 16_000);
+}
+
+/** A short, noisy and clipped telephone call, one voice on each channel, whose file ends early: many warnings. */
+export function poor(): Buffer {
+  const speech = samplesOf('speech.wav').filter((_, at) => at % 2 === 0 && at < 96_000);
+  let state = 1;
+  const loud = (samples: Float32Array) =>
+    samples.map((value) => {
+      // Noise of MINSTD.
+      state = (state * 48_271) % 2_147_483_647;
+      return Math.max(-1, Math.min(1, 4 * value + 0.4 * (state / 2_147_483_647 - 0.5)));
+    });
+  const whole = stereo(loud(speech), loud(speech.toReversed()), 8000);
+  return whole.subarray(0, whole.length - 20_001);
+}
+
+function stereo(left: Float32Array, right: Float32Array, sampleRate: number): Buffer {
+  const both = Float32Array.from(
+    { length: 2 * left.length },
+    (_, at) => (at % 2 === 0 ? left : right)[at >> 1] ?? 0,
+  );
+  return wavFile(both, sampleRate, 2);
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { microphone, openChromium, visit } from '../support/chromium.ts';
-import { barriers, pasteToken, resultsOf, shownReport, widthOf } from '../support/playground.ts';
+import { barriers, pasteToken, resultsOf, shownReport, unfold, widthOf } from '../support/playground.ts';
 import { makeToken, type Server, startServer, staticToken } from '../support/server.ts';
 import { analyzeFile } from '../support/stream-audio.ts';
 import { until } from '../support/wait.ts';
@@ -39,6 +39,7 @@ async function openLive(
 const turnOf = (page: Page) => page.locator('.utterance[data-emotion]').first();
 
 async function analyzeSaved(page: Page, { port, token }: Server): Promise<object> {
+  await unfold(page, 'The same from a terminal');
   const saved = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Save live.wav' }).click();
   const wav = await readFile(await (await saved).path());
@@ -73,7 +74,7 @@ test.serial('models without emotion have utterances and cognitive scores', async
   const own = await startServer(t, { UNDERTONE_MODELS_DIR: 'models/open' });
   const { page, complaints } = await openLive(t, { url: own.url });
   await page.locator('.utterance:not(.open)').first().waitFor();
-  await page.locator('#results').getByText('Clarity', { exact: true }).waitFor();
+  await page.locator('#results').getByRole('button', { name: 'Clarity' }).waitFor();
   t.false(await page.getByRole('heading', { name: 'Valence and arousal' }).isVisible());
   t.deepEqual(complaints, []);
 });

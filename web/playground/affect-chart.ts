@@ -15,7 +15,7 @@ type Chart = {
   destroy(): void;
 };
 
-const height = 260;
+const height = 240;
 const lines: readonly { readonly label: string; readonly colour: Colour; readonly dash: number[] }[] = [
   { label: 'Valence', colour: 'valence', dash: [] },
   { label: 'Arousal', colour: 'arousal', dash: [9, 5] },
@@ -56,6 +56,7 @@ function options(width: number, duration: number): uPlot.Options {
     axes: [
       {
         ...axis,
+        size: 30,
         incrs: tickSteps,
         values: (_plot, marks) => marks.map((mark) => (mark === null ? '' : tick(mark))),
       },
@@ -99,5 +100,5 @@ function summary({ emotion }: Report): string {
     const values = emotion.timeline.map((utterance) => utterance[name]);
     return `${name} from ${score(Math.min(...values))} to ${score(Math.max(...values))}`;
   };
-  return `Over time: ${range('valence')}, ${range('arousal')}. The values are in the table below.`;
+  return `Over time: ${range('valence')}, ${range('arousal')}. The values are in the table of the utterances below.`;
 }

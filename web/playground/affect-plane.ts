@@ -50,7 +50,7 @@ export function createAffectPlane(bounds: ToneBounds | null): AffectPlane {
       point.style.transform = `translate(${text(across(valence))}px, ${text(down(arousal))}px)`;
       const stops = timeline.flatMap(stop);
       utterances.replaceChildren(...(isDense(timeline) ? density(timeline) : [path(timeline), ...stops]));
-      caption.textContent = `${said} The diamond is this point with its 80 % interval${ofUtterances(timeline)}.`;
+      caption.textContent = `The diamond is ${of} with its 80 % interval${ofUtterances(timeline)}.`;
     },
   };
 }

@@ -1,47 +1,76 @@
-/** The baseline recording, which can be removed. */
-
+/** The baseline: a recording of the same person at rest, which is added on demand and can be removed. */
 import { element } from '../dom.ts';
 import { button } from './button.ts';
+import { fold } from './card.ts';
 import { bytes } from './format.ts';
 import type { Recording } from './recording.ts';
 import { createRecordingInput } from './recording-input.ts';
+
+type BaselinePanel = {
+  show(baseline: Recording): void;
+  /** Offers the panel, closed. */
+  offer(): void;
+  open(): void;
+};
 
 /** @param onChange receives the new baseline, or null after its removal */
 export function createBaselinePanel(
   host: HTMLElement,
   onChange: (baseline: Recording | null) => void,
-): { show(baseline: Recording): void } {
-  const offer = () => {
-    host.replaceChildren();
-    createRecordingInput(host, {
-      title: 'Add a baseline',
-      note: 'Optional: ten seconds or more of the same person at rest. Load and processing are then compared with it.',
-      stem: 'baseline',
-      stopLabel: 'Stop and use it',
-      sampleUrl: null,
-      main: false,
-      openLive: null,
-      onRecording: (recording) => {
-        show(recording);
-        onChange(recording);
-      },
-    });
-  };
+): BaselinePanel {
+  const input = element('div');
+  const panel = fold(
+    'Add a baseline',
+    element(
+      'p',
+      { class: 'muted small' },
+      'Ten seconds or more of the same person at rest. Load and processing are then compared with it.',
+    ),
+    input,
+  );
+  createRecordingInput(input, {
+    title: 'Baseline',
+    note: null,
+    stem: 'baseline',
+    stopLabel: 'Stop and use it',
+    openLive: null,
+    onRecording: (recording) => {
+      show(recording);
+      onChange(recording);
+    },
+  });
   const show = ({ name, blob }: Recording) => {
     const remove = () => {
-      offer();
+      host.replaceChildren(panel);
       onChange(null);
     };
     host.replaceChildren(
-      element('h2', {}, 'Baseline'),
       element(
-        'p',
-        { class: 'muted small' },
-        `${name}, ${bytes(blob.size)}. Load and processing are compared with it.`,
+        'div',
+        { class: 'row' },
+        element(
+          'p',
+          {},
+          element('strong', {}, 'Baseline: '),
+          `${name}, ${bytes(blob.size)}. Load and processing are compared with it.`,
+        ),
+        button('plain', remove, 'Remove the baseline'),
       ),
-      button('plain flush', remove, 'Remove the baseline'),
     );
+    host.hidden = false;
   };
-  offer();
-  return { show };
+  const offer = () => {
+    host.hidden = false;
+  };
+  host.replaceChildren(panel);
+  return {
+    show,
+    offer,
+    open: () => {
+      offer();
+      panel.open = true;
+      host.scrollIntoView({ block: 'center' });
+      input.querySelector('button')?.focus({ preventScroll: true });
+    },
+  };
 }

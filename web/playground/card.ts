@@ -1,7 +1,8 @@
+/** Parts of the page: sections with a title, parts that open on demand, and notices. */
 import { type Child, element } from '../dom.ts';
 
 /** A section of the results with a title and a note. */
-export function card(title: string, note: string | null, ...content: readonly Child[]): HTMLElement {
+export function card(title: Child, note: string | null, ...content: readonly Child[]): HTMLElement {
   const head = element(
     'header',
     {},
@@ -12,7 +13,46 @@ export function card(title: string, note: string | null, ...content: readonly Ch
 }
 
 /** Spans the width of the page. */
-export function wide(made: HTMLElement): HTMLElement {
+export function wide<Made extends HTMLElement>(made: Made): Made {
   made.classList.add('wide');
   return made;
+}
+
+/** A part that opens on demand. */
+export function fold(title: string, ...content: readonly Child[]): HTMLDetailsElement {
+  return element(
+    'details',
+    {},
+    element('summary', {}, title),
+    element('div', { class: 'stack' }, ...content),
+  );
+}
+
+/** Opens every part of the results before printing, and closes it afterwards. */
+export function openFoldsForPrint(): void {
+  let opened: HTMLDetailsElement[] = [];
+  const setOpen = (isOpen: boolean) => {
+    for (const one of opened) one.open = isOpen;
+  };
+  addEventListener('beforeprint', () => {
+    opened = [...document.querySelectorAll<HTMLDetailsElement>('#results details:not([open])')];
+    setOpen(true);
+  });
+  addEventListener('afterprint', () => setOpen(false));
+}
+
+/** A highlighted sentence with advice. */
+export function createNotice(
+  kind: 'warn' | 'bad',
+  title: string,
+  advice: string,
+  ...more: readonly Child[]
+): HTMLElement {
+  return element(
+    'div',
+    { class: `notice ${kind}` },
+    element('strong', {}, title),
+    element('p', {}, advice),
+    ...more,
+  );
 }

@@ -1,32 +1,140 @@
-/** Cards of the cognitive signals and their measures. */
-import { card, wide } from './card.ts';
-import { confidenceNote, createCognitiveView } from './cognitive-view.ts';
-import { createMeasuresTable } from './measures-table.ts';
-import type { CognitiveSignals, Report } from './report.ts';
-import type { Rules } from './rules.ts';
+/** The parts of load and processing. */
+import { type Child, element, percent } from '../dom.ts';
+import { button } from './button.ts';
+import { card } from './card.ts';
+import { term } from './explained.ts';
+import { quantity, score, share, signed } from './format.ts';
+import { measureMeaning, measureName } from './messages.ts';
+import type { Cognitive, CognitiveSignals, Contribution } from './report.ts';
+import { percentile, type Rules } from './rules.ts';
+import { type IndexName, isUncertain, meanings } from './scores.ts';
 
-export function cognitiveCards(
-  { cognitive }: Report,
-  signals: CognitiveSignals,
-  before: CognitiveSignals | null,
-  { reference }: Rules,
-): HTMLElement[] {
-  const counted = cognitive.relative
+/** The measure with the largest weight in an index, and what more of it is called. */
+const mainMeasures: Readonly<
+  Record<IndexName, { readonly measure: string; readonly more: (below: string) => string }>
+> = {
+  cognitive_load: { measure: 'pause_ratio', more: (below) => `More pauses than ${below} of` },
+  processing: { measure: 'mean_run', more: (below) => `Speaks longer between pauses than ${below} of` },
+};
+
+type Context = {
+  /** Scores of the same recording without its baseline, if known. */
+  readonly before: CognitiveSignals | null;
+  readonly reference: Rules['reference'];
+  /** Opens the panel of the baseline; null where nothing of the visitor's was sent. */
+  readonly onBaseline: (() => void) | null;
+};
+
+export function effortCard(cognitive: Cognitive, signals: CognitiveSignals, context: Context): HTMLElement {
+  const { relative } = cognitive;
+  const compared = relative
     ? 'Load and processing are compared with the baseline: 0.50 is the same as at rest.'
-    : 'Load and processing are compared with reference recordings: 0.50 is their median. Add a baseline to compare with the same voice at rest.';
-  return [
-    wide(
-      card(
-        'Effort and fluency',
-        counted,
-        confidenceNote(signals),
-        createCognitiveView(cognitive, signals, { before, reference }),
-      ),
+    : 'Load and processing are compared with reference recordings: 0.50 is their median.';
+  const { onBaseline } = context;
+  const index = (name: IndexName) => createIndex(name, cognitive, signals, context);
+  return card(
+    'Effort and fluency',
+    compared,
+    element(
+      'div',
+      { class: 'confidence' },
+      confidenceNote(signals),
+      relative || onBaseline === null
+        ? null
+        : button('plain flush small', onBaseline, 'Compare with the same voice at rest'),
     ),
-    card(
-      'Measures',
-      'What was timed, and the ground of the indices above.',
-      createMeasuresTable(cognitive.measures),
+    element('div', { class: 'columns' }, index('cognitive_load'), index('processing')),
+    element(
+      'p',
+      { class: 'small muted' },
+      'Clarity is predicted by a model from what experts said of fluency and prosody in read English: it has no parts to add up.',
     ),
-  ];
+  );
+}
+
+/** The confidence, and what it means. */
+function confidenceNote(signals: CognitiveSignals): HTMLElement {
+  const explanation =
+    'How much of load, clarity and processing comes from this recording instead of what is usual: 0 to 100 %. It grows with the amount of speech.';
+  return element(
+    'p',
+    { class: 'small' },
+    term(explanation, element('strong', {}, `Confidence ${share(signals.confidence)}.`)),
+    isUncertain(signals)
+      ? ' Low: the scores are drawn hollow. More speech raises it.'
+      : ' More speech raises it.',
+  );
+}
+
+function createIndex(
+  name: IndexName,
+  { contributions, measures, reference, relative, warnings }: Cognitive,
+  signals: CognitiveSignals,
+  { before, reference: distributions }: Context,
+): HTMLElement {
+  const value = signals[name];
+  const insufficient = warnings.includes('insufficient_speech_cognitive');
+  const effects = [...contributions.cognitive_load, ...contributions.processing];
+  const widest = Math.max(0.05, ...effects.map(({ effect }) => Math.abs(effect)));
+  const start = `${score(reference)}, ${relative ? 'as at rest' : 'the reference'}`;
+  return element(
+    'div',
+    { class: 'stack' },
+    element('h4', {}, meanings[name].title),
+    insufficient || relative ? null : comparison(name, measures, distributions),
+    relative ? difference(value - reference, before === null ? null : before[name]) : null,
+    element(
+      'div',
+      { class: 'effects' },
+      element('p', { class: 'small muted number' }, `From ${start}, to ${score(value)}:`),
+      element('ul', {}, ...contributions[name].map((one) => createEffect(one, measures, widest))),
+    ),
+  );
+}
+
+function comparison(
+  name: IndexName,
+  measures: Cognitive['measures'],
+  reference: Rules['reference'],
+): HTMLElement | null {
+  const { measure, more } = mainMeasures[name];
+  const [measured, entry] = [measures[measure], reference[measure]];
+  if (measured === undefined || entry === undefined) return null;
+  const below = share(percentile(measured.value, entry));
+  return element('p', { class: 'small number' }, `${more(below)} reference recordings.`);
+}
+
+function difference(change: number, before: number | null): HTMLElement {
+  const size = Math.abs(change) < 0.005 ? 'As at rest' : `${signed(change)} against rest`;
+  const past = before === null ? '' : ` (without the baseline ${score(before)})`;
+  return element('p', { class: 'notice number' }, `${size}${past}`);
+}
+
+/** @param widest effect of a full bar */
+function createEffect(
+  { measure, effect, source }: Contribution,
+  measures: Cognitive['measures'],
+  widest: number,
+): HTMLElement {
+  const measured = measures[measure];
+  const here = measured === undefined ? '' : ` Here ${quantity(measured.value, measured.unit)}.`;
+  const explanation = `${measureMeaning(measure)}${here} The bar is what it adds to the score. Direction: ${source}.`;
+  return element(
+    'li',
+    {},
+    element(
+      'div',
+      { class: 'effect-head' },
+      term(explanation, measureName(measure)),
+      element('strong', { class: 'number' }, signed(effect)),
+    ),
+    bar(effect / widest),
+  );
+}
+
+/** @param reach -1 to 1 */
+function bar(reach: number): Child {
+  const fill = element('span', { class: reach < 0 ? 'effect-fill down' : 'effect-fill up' });
+  fill.style.width = percent(Math.abs(reach) / 2);
+  return element('span', { class: 'effect-track', 'aria-hidden': 'true' }, fill);
 }

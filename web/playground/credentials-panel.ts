@@ -1,7 +1,8 @@
 /** Shows the token in use and accepts a pasted one. */
 
-import { type Child, element } from '../dom.ts';
+import { element } from '../dom.ts';
 import { button } from './button.ts';
+import { fold } from './card.ts';
 import type { AuthState, Credentials } from './credentials.ts';
 
 type CredentialsPanel = {
@@ -27,15 +28,20 @@ export function createCredentialsPanel(
     const form = pasteForm((token) => {
       access.paste(token);
       // The form that had the focus is gone.
-      void show().then(() => host.querySelector('h2')?.focus());
+      void show().then(() => host.querySelector('p')?.focus());
       onToken();
     });
-    fill(
-      host,
-      'Log in, or paste a token',
-      reason === null ? null : complaint(reason),
-      logInLink(beforeLogIn),
-      form,
+    const paste = fold('Paste a token', form);
+    paste.open = reason !== null;
+    host.replaceChildren(
+      ...(reason === null ? [] : [complaint(reason)]),
+      element(
+        'div',
+        { class: 'row' },
+        element('p', { class: 'access-reason' }, 'A recording of yours needs a token.'),
+        logInLink(beforeLogIn),
+        paste,
+      ),
     );
   };
   const forget = () => {
@@ -48,7 +54,7 @@ export function createCredentialsPanel(
     const authState = await access.authState();
     if (call !== calls) return;
     if (authState.kind === 'none') invite(null);
-    else fill(host, ...welcome(authState, forget));
+    else host.replaceChildren(welcome(authState, forget));
   };
   return {
     show,
@@ -60,29 +66,27 @@ export function createCredentialsPanel(
   };
 }
 
-function fill(host: HTMLElement, title: string, ...content: readonly Child[]): void {
-  host.replaceChildren(
-    element('h2', { tabindex: '-1' }, title),
-    ...content.filter((child) => child !== null),
-  );
-}
-
-function welcome(authState: Exclude<AuthState, { kind: 'none' }>, forget: () => void): [string, ...Child[]] {
+function welcome(authState: Exclude<AuthState, { kind: 'none' }>, forget: () => void): HTMLElement {
   if (authState.kind === 'pasted') {
     const note = 'It stays in this tab and is gone when you reload.';
-    return ['A pasted token is used', sentence(note), button('plain flush', forget, 'Forget the token')];
+    return row('A pasted token is used.', note, button('plain', forget, 'Forget the token'));
   }
   if (authState.kind === 'link') {
     const until = authState.until.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
     const note = `In this tab, until ${until}, for analyses and Live. No account was created.`;
-    return ['You are signed in by the link', sentence(note), button('plain flush', forget, 'Sign out')];
+    return row('You are signed in by the link.', note, button('plain', forget, 'Sign out'));
   }
   const note = `As ${authState.email}. The playground uses a token of its own, good for 15 minutes and for analyses alone.`;
-  return ['You are logged in', sentence(note)];
+  return row('You are logged in.', note);
 }
 
-function sentence(text: string): HTMLElement {
-  return element('p', { class: 'muted small' }, text);
+function row(title: string, note: string, ...more: readonly HTMLElement[]): HTMLElement {
+  return element(
+    'div',
+    { class: 'row' },
+    element('p', { tabindex: '-1' }, element('strong', {}, title), ' ', note),
+    ...more,
+  );
 }
 
 function complaint(reason: string): HTMLElement {
@@ -99,7 +103,7 @@ function logInLink(beforeLogIn: () => Promise<void>): HTMLElement {
       .catch(() => {})
       .then(() => location.assign(link.href));
   });
-  return element('p', { class: 'small' }, link, ': the playground gets a token by itself.');
+  return link;
 }
 
 function pasteForm(onToken: (token: string) => void): HTMLFormElement {
@@ -115,7 +119,7 @@ function pasteForm(onToken: (token: string) => void): HTMLFormElement {
   });
   const submit = element('button', { type: 'submit', class: 'button' }, 'Use this token');
   const label = element('label', { for: 'token' }, 'Token');
-  const form = element('form', { class: 'field' }, label, input, submit);
+  const form = element('form', { class: 'field' }, label, element('div', { class: 'row' }, input, submit));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     onToken(input.value.trim());

@@ -1,74 +1,74 @@
 /** Valence, arousal and emotions: of the recording and over time. */
-
-import { element } from '../dom.ts';
+import { element, percent } from '../dom.ts';
 import { createAffectPlane } from './affect-plane.ts';
 import { card } from './card.ts';
-import { createEmotionBars } from './emotion-bars.ts';
-import { createGauge } from './gauge.ts';
+import { term } from './explained.ts';
+import { share } from './format.ts';
 import type { EmotionSignals, Report } from './report.ts';
 import type { Rules } from './rules.ts';
-import { createUtteranceTable } from './timeline.ts';
+import { meanings } from './scores.ts';
+import { probabilityScale } from './summary.ts';
 
+/** @param chart of valence and arousal over time */
 export function emotionCards(
-  report: Report,
+  { emotion }: Report,
   signals: EmotionSignals,
   chart: HTMLElement,
   { tone }: Rules,
-): HTMLElement[] {
-  return [
-    affectCard(affectPlane(report, signals, tone), ...affectGauges(signals)),
-    element(
-      'div',
-      { class: 'stack' },
-      card(
-        'Over time',
-        'Each utterance on its own: speech between pauses, at most ten seconds.',
-        chart,
-        createUtteranceTable(report),
-      ),
-      emotionsCard(createEmotionBars(signals)),
-    ),
-  ];
-}
-
-/** Of the whole recording and its utterances. */
-export function affectPlane(
-  { emotion }: Report,
-  signals: EmotionSignals,
-  bounds: Rules['tone'],
 ): HTMLElement {
-  const plane = createAffectPlane(bounds);
+  const plane = createAffectPlane(tone);
   plane.show('the whole recording', signals, emotion.timeline);
-  return plane.root;
-}
-
-export function affectCard(...content: readonly HTMLElement[]): HTMLElement {
-  return card(
-    'Valence and arousal',
-    'How positive and how excited the voice sounds to listeners.',
-    ...content,
+  const bars = createEmotionBars();
+  bars.show(signals);
+  return element(
+    'div',
+    { class: 'affect' },
+    affectCard(plane.root),
+    card(
+      term(affectScale, 'Over time'),
+      'Each utterance on its own: speech between pauses, at most ten seconds.',
+      chart,
+    ),
+    emotionsCard(bars.root),
   );
 }
 
-export function emotionsCard(content: HTMLElement): HTMLElement {
-  return card('Emotions', 'How probable each is, learned mostly from actors.', content);
+const affectScale = `${meanings.valence.scale} ${meanings.arousal.scale}`;
+
+export function affectCard(plane: HTMLElement): HTMLElement {
+  return card(
+    term(affectScale, 'Valence and arousal'),
+    'How positive and how excited the voice sounds to listeners.',
+    plane,
+  );
 }
 
-export function affectGauges({ valence, arousal, intervals }: EmotionSignals): HTMLElement[] {
-  return [
-    createGauge({
-      name: 'Valence',
-      value: valence,
-      ends: ['negative', 'positive'],
-      interval: intervals.valence,
-      tone: 'valence',
-    }),
-    createGauge({
-      name: 'Arousal',
-      value: arousal,
-      ends: ['calm', 'excited'],
-      interval: intervals.arousal,
-      tone: 'arousal',
-    }),
-  ];
+export function emotionsCard(bars: HTMLElement): HTMLElement {
+  return card(term(probabilityScale, 'Emotions'), 'How probable each is, learned mostly from actors.', bars);
+}
+
+type EmotionBars = { readonly root: HTMLElement; show(signals: EmotionSignals): void };
+
+/** The probability of each emotion, most probable first. */
+export function createEmotionBars(): EmotionBars {
+  const root = element('ol', { class: 'bars' });
+  return {
+    root,
+    show: ({ emotions }) => {
+      const sorted = Object.entries(emotions).sort(([, a], [, b]) => b - a);
+      root.replaceChildren(...sorted.map(([name, value]) => createBar(name, value)));
+    },
+  };
+}
+
+function createBar(name: string, value: number): HTMLElement {
+  const fill = element('span', { class: 'bar-fill' });
+  fill.style.width = percent(value);
+  return element(
+    'li',
+    { class: 'bar', 'data-emotion': name },
+    element('span', {}, name),
+    element('span', { class: 'bar-track', 'aria-hidden': 'true' }, fill),
+    element('span', { class: 'number' }, share(value)),
+  );
 }

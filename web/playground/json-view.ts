@@ -1,9 +1,8 @@
-/** The JSON of the response and the curl command that requests it. */
+/** The JSON of the response, and the curl command that requests it. */
 
 import { element } from '../dom.ts';
 import type { AnalysisRequest } from './analyze.ts';
 import { copyButton } from './button.ts';
-import { curlLine } from './curl-line.ts';
 import type { Recording } from './recording.ts';
 
 export function createCurlView(request: AnalysisRequest): HTMLElement {
@@ -22,15 +21,10 @@ export function createCurlView(request: AnalysisRequest): HTMLElement {
 export function createJsonView(json: string): HTMLElement {
   const pretty = JSON.stringify(JSON.parse(json), null, 2);
   return element(
-    'details',
-    {},
-    element('summary', {}, 'The response as JSON'),
-    element(
-      'div',
-      { class: 'stack' },
-      code(pretty, 'code', 'JSON'),
-      element('div', { class: 'row' }, copyButton('Copy the JSON', pretty)),
-    ),
+    'div',
+    { class: 'stack' },
+    code(pretty, 'code', 'JSON'),
+    element('div', { class: 'row' }, copyButton('Copy the JSON', pretty)),
   );
 }
 
@@ -50,4 +44,22 @@ function download({ name, blob }: Recording): HTMLElement {
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   });
   return link;
+}
+
+function curlLine({ recording, baseline, channel }: AnalysisRequest, origin: string): string {
+  const parts = [
+    'curl -H "Authorization: Bearer $UNDERTONE_TOKEN"',
+    `-F ${file('audio', recording.name)}`,
+    ...(baseline === null ? [] : [`-F ${file('baseline', baseline.name)}`]),
+    ...(channel === null ? [] : [`-F channel=${channel}`]),
+    `${origin}/v1/analyze`,
+  ];
+  return parts.join(' \\\n  ');
+}
+
+/** Backslashes escape a quoted name for curl; single quotes escape it for the shell. */
+function file(part: string, name: string): string {
+  if (/^[A-Za-z0-9._-]+$/.test(name)) return `${part}=@${name}`;
+  const quoted = name.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+  return `'${`${part}=@"${quoted}"`.replaceAll("'", "'\\''")}'`;
 }

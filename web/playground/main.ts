@@ -5,7 +5,7 @@ import { keepPending, takePending } from '../pending.ts';
 import { type AnalysisError, type AnalysisRequest, type Answer, analyze } from './analyze.ts';
 import { createBaselinePanel } from './baseline-panel.ts';
 import { button } from './button.ts';
-import { wide } from './card.ts';
+import { createNotice, openFoldsForPrint, wide } from './card.ts';
 import type { Kept } from './comparison.ts';
 import { createCredentials } from './credentials.ts';
 import { createCredentialsPanel } from './credentials-panel.ts';
@@ -13,15 +13,13 @@ import { explain, explainEnd } from './error-messages.ts';
 import { readCode } from './link-sign-in.ts';
 import { startLive } from './live/live.ts';
 import type { LiveOutcome } from './live/session.ts';
-import { createNotice } from './notice.ts';
 import { decodePeaks, type Peaks } from './peaks.ts';
 import { createProgress } from './progress.ts';
 import type { RecorderPanel } from './recorder-panel.ts';
 import type { Recording } from './recording.ts';
 import { createRecordingInput } from './recording-input.ts';
-import { type CognitiveSignals, cognitiveSignals } from './report.ts';
-import { showReport } from './report-view.ts';
-
+import { type CognitiveSignals, cognitiveSignals, type Report } from './report.ts';
+import { answerCard, showReport } from './report-view.ts';
 import { loadRules, type Rules } from './rules.ts';
 
 type Picture = { readonly rules: Rules; readonly peaks: Peaks | null };
@@ -58,11 +56,9 @@ const progress = createProgress(byId('progress', HTMLElement), announce);
 
 createRecordingInput(byId('recording', HTMLElement), {
   title: matchMedia('(pointer: coarse)').matches ? 'Choose or record' : 'Drop a recording here',
-  note: 'WAV, MP3, M4A, FLAC, Ogg, WebM and more, up to 15 minutes. It is analysed in the memory of this server and not stored. Live shows scores while you speak.',
+  note: 'Up to 15 minutes, analysed in memory, never stored. Live: scores as you speak.',
   stem: 'recording',
   stopLabel: 'Stop and analyse',
-  sampleUrl,
-  main: true,
   onRecording: (chosen) => {
     recording = chosen;
     channel = null;
@@ -76,6 +72,8 @@ const baselinePanel = createBaselinePanel(byId('baseline', HTMLElement), (chosen
   void send();
 });
 
+openFoldsForPrint();
+void showExample();
 void signIn(readCode());
 void sendPending();
 addEventListener('hashchange', () => {
@@ -83,6 +81,27 @@ addEventListener('hashchange', () => {
   const code = readCode();
   if (code !== null) void signIn(code);
 });
+
+/** Shows the shipped recording with its recorded report until something is sent. */
+async function showExample(): Promise<void> {
+  const report = JSON.parse(byId('example', HTMLScriptElement).text) as Report | null;
+  if (report === null) return;
+  const name = 'sample.wav';
+  results.ariaLabel = 'Example';
+  results.hidden = false;
+  const first = answerCard(report, name, true);
+  results.replaceChildren(first);
+  const response = await fetch(sampleUrl).catch(() => null);
+  if (!response?.ok) return;
+  const example = { name, blob: await response.blob() };
+  const picture = await preparePicture(example);
+  if (!first.isConnected) return;
+  const answer = { report, json: JSON.stringify(report) };
+  complete({ recording: example, baseline: null, channel: null }, answer, picture, {
+    first,
+    isExample: true,
+  });
+}
 
 /** Sends the recording that waited for log-in. */
 async function sendPending(): Promise<void> {
@@ -111,6 +130,7 @@ function startNext(): AbortController {
 async function send(): Promise<void> {
   if (recording === null) return;
   const current = startNext();
+  baselinePanel.offer();
   const request = { recording, baseline, channel };
   const token = await access.token();
   if (current.signal.aborted) return;
@@ -163,6 +183,7 @@ async function openLive(close: () => void): Promise<RecorderPanel | null> {
   endShown();
   endShown = () => {};
   desk.classList.add('live');
+  results.ariaLabel = 'Results';
   results.hidden = false;
   desk.scrollIntoView({ block: 'start' });
   return panel;
@@ -171,6 +192,7 @@ async function openLive(close: () => void): Promise<RecorderPanel | null> {
 async function showLive(outcome: Exclude<LiveOutcome, null>, recorded: Recording): Promise<void> {
   recording = recorded;
   channel = null;
+  baselinePanel.offer();
   if ('kind' in outcome) {
     fail(
       outcome,
@@ -209,30 +231,45 @@ async function preparePicture(of: Recording): Promise<Picture> {
 }
 
 function show(request: AnalysisRequest, answer: Answer, picture: Picture): void {
+  endShown();
+  const first = answerCard(answer.report, request.recording.name, false);
+  results.hidden = false;
+  results.replaceChildren(first);
+  complete(request, answer, picture, { first, isExample: false });
+  reveal(`Results for ${request.recording.name}: ${results.querySelector('h2')?.textContent ?? ''}`);
+}
+
+/** Completes a report whose first card is in the page. */
+function complete(
+  request: AnalysisRequest,
+  answer: Answer,
+  picture: Picture,
+  started: { readonly first: HTMLElement; readonly isExample: boolean },
+): void {
   const { relative } = answer.report.cognitive;
   const signals = cognitiveSignals(answer.report);
   if (signals !== null && !relative) absolute = { of: request.recording, channel: request.channel, signals };
   const known = absolute?.of === request.recording && absolute.channel === request.channel;
-  endShown();
-  results.hidden = false;
   endShown = showReport(results, {
     request,
     answer,
+    ...started,
     ...picture,
     kept: kept?.answer === answer ? null : kept,
     onKeep: (chosen) => {
       kept = chosen;
     },
     before: relative && known ? (absolute?.signals ?? null) : null,
+    onBaseline: baselinePanel.open,
     onChannel: (chosen) => {
       channel = chosen;
       void send();
     },
   });
-  reveal(`Results for ${request.recording.name}: ${results.querySelector('h2')?.textContent ?? ''}`);
 }
 
 function reveal(sentence: string): void {
+  results.ariaLabel = 'Results';
   results.hidden = false;
   results.focus({ preventScroll: true });
   results.scrollIntoView({ block: 'start' });

@@ -1,4 +1,4 @@
-/** Recording input: drop, file dialog, microphone or the sample. */
+/** Recording input: drop, file dialog or microphone. */
 
 import { element } from '../dom.ts';
 import { button } from './button.ts';
@@ -12,14 +12,11 @@ export type OpenPanel = (close: () => void) => Promise<RecorderPanel | null>;
 
 type RecordingInputOptions = {
   readonly title: string;
-  readonly note: string;
+  /** Null without a title and a note above the buttons. */
+  readonly note: string | null;
   /** Name of a microphone recording, without its extension. */
   readonly stem: string;
   readonly stopLabel: string;
-  /** URL of a sample recording. */
-  readonly sampleUrl: string | null;
-  /** Whether the record button is the page's primary button. */
-  readonly main: boolean;
   readonly onRecording: (recording: Recording) => void;
   /** Null without live mode. */
   readonly openLive: OpenPanel | null;
@@ -39,28 +36,29 @@ export function createRecordingInput(host: HTMLElement, options: RecordingInputO
     notice.hidden = true;
     options.onRecording(recording);
   };
+  const { note, openLive } = options;
   const input = fileInput(options.title, onRecording);
   const record = button(
-    options.main ? 'primary' : '',
+    note === null ? '' : 'primary',
     () => open(record, openRecorder),
     icon('record'),
     'Record',
   );
   const actions = element('div', { class: 'row' }, record, chooseButton(input));
-  const { openLive } = options;
   if (openLive !== null) {
     const live = button('', () => open(live, openLive), icon('live'), 'Live');
     record.after(live);
   }
-  if (options.sampleUrl !== null) actions.append(sampleButton(options.sampleUrl, onRecording, showError));
-  const offer = element(
-    'div',
-    { class: 'drop' },
-    element('h2', {}, options.title),
-    element('p', { class: 'muted small' }, options.note),
-    actions,
-    input,
-  );
+  const head =
+    note === null
+      ? null
+      : element(
+          'div',
+          { class: 'drop-text' },
+          element('h2', {}, options.title),
+          element('p', { class: 'muted small' }, note),
+        );
+  const offer = element('div', { class: 'drop' }, head, actions, input);
   const zone = element('div', { class: 'zone' }, offer, notice);
   host.append(zone);
   acceptDrops(zone, onRecording);
@@ -111,19 +109,6 @@ function fileInput(title: string, onRecording: (recording: Recording) => void): 
 
 function chooseButton(input: HTMLInputElement): HTMLButtonElement {
   return button('', () => input.click(), 'Choose a file');
-}
-
-function sampleButton(
-  url: string,
-  onRecording: (recording: Recording) => void,
-  showError: (sentence: string) => void,
-): HTMLButtonElement {
-  const load = async () => {
-    const response = await fetch(url).catch(() => null);
-    if (response?.ok) onRecording({ name: 'sample.wav', blob: await response.blob() });
-    else showError('The sample could not be loaded. Check that the service is running, then try again.');
-  };
-  return button('plain', () => void load(), 'Try the sample');
 }
 
 function acceptDrops(zone: HTMLElement, onRecording: (recording: Recording) => void): void {

@@ -1,7 +1,7 @@
-/** The result in one sentence and one row of scores, and the warnings. */
+/** The answer: the emotion that listeners would name, the scores, and the warnings. */
 import { type Child, element } from '../dom.ts';
-import { isUncertain } from './cognitive-view.ts';
-import { length, score, seconds, share } from './format.ts';
+import { createExplained } from './explained.ts';
+import { length, seconds, share } from './format.ts';
 import { warningSentence } from './messages.ts';
 import {
   type AudioBlock,
@@ -12,63 +12,97 @@ import {
   type Report,
   type Warning,
 } from './report.ts';
+import { createScores, scoresOf } from './scores.ts';
 
-export function createSummary(report: Report, name: string): HTMLElement {
-  const { audio } = report;
-  const signals = emotionSignals(report);
-  const reason = emotionReason(report);
-  const none = () => (reason === null ? tooLittle(audio) : titled(['No emotion'], reason));
-  const result = signals === null ? none() : headline(signals, report.emotion.warnings);
-  const file = `${name} · ${length(audio.duration_s)}, ${length(audio.speech_s)} of it speech`;
+/** The scale of the percentages of emotions. */
+export const probabilityScale =
+  'How probable it is that listeners hear the emotion, 0 to 100 %: all emotions together are 100 %. Learned mostly from actors.';
+
+/** @param isExample whether nothing was sent yet */
+export function createSummary(report: Report, name: string, isExample: boolean): HTMLElement {
+  const { audio, emotion, cognitive } = report;
+  const scores = createScores();
+  scores.show(scoresOf(emotionSignals(report), cognitiveSignals(report), cognitive));
   return element(
     'div',
-    { class: 'headline' },
-    element('p', { class: 'muted small' }, file),
-    ...result,
-    scores(report),
-    ...warningNotices([...report.emotion.warnings, ...report.cognitive.warnings]),
+    { class: 'summary' },
+    isExample
+      ? element(
+          'p',
+          { class: 'row muted small' },
+          element('strong', { class: 'tag' }, 'Example'),
+          'A synthetic voice',
+        )
+      : element(
+          'p',
+          { class: 'muted small' },
+          `${name} · ${length(audio.duration_s)}, ${length(audio.speech_s)} of it speech`,
+        ),
+    result(report),
+    scores.root,
+    warningNotice([...emotion.warnings, ...cognitive.warnings]),
   );
 }
 
-/** Null with too little speech; without those of a signal that is not available. */
-function scores(report: Report): HTMLElement | null {
-  const [emotion, cognitive] = [emotionSignals(report), cognitiveSignals(report)];
-  if (cognitive === null) return null;
-  const uncertain = isUncertain(cognitive);
-  const entry = (name: string, value: number, [low, high]: readonly [number, number], unsure = false) =>
-    element(
-      'div',
-      { class: unsure ? 'muted' : '' },
-      element('dt', { class: 'small' }, name),
-      element('dd', { class: 'number' }, score(value)),
-      element('dd', { class: 'muted small number' }, `${score(low)} to ${score(high)}`),
-    );
-  return element(
-    'dl',
-    { class: 'scores', 'aria-label': 'Scores with their 80 % intervals' },
-    emotion && entry('Valence', emotion.valence, emotion.intervals.valence),
-    emotion && entry('Arousal', emotion.arousal, emotion.intervals.arousal),
-    entry('Cognitive load', cognitive.cognitive_load, cognitive.intervals.cognitive_load, uncertain),
-    entry('Clarity', cognitive.clarity, cognitive.intervals.clarity, uncertain),
-    entry('Processing', cognitive.processing, cognitive.intervals.processing, uncertain),
-  );
+function result(report: Report): HTMLElement {
+  const signals = emotionSignals(report);
+  if (signals !== null) {
+    const headline = createHeadline();
+    headline.show(signals, report.emotion.warnings);
+    return headline.root;
+  }
+  const reason = emotionReason(report);
+  if (reason === null) return tooLittle(report.audio);
+  return element('div', { class: 'headline' }, title('No emotion'), element('p', {}, reason));
 }
+
+type Verdict = {
+  readonly title: readonly Child[];
+  /** The probability of the emotion, or of the likeliest two. */
+  readonly probable: string;
+};
 
 /** Names an emotion unless the signal warns of low confidence. */
-export function headline(signals: EmotionSignals, warnings: readonly Warning[]): HTMLElement[] {
-  const { dominant_emotion, confidence, tone } = signals;
-  const toneOf = `Tone of voice: ${tone}.`;
-  if (warnings.includes('low_confidence')) {
-    return titled(['No clear emotion'], `Likeliest: ${likeliest(signals)}. ${toneOf}`);
-  }
-  return titled(['Sounds ', element('em', {}, dominant_emotion)], `${share(confidence)} probable. ${toneOf}`);
+export function verdictOf(signals: EmotionSignals, warnings: readonly Warning[]): Verdict {
+  const { dominant_emotion, confidence } = signals;
+  return warnings.includes('low_confidence')
+    ? { title: ['No clear emotion'], probable: `Likeliest: ${likeliest(signals)}.` }
+    : {
+        title: ['Sounds ', element('em', {}, dominant_emotion)],
+        probable: `${share(confidence)} probable.`,
+      };
 }
 
-function titled(title: readonly Child[], note: string): HTMLElement[] {
-  return [
-    element('h2', { class: 'headline-word' }, ...title),
-    element('p', { class: 'headline-note' }, note),
-  ];
+type Headline = {
+  readonly root: HTMLElement;
+  show(signals: EmotionSignals, warnings: readonly Warning[]): void;
+};
+
+export function createHeadline(): Headline {
+  const [probable, tone] = [createExplained('term'), createExplained('term')];
+  probable.explain(probabilityScale);
+  tone.explain(
+    'One word for valence and arousal together, where it agrees with the emotion: calm, engaged, tense, distressed or subdued; otherwise neutral.',
+  );
+  const words = title();
+  return {
+    root: element(
+      'div',
+      { class: 'headline' },
+      words,
+      element('p', { class: 'headline-note' }, probable.root, ' ', tone.root),
+    ),
+    show: (signals, warnings) => {
+      const verdict = verdictOf(signals, warnings);
+      words.replaceChildren(...verdict.title.filter((part) => part !== null));
+      probable.button.textContent = verdict.probable;
+      tone.button.textContent = `Tone of voice: ${signals.tone}.`;
+    },
+  };
+}
+
+function title(...content: readonly Child[]): HTMLElement {
+  return element('h2', { class: 'headline-word' }, ...content);
 }
 
 /** The two most probable emotions. */
@@ -78,18 +112,23 @@ function likeliest({ emotions }: EmotionSignals): string {
   return named.join(', ');
 }
 
-function tooLittle({ speech_s }: AudioBlock): HTMLElement[] {
-  return [
-    element('h2', { class: 'headline-word' }, 'Too little speech'),
+function tooLittle({ speech_s }: AudioBlock): HTMLElement {
+  return element(
+    'div',
+    { class: 'headline' },
+    title('Too little speech'),
     element(
       'p',
       { class: 'notice warn' },
       `Only ${seconds(speech_s)} of speech was detected; scores require 0.5 s. ` +
         'Record again: speak for five seconds or more, near the microphone.',
     ),
-  ];
+  );
 }
 
-export function warningNotices(warnings: readonly Warning[]): HTMLElement[] {
-  return [...new Set(warnings)].map((name) => element('p', { class: 'notice warn' }, warningSentence(name)));
+/** Null without warnings. */
+export function warningNotice(warnings: readonly Warning[]): HTMLElement | null {
+  if (warnings.length === 0) return null;
+  const sentences = [...new Set(warnings)].map((name) => element('li', {}, warningSentence(name)));
+  return element('ul', { class: 'notice warn warnings', 'aria-label': 'Warnings' }, ...sentences);
 }

@@ -1,13 +1,22 @@
-/** The utterances under the waveform: a column and a block for each, in the colours of the legend. */
+/** The utterances: a column for each under the waveform, and on demand a block and a row of a table. */
 import { element, percent } from '../dom.ts';
+import { fold } from './card.ts';
+import { term } from './explained.ts';
 import { clock, score, share, tick } from './format.ts';
 import { type Emotion, type EmotionSignals, emotionSignals, type Report } from './report.ts';
+import { meanings } from './scores.ts';
+import { probabilityScale } from './summary.ts';
 
 type Span = { readonly start_s: number; readonly end_s: number };
 type Utterance = Emotion['timeline'][number];
 
 type Timeline = {
-  readonly root: HTMLElement;
+  /** On the time axis of the waveform. */
+  readonly columns: HTMLElement | null;
+  /** Names the colours of the columns. */
+  readonly legend: HTMLElement | null;
+  /** The scores of each utterance, on demand. */
+  readonly details: HTMLElement | null;
   /** Marks the utterance at this time. */
   mark(seconds: number): void;
 };
@@ -16,7 +25,8 @@ type Timeline = {
 export function createTimeline(report: Report, onPlay: ((span: Span) => void) | null): Timeline {
   const { timeline } = report.emotion;
   const signals = emotionSignals(report);
-  if (signals === null || timeline.length === 0) return { root: element('div'), mark: () => {} };
+  if (signals === null || timeline.length === 0)
+    return { columns: null, legend: null, details: null, mark: () => {} };
   const columns = timeline.map((utterance) => createColumn(utterance, signals));
   const blocks = timeline.map((utterance) => createBlock(utterance, onPlay));
   const shown = { start_s: 0, end_s: report.audio.duration_s };
@@ -27,14 +37,20 @@ export function createTimeline(report: Report, onPlay: ((span: Span) => void) | 
     column.style.cursor = 'pointer';
     column.addEventListener('click', () => onPlay(utterance));
   }
-  const list = createList(blocks, onPlay !== null);
   return {
-    root: element(
-      'div',
-      { class: 'stack' },
-      element('div', { class: 'utterance-track', 'aria-hidden': 'true' }, ...columns),
-      createLegend(signals, onPlay === null ? '' : ' Press one to hear it.'),
-      list,
+    columns: element('div', { class: 'utterance-track', 'aria-hidden': 'true' }, ...columns),
+    legend: createLegend(timeline, signals),
+    details: fold(
+      `Utterances (${timeline.length})`,
+      element(
+        'p',
+        { class: 'muted small' },
+        'Speech between pauses, with its ',
+        term(probabilityScale, 'most probable emotion'),
+        `.${onPlay === null ? '' : ' Press one to hear it.'}`,
+      ),
+      createList(blocks, onPlay !== null),
+      createTable(timeline),
     ),
     mark: (now) => {
       for (const [index, { start_s, end_s }] of timeline.entries()) {
@@ -77,19 +93,13 @@ function createList(blocks: readonly HTMLElement[], playable: boolean): HTMLElem
   return list;
 }
 
-/** The colours, and the probability of each emotion in the whole recording. */
-function createLegend({ emotions }: EmotionSignals, hint: string): HTMLElement {
-  const entries = ranked(emotions).map(([name, probability]) =>
-    element('li', { 'data-emotion': name }, `${name} ${share(probability)}`),
+/** The colours that are visible in the columns. */
+function createLegend(timeline: readonly Utterance[], signals: EmotionSignals): HTMLElement {
+  const seen = ranked(signals.emotions).filter(([name]) =>
+    timeline.some(({ emotions }) => (emotions[name] ?? 0) >= minShare),
   );
-  const title = 'Probabilities of the whole recording';
-  return element(
-    'div',
-    { class: 'utterance-legend small' },
-    element('p', { class: 'muted' }, `Each column is an utterance and its probabilities. ${title}:`),
-    element('ul', { class: 'emotion-key', 'aria-label': title }, ...entries),
-    element('p', { class: 'muted' }, `Each block is an utterance and its most probable emotion.${hint}`),
-  );
+  const entries = seen.map(([name]) => element('li', { 'data-emotion': name }, name));
+  return element('ul', { class: 'emotion-key', 'aria-label': 'Colours of the utterances' }, ...entries);
 }
 
 /** One stop of the Tab key for all blocks; arrow keys, Home and End move between them. */
@@ -109,7 +119,7 @@ function rove(list: HTMLElement, blocks: readonly HTMLElement[]): void {
   });
 }
 
-/** Less probable emotions are left out of the text of a block. */
+/** Less probable emotions are left out of the legend, and of the text of a block. */
 const minShare = 0.05;
 
 /** @param note read last by screen readers */
@@ -144,11 +154,10 @@ export function placeBlock({ style }: HTMLElement, { start_s, end_s }: Span, sho
   style.width = percent((end_s - start_s) / duration);
 }
 
-/** The same utterances as a table with all scores. */
-export function createUtteranceTable({ emotion }: Report): HTMLElement {
-  const labels = Object.keys(emotion.timeline[0]?.emotions ?? {});
-  const head = ['From', 'To', 'Valence', 'Arousal', 'Emotion', ...labels];
-  const rows = emotion.timeline.map((utterance) => {
+/** The same utterances with all scores. */
+function createTable(timeline: readonly Utterance[]): HTMLElement {
+  const labels = Object.keys(timeline[0]?.emotions ?? {});
+  const rows = timeline.map((utterance) => {
     const cells = [
       tick(utterance.start_s),
       tick(utterance.end_s),
@@ -159,22 +168,25 @@ export function createUtteranceTable({ emotion }: Report): HTMLElement {
     ];
     return element('tr', {}, ...cells.map((cell) => element('td', { class: 'number' }, cell)));
   });
-  const titles = element(
-    'tr',
+  const titles = [
+    'From',
+    'To',
+    term(meanings.valence.scale, meanings.valence.title),
+    term(meanings.arousal.scale, meanings.arousal.title),
+    term(probabilityScale, 'Emotion'),
+    ...labels,
+  ].map((title) => element('th', { scope: 'col', class: 'number' }, title));
+  const table = element(
+    'table',
     {},
-    ...head.map((text) => element('th', { scope: 'col', class: 'number' }, text)),
+    element('thead', {}, element('tr', {}, ...titles)),
+    element('tbody', {}, ...rows),
   );
-  const table = element('table', {}, element('thead', {}, titles), element('tbody', {}, ...rows));
   const region = {
     class: 'table-scroll',
     tabindex: '0',
     role: 'region',
     'aria-label': 'Values of each utterance',
   };
-  return element(
-    'details',
-    {},
-    element('summary', {}, 'Values of each utterance'),
-    element('div', region, table),
-  );
+  return element('div', region, table);
 }

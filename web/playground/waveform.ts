@@ -81,7 +81,7 @@ function channels(peaks: Peaks | null): HTMLElement | null {
  * @param format of the times on the axis
  */
 export function look(duration: number, format: (seconds: number) => string = tick) {
-  const step = tickStep(duration, 10);
+  const step = tickStep(duration, matchMedia('(max-width: 40rem)').matches ? 5 : 10);
   const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
   const timeline = TimelinePlugin.create({
     height: 18,
@@ -89,7 +89,8 @@ export function look(duration: number, format: (seconds: number) => string = tic
     primaryLabelInterval: step,
     secondaryLabelInterval: step,
     secondaryLabelOpacity: 1,
-    formatTimeCallback: format,
+    // A time at the end of the axis would be cut.
+    formatTimeCallback: (seconds) => (seconds > 0.9 * duration ? '' : format(seconds)),
     style: { fontSize: '12px', color: 'var(--muted)' },
   });
   return {

@@ -2,12 +2,11 @@
 import { element } from '../../dom.ts';
 import { createAffectPlane } from '../affect-plane.ts';
 import { card, wide } from '../card.ts';
-import { clarityGauge, indexGauge, isUncertain } from '../cognitive-view.ts';
-import { createEmotionBars } from '../emotion-bars.ts';
-import { affectCard, affectGauges, emotionsCard } from '../emotion-cards.ts';
+import { affectCard, createEmotionBars, emotionsCard } from '../emotion-cards.ts';
 import type { EmotionSignals } from '../report.ts';
 import type { Rules } from '../rules.ts';
-import { headline, warningNotices } from '../summary.ts';
+import { createScores, scoresOf } from '../scores.ts';
+import { createHeadline, warningNotice } from '../summary.ts';
 import type { LiveMessage, Measurement, Turn } from './session.ts';
 import { createLiveWaveform } from './waveform.ts';
 
@@ -19,21 +18,19 @@ export type LiveView = {
 };
 
 const note =
-  'Provisional: scores of the last 12 seconds at most. When you stop, the report of the whole replaces them.';
-
-const indicesNote =
-  'Of the last seconds. The report computes them from everything; load needs half a minute of speech.';
+  'Provisional: scores of the last 12 seconds at most. When you stop, the report of the whole replaces them. Load and processing need half a minute of speech.';
 
 /** Fills `host`. */
 export function createLiveView(host: HTMLElement, { tone }: Rules): LiveView {
   const waveform = createLiveWaveform();
   const activity = element('span', { class: 'tag activity' }, 'No speech yet');
   const plane = createAffectPlane(tone);
-  const summary = element('div', { class: 'headline' }, waiting());
-  const [gauges, bars, indices] = [panel(), panel(), panel()];
-  const emotions = [affectCard(plane.root, gauges), emotionsCard(bars)] as const;
-  const effort = card('Effort and fluency', indicesNote, indices);
-  const details = [emotions[0], element('div', { class: 'stack' }, emotions[1], effort)];
+  const headline = createHeadline();
+  const scores = createScores();
+  const warned = element('div');
+  const bars = createEmotionBars();
+  const summary = element('div', { class: 'summary' }, waiting());
+  const emotions = [affectCard(plane.root), emotionsCard(bars.root)] as const;
   const turns: NonNullable<Turn['emotion']>[] = [];
   let latest: EmotionSignals | null = null;
 
@@ -41,10 +38,10 @@ export function createLiveView(host: HTMLElement, { tone }: Rules): LiveView {
     if (latest !== null) plane.show('the last seconds', latest, turns);
   }
 
-  function showEmotion(emotion: EmotionSignals): void {
+  function showEmotion(emotion: EmotionSignals, { warnings }: Measurement): void {
     latest = emotion;
-    gauges.replaceChildren(...affectGauges(emotion));
-    bars.replaceChildren(createEmotionBars(emotion));
+    headline.show(emotion, warnings);
+    bars.show(emotion);
     for (const one of emotions) one.hidden = false;
     showPoint();
   }
@@ -52,14 +49,12 @@ export function createLiveView(host: HTMLElement, { tone }: Rules): LiveView {
   function showMeasurement(measurement: Measurement): void {
     const { cognitive, warnings } = measurement;
     const emotion = 'valence' in measurement.emotion ? (measurement.emotion as EmotionSignals) : null;
-    const title = emotion === null ? [] : headline(emotion, warnings);
-    summary.replaceChildren(...title, ...warningNotices(warnings));
-    if (emotion !== null) showEmotion(emotion);
-    effort.hidden = false;
-    indices.replaceChildren(
-      indexGauge('cognitive_load', cognitive, isUncertain(cognitive)),
-      clarityGauge(cognitive),
-    );
+    if (emotion !== null) showEmotion(emotion, measurement);
+    scores.show(scoresOf(emotion, cognitive, null));
+    warned.replaceChildren(...[warningNotice(warnings)].filter((one) => one !== null));
+    // Added once: a button keeps the focus.
+    if (scores.root.isConnected) return;
+    summary.replaceChildren(...(emotion === null ? [] : [headline.root]), scores.root, warned);
   }
 
   function setSpeaking(speaking: boolean): void {
@@ -83,14 +78,13 @@ export function createLiveView(host: HTMLElement, { tone }: Rules): LiveView {
     }
   }
 
-  for (const one of [...emotions, effort]) one.hidden = true;
-  host.replaceChildren(wide(card('Live', note, activity, waveform.root, summary)), ...details);
+  for (const one of emotions) one.hidden = true;
+  host.replaceChildren(
+    wide(card('Live', null, activity, waveform.root, summary, element('p', { class: 'card-note' }, note))),
+    ...emotions,
+  );
   waveform.load();
   return { add: waveform.add, show, destroy: waveform.destroy };
-}
-
-function panel(): HTMLElement {
-  return element('div', { class: 'stack' });
 }
 
 function waiting(): HTMLElement {

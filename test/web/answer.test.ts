@@ -1,0 +1,267 @@
+/** The first screen: the example, the answer, its scales, and the parts that open on demand, measured in a real browser. */
+import { readFileSync } from 'node:fs';
+import test, { type ExecutionContext } from 'ava';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { openChromium, visit } from '../support/chromium.ts';
+import {
+  barriers,
+  chooseFile,
+  cutTexts,
+  pasteToken,
+  resultsOf,
+  unfold,
+  widthOf,
+} from '../support/playground.ts';
+import { callOf, interview, lecture, poor } from '../support/recordings.ts';
+import { type Server, startServer } from '../support/server.ts';
+
+const desktop = { width: 1440, height: 900 };
+const phone = { width: 390, height: 844 };
+const small = { width: 320, height: 640 };
+/** A finger in place of a mouse. */
+const touch = { hasTouch: true, isMobile: true };
+const sample = readFileSync('examples/sample.wav');
+
+let server: Server;
+let browser: Browser;
+const closers: (() => unknown)[] = [];
+
+test.before(async () => {
+  server = await startServer({ teardown: (close: () => unknown) => closers.push(close) });
+  browser = await openChromium();
+});
+
+test.after.always(async () => {
+  await browser?.close();
+  for (const close of closers) await close();
+});
+
+const open = (t: ExecutionContext, options: BrowserContextOptions) => visit(t, browser, server.url, options);
+
+async function report(t: ExecutionContext, viewport: typeof desktop, name: string, bytes: Uint8Array) {
+  const tab = await open(t, { viewport });
+  await pasteToken(tab.page);
+  await chooseFile(tab.page, name, bytes);
+  return { ...tab, said: await resultsOf(tab.page, name) };
+}
+
+const scoreNames = ['Valence', 'Arousal', 'Cognitive load', 'Clarity', 'Processing'];
+
+/** Top and bottom of the answer: headline, scores with intervals, and warnings. */
+const answerOf = (page: Page) =>
+  page.locator('#results .summary').evaluate((summary) => {
+    const { top, bottom } = summary.getBoundingClientRect();
+    return { top, bottom };
+  });
+
+const bubble = (page: Page) => page.locator('.bubble:popover-open');
+
+for (const [device, options] of [
+  ['desktop', { viewport: desktop }],
+  ['phone', { viewport: phone, ...touch }],
+] as const) {
+  test.serial(`the example is seen before a token, above the fold of a ${device}`, async (t) => {
+    const { page, complaints } = await open(t, options);
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(new URL(request.url()).pathname));
+    const example = page.getByRole('region', { name: 'Example' });
+    await example.locator('.waveform').waitFor();
+    const { emotion, cognitive } = JSON.parse(readFileSync('models/standard/sample.json', 'utf8'));
+    const said = await example.innerText();
+    t.true(said.includes(`Sounds ${emotion.signals.dominant_emotion}`), said);
+    for (const [name, value] of [
+      ['Valence', emotion.signals.valence],
+      ['Arousal', emotion.signals.arousal],
+      ['Cognitive load', cognitive.signals.cognitive_load],
+      ['Clarity', cognitive.signals.clarity],
+      ['Processing', cognitive.signals.processing],
+    ] as const)
+      t.regex(said, new RegExp(`${name}\\s+${value.toFixed(2)}\\s[^]*?0\\.\\d\\d to 0\\.\\d\\d`));
+    const { top, bottom } = await answerOf(page);
+    t.true(top >= 0 && bottom <= options.viewport.height, `${top} to ${bottom}`);
+    t.is(await page.evaluate(() => scrollY), 0);
+    t.false(await page.locator('#token').isVisible());
+    t.false(await page.getByText('Add a baseline').isVisible());
+    t.false(await page.getByRole('button', { name: 'Compare with the same voice at rest' }).isVisible());
+    t.false(requests.includes('/v1/analyze'), 'it is recorded');
+    t.is(await widthOf(page), options.viewport.width);
+    await example.getByRole('button', { name: 'Play' }).click();
+    await example.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    t.deepEqual(complaints, []);
+  });
+}
+
+test.serial('the rest of the example leaves the focus, and an open scale, where they are', async (t) => {
+  const { page } = await open(t, { viewport: desktop });
+  let release = () => {};
+  const asked = new Promise<void>((resolve) => {
+    void page.route('**/assets/sample-*.wav', async (route) => {
+      await new Promise<void>((resume) => {
+        release = resume;
+        resolve();
+      });
+      await route.continue();
+    });
+  });
+  await page.reload();
+  await asked;
+  const valence = page.locator('.scores').getByRole('button', { name: 'Valence' });
+  await valence.focus();
+  await page.keyboard.press('Enter');
+  t.is(await page.locator('.waveform').count(), 0, 'the answer needs no recording');
+  release();
+  await page.locator('.waveform').waitFor();
+  t.true(await valence.evaluate((button) => button === document.activeElement));
+  t.is(await bubble(page).count(), 1);
+});
+
+test.serial('the example is gone when a recording is refused', async (t) => {
+  const { page } = await report(t, desktop, 'sample.wav', sample);
+  await chooseFile(page, 'notes.txt', Buffer.from('no sound'));
+  await page.locator('#results').getByText('This format is not supported').waitFor();
+  t.false(await page.getByText('A synthetic voice').isVisible());
+});
+
+for (const [name, bytes, warnings] of [
+  ['sample.wav', () => sample, 0],
+  ['minute.wav', () => lecture(60), 1],
+  ['call.wav', () => callOf(31), 0],
+  ['interview.wav', interview, 3],
+  ['poor.wav', poor, 7],
+] as const) {
+  test.serial(`the answer of ${name} fits the screen, and its result three`, async (t) => {
+    const { page, said } = await report(t, desktop, name, bytes());
+    for (const score of scoreNames) t.true(said.includes(score), score);
+    t.true((await page.locator('.warnings li').count()) >= warnings);
+    const height = await page.locator('#results').evaluate((results) => results.scrollHeight);
+    t.true(height <= 3 * desktop.height, `${height}`);
+    for (const viewport of [desktop, phone]) {
+      await page.setViewportSize(viewport);
+      await page.locator('#results').evaluate((results) => results.scrollIntoView({ block: 'start' }));
+      const { top, bottom } = await answerOf(page);
+      t.true(top >= 0 && bottom <= viewport.height, `${viewport.width} px: ${top} to ${bottom}`);
+      t.deepEqual(await cutTexts(page, '#results .summary'), [], `${viewport.width} px`);
+    }
+  });
+}
+
+test.serial('every number has the explanation of its scale, for screen readers too', async (t) => {
+  const { page } = await report(t, desktop, 'sample.wav', sample);
+  for (const summary of await page.locator('#results summary').all()) await summary.click();
+  for (const name of scoreNames) {
+    const score = page.locator('.scores').getByRole('button', { name });
+    const description = await score.evaluate(
+      (button) => document.getElementById(button.getAttribute('aria-describedby') ?? '')?.textContent,
+    );
+    t.regex(description ?? '', /\b0 is .*\b1 is .* 80 % interval/, name);
+  }
+  const unexplained = await page.evaluate(() =>
+    ['.facts tr', '.headline-note', '.effects li', '.confidence', '.affect .card header']
+      .flatMap((part) => [...document.querySelectorAll(`#results ${part}`)])
+      .filter((part) => part.querySelector('button[aria-describedby]') === null)
+      .map((part) => part.querySelector('th')?.textContent ?? part.textContent),
+  );
+  t.deepEqual(unexplained, ['Length', 'Format', 'Channels'], 'these have no scale');
+});
+
+test.serial('a scale opens and closes with the keyboard, and the focus stays', async (t) => {
+  const { page } = await report(t, desktop, 'sample.wav', sample);
+  const clarity = page.locator('.scores').getByRole('button', { name: 'Clarity' });
+  await page.locator('.scores').getByRole('button', { name: 'Cognitive load' }).focus();
+  await page.keyboard.press('Tab');
+  t.true(await clarity.evaluate((button) => button === document.activeElement), 'each score is a stop');
+  for (const [opens, closes] of [
+    ['Enter', 'Escape'],
+    ['Space', 'Space'],
+  ] as const) {
+    await page.keyboard.press(opens);
+    await bubble(page).filter({ hasText: '0 is hard to follow, 1 is clear' }).waitFor();
+    await page.keyboard.press(closes);
+    await bubble(page).waitFor({ state: 'detached' });
+    t.true(await clarity.evaluate((button) => button === document.activeElement), closes);
+  }
+});
+
+test.serial('a scale opens below the pointer, which may move onto it, and closes behind it', async (t) => {
+  const { page } = await open(t, { viewport: desktop });
+  const valence = page.locator('.scores').getByRole('button', { name: 'Valence' });
+  await valence.hover();
+  await bubble(page).filter({ hasText: '0 is negative, 1 is positive' }).hover();
+  t.is(await bubble(page).count(), 1);
+  await page.mouse.move(5, 5);
+  await bubble(page).waitFor({ state: 'detached' });
+  await valence.hover();
+  await valence.click();
+  await page.mouse.move(5, 5);
+  t.is(await bubble(page).count(), 1, 'after a click it stays');
+  await page.mouse.click(5, 5);
+  await bubble(page).waitFor({ state: 'detached' });
+});
+
+test.serial('a tap opens a scale inside a small window, and a tap elsewhere closes it', async (t) => {
+  const { page, complaints } = await open(t, { viewport: small, ...touch });
+  await page.getByRole('region', { name: 'Example' }).locator('.waveform').waitFor();
+  for (const button of await page.locator('#results [popovertarget]').all()) {
+    if (!(await button.isVisible())) continue;
+    await button.tap();
+    const box = await bubble(page).boundingBox();
+    const name = await button.innerText();
+    t.true(box !== null && box.x >= 0 && box.x + box.width <= small.width, name);
+    t.true(box !== null && box.y >= 0 && box.y + box.height <= small.height, name);
+    await page.touchscreen.tap(2, 2);
+    await bubble(page).waitFor({ state: 'detached' });
+  }
+  t.deepEqual(complaints, []);
+});
+
+test.serial('parts open with the keyboard, and all of them on paper', async (t) => {
+  const { page } = await report(t, desktop, 'sample.wav', sample);
+  const parts = page.locator('#results details');
+  const openParts = () => parts.evaluateAll((all) => all.filter((one) => one.hasAttribute('open')).length);
+  t.is(await openParts(), 0);
+  await page.locator('#results summary').filter({ hasText: 'Measures' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('row', { name: 'Share of time in pauses' }).waitFor();
+  await page.evaluate(() =>
+    addEventListener('beforeprint', () => {
+      const printed = [...document.querySelectorAll<HTMLDetailsElement>('#results details')];
+      document.body.dataset.printed = String(printed.filter(({ open }) => open).length);
+    }),
+  );
+  await page.pdf();
+  t.is(await page.evaluate(() => document.body.dataset.printed), String(await parts.count()));
+  t.is(await openParts(), 1, 'afterwards as before');
+});
+
+test.serial('on paper, colours are light and nothing scrolls', async (t) => {
+  const { page } = await report(t, desktop, 'call.wav', callOf(31));
+  await page.emulateMedia({ colorScheme: 'dark', media: 'print' });
+  await unfold(page, 'Utterances');
+  await unfold(page, 'The response as JSON');
+  const scrolling = await page
+    .locator('.utterances, .code')
+    .evaluateAll((boxes) =>
+      boxes.filter((box) => box.checkVisibility() && box.scrollHeight > box.clientHeight + 1).map(String),
+    );
+  t.deepEqual(scrolling, []);
+  const light = await page.evaluate(() => getComputedStyle(document.body).color);
+  t.is(light, 'rgb(20, 32, 30)');
+});
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.serial(`axe finds no serious barrier on the playground, ${colorScheme}`, async (t) => {
+    const start = await open(t, { colorScheme });
+    await start.page.getByRole('region', { name: 'Example' }).locator('.waveform').waitFor();
+    await start.page.getByText('Paste a token').click();
+    t.deepEqual(await barriers(start.page), [], 'nobody logged in');
+    const { page, complaints } = await open(t, { colorScheme });
+    await pasteToken(page);
+    await chooseFile(page, 'sample.wav', sample);
+    await resultsOf(page, 'sample.wav');
+    for (const summary of await page.locator('summary').all()) await summary.click();
+    await page.getByRole('button', { name: 'Valence' }).first().click();
+    // Before axe-core writes a style of its own to look into the waveform's shadow tree.
+    t.deepEqual(complaints, []);
+    t.deepEqual(await barriers(page), [], 'with results');
+  });
+}

@@ -1,0 +1,68 @@
+/** Words and scores that open an explanation of their scale: with the pointer above them, by a tap, Enter or Space. */
+import { type Child, element } from '../dom.ts';
+
+export type Explained = {
+  readonly root: HTMLElement;
+  /** Holds what is explained. */
+  readonly button: HTMLButtonElement;
+  explain(sentence: string): void;
+};
+
+/** Between an explanation and the edge of the window, px. */
+const margin = 8;
+let count = 0;
+
+/** @param kind class of the button */
+export function createExplained(kind: string, ...content: readonly Child[]): Explained {
+  const id = `scale-${++count}`;
+  const bubble = element('span', { id, class: 'bubble', popover: 'auto' });
+  const attributes = { type: 'button', class: kind, popovertarget: id, 'aria-describedby': id };
+  const button = element('button', attributes, ...content);
+  const root = element('span', { class: 'explained' }, button, bubble);
+  /** By a tap or a key: it stays when the pointer leaves. */
+  let isPinned = false;
+  const open = () => {
+    bubble.togglePopover(true);
+    place(bubble, button.getBoundingClientRect());
+  };
+  // pointermove instead of pointerenter: a page that scrolls below a resting pointer opens nothing.
+  root.addEventListener('pointermove', ({ pointerType, target }) => {
+    if (pointerType === 'mouse' && button.contains(target as Node)) open();
+  });
+  root.addEventListener('pointerleave', ({ pointerType }) => {
+    if (pointerType === 'mouse' && !isPinned) bubble.togglePopover(false);
+  });
+  button.addEventListener('click', (event) => {
+    // The browser's own reaction would close what the pointer has opened.
+    event.preventDefault();
+    if (isPinned) bubble.togglePopover(false);
+    else {
+      open();
+      isPinned = true;
+    }
+  });
+  bubble.addEventListener('toggle', ({ newState }) => {
+    if (newState === 'closed') isPinned = false;
+  });
+  const explain = (sentence: string) => {
+    bubble.textContent = sentence;
+  };
+  return { root, button, explain };
+}
+
+/** A word, or a number, in a text. */
+export function term(sentence: string, ...content: readonly Child[]): HTMLElement {
+  const { root, explain } = createExplained('term', ...content);
+  explain(sentence);
+  return root;
+}
+
+/** Below the button, or above it where the window ends; it scrolls with the page. */
+function place(bubble: HTMLElement, { left, top, bottom }: DOMRect): void {
+  const { offsetWidth, offsetHeight, style } = bubble;
+  const { clientWidth, clientHeight } = document.documentElement;
+  const isBelow = bottom + offsetHeight <= clientHeight || top < offsetHeight;
+  const within = Math.max(margin, Math.min(left, clientWidth - offsetWidth - margin));
+  style.left = `${within + scrollX}px`;
+  style.top = `${(isBelow ? bottom : top - offsetHeight) + scrollY}px`;
+}

@@ -1,0 +1,189 @@
+/** The scores of a report: each on a line from 0 to 1, with its interval and the explanation of its scale. */
+import { type Child, element, percent } from '../dom.ts';
+import { createExplained } from './explained.ts';
+import { score } from './format.ts';
+import type { Cognitive, CognitiveSignals, EmotionSignals } from './report.ts';
+
+export type ScoreName = 'valence' | 'arousal' | IndexName | 'clarity';
+export type IndexName = 'cognitive_load' | 'processing';
+
+export type Score = {
+  readonly name: ScoreName;
+  readonly value: number;
+  readonly interval: readonly [number, number];
+  /** Drawn hollow. */
+  readonly isUncertain: boolean;
+  /** The reference of an index: its score, and its name. */
+  readonly origin: { readonly at: number; readonly of: string } | null;
+};
+
+type Meaning = {
+  readonly title: string;
+  /** Words for 0 and 1. */
+  readonly ends: readonly [string, string];
+  readonly scale: string;
+};
+
+export const meanings: Readonly<Record<ScoreName, Meaning>> = {
+  valence: {
+    title: 'Valence',
+    ends: ['negative', 'positive'],
+    scale: 'How positive the voice sounds to listeners: 0 is negative, 1 is positive.',
+  },
+  arousal: {
+    title: 'Arousal',
+    ends: ['calm', 'excited'],
+    scale: 'How activated the voice sounds to listeners: 0 is calm or subdued, 1 is excited or agitated.',
+  },
+  cognitive_load: {
+    title: 'Cognitive load',
+    ends: ['little effort', 'great effort'],
+    scale:
+      'An index of pauses: 0 is few pauses and little effort, 1 is many pauses and great effort. It is no clinical measure.',
+  },
+  clarity: {
+    title: 'Clarity',
+    ends: ['hard to follow', 'clear'],
+    scale:
+      'How experts would rate the fluency, predicted from read English: 0 is hard to follow, 1 is clear.',
+  },
+  processing: {
+    title: 'Processing',
+    ends: ['laboured', 'fluent'],
+    scale:
+      'An index of planning: 0 is short stretches of speech with many pauses, 1 is long ones with few. It is no clinical measure.',
+  },
+};
+
+/** Below this confidence the cognitive scores are uncertain. */
+const minConfidence = 0.25;
+
+export function isUncertain({ confidence }: CognitiveSignals): boolean {
+  return confidence < minConfidence;
+}
+
+/** The reference of the indices; null in a live session. */
+type Comparison = Pick<Cognitive, 'reference' | 'relative' | 'warnings'> | null;
+
+/** The scores of the available signals. */
+export function scoresOf(
+  emotion: EmotionSignals | null,
+  cognitive: CognitiveSignals | null,
+  comparison: Comparison,
+): Score[] {
+  return [
+    ...(emotion === null ? [] : affectScores(emotion)),
+    ...(cognitive === null ? [] : cognitiveScores(cognitive, comparison)),
+  ];
+}
+
+function affectScores({ valence, arousal, intervals }: EmotionSignals): Score[] {
+  const certain = { isUncertain: false, origin: null };
+  return [
+    { name: 'valence', value: valence, interval: intervals.valence, ...certain },
+    { name: 'arousal', value: arousal, interval: intervals.arousal, ...certain },
+  ];
+}
+
+function cognitiveScores(signals: CognitiveSignals, comparison: Comparison): Score[] {
+  const unsure = isUncertain(signals);
+  const isShort = comparison?.warnings.includes('insufficient_speech_cognitive') ?? false;
+  const origin = comparison && {
+    at: comparison.reference,
+    of: comparison.relative ? 'the baseline' : 'the reference recordings',
+  };
+  const { cognitive_load, clarity, processing, intervals } = signals;
+  const index = { isUncertain: unsure || isShort, origin };
+  return [
+    { name: 'cognitive_load', value: cognitive_load, interval: intervals.cognitive_load, ...index },
+    { name: 'clarity', value: clarity, interval: intervals.clarity, isUncertain: unsure, origin: null },
+    { name: 'processing', value: processing, interval: intervals.processing, ...index },
+  ];
+}
+
+type Scores = {
+  readonly root: HTMLElement;
+  /** Replaces numbers and explanations; a button keeps the focus. */
+  show(scores: readonly Score[]): void;
+};
+
+export function createScores(): Scores {
+  const root = element('ul', { class: 'scores', 'aria-label': 'Scores with their 80 % intervals' });
+  const tiles = new Map<ScoreName, (shown: Score) => void>();
+  return {
+    root,
+    show: (scores) => {
+      for (const one of scores) {
+        const show = tiles.get(one.name) ?? addTile(root, one.name);
+        tiles.set(one.name, show);
+        show(one);
+      }
+    },
+  };
+}
+
+function addTile(list: HTMLElement, name: ScoreName): (shown: Score) => void {
+  const { root, button, explain } = createExplained(`score ${name}`);
+  list.append(element('li', {}, root));
+  return (shown) => {
+    const [low, high] = shown.interval;
+    const unsure = shown.isUncertain ? element('span', { class: 'score-unsure' }, 'uncertain, ') : null;
+    button.classList.toggle('uncertain', shown.isUncertain);
+    button.replaceChildren(
+      ...head(name, score(shown.value)),
+      createLine([shown], shown.origin?.at ?? null),
+      createEnds(name),
+      element(
+        'span',
+        { class: 'score-range number' },
+        hidden('80 % interval '),
+        unsure,
+        `${score(low)} to ${score(high)}`,
+      ),
+    );
+    explain(explanation(shown));
+  };
+}
+
+export function head(name: ScoreName, value: string): HTMLElement[] {
+  return [
+    element('span', { class: 'score-name' }, meanings[name].title),
+    element('strong', { class: 'score-value number' }, value),
+  ];
+}
+
+export function hidden(text: string): HTMLElement {
+  return element('span', { class: 'visually-hidden' }, text);
+}
+
+export function createEnds(name: ScoreName): HTMLElement {
+  const ends = meanings[name].ends.map((end) => element('span', {}, end));
+  return element('span', { class: 'score-ends', 'aria-hidden': 'true' }, ...ends);
+}
+
+function explanation({ name, interval: [low, high], isUncertain, origin }: Score): string {
+  const from = origin && `The tick at ${score(origin.at)} marks ${origin.of}.`;
+  const band = `The band from ${score(low)} to ${score(high)} is the 80 % interval: the wider, the less certain.`;
+  const unsure = isUncertain ? 'Drawn hollow: too uncertain to rely on.' : null;
+  return [meanings[name].scale, from, band, unsure].filter((part) => part !== null).join(' ');
+}
+
+/** @param origin position of a tick, or null */
+export function createLine(
+  marks: readonly Pick<Score, 'value' | 'interval' | 'isUncertain'>[],
+  origin: number | null,
+): HTMLElement {
+  const drawn = marks.flatMap(({ value, interval: [low, high], isUncertain }): Child[] => {
+    const band = at('score-band', low);
+    band.style.width = percent(high - low);
+    return [band, at(isUncertain ? 'score-point hollow' : 'score-point', value)];
+  });
+  const tick = origin === null ? null : at('score-origin', origin);
+  return element('span', { class: 'score-line', 'aria-hidden': 'true' }, ...drawn, tick);
+}
+
+function at(kind: string, place: number): HTMLElement {
+  const made = element('span', { class: kind });
+  made.style.left = percent(place);
+  return made;
+}
