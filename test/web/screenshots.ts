@@ -1,18 +1,23 @@
-/** `npm run screenshots`: the pages in every state and both themes, as pictures in build/screenshots. */
+/**
+ * `npm run screenshots`: the pages in every state and both themes, as pictures in build/screenshots. With `--documents`: the pictures of
+ * the documents, in docs/pictures.
+ */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { requireFile, requireNames, runScript } from '../../scripts/run-script.ts';
-import { executablePath, openChromium, visit } from '../support/chromium.ts';
+import { executablePath, microphone, openChromium, visit } from '../support/chromium.ts';
 import { chooseFile, pasteToken, resultsOf, signUp } from '../support/playground.ts';
-import { callOf, lecture } from '../support/recordings.ts';
-import { requireBuild, startServer } from '../support/server.ts';
+import { callOf, interview, lecture, poor } from '../support/recordings.ts';
+import { requireBuild, type Server, startServer } from '../support/server.ts';
 
 const folder = 'build/screenshots';
 const desktop = { width: 1440, height: 900 };
 const phone = { width: 390, height: 844 };
+const document = { width: 1100, height: 860 };
+const sample = 'examples/sample.wav';
 
 type State = {
   readonly name: string;
@@ -27,12 +32,21 @@ const report = (name: string, bytes: () => Uint8Array) => async (page: Page) => 
   await resultsOf(page, name);
 };
 
+const showExample = (page: Page) =>
+  page.getByRole('region', { name: 'Example' }).locator('.waveform').waitFor();
+
+const showLive = async (page: Page) => {
+  await pasteToken(page);
+  await page.getByRole('button', { name: 'Live' }).click();
+  await page.locator('.utterance[data-emotion]').nth(3).waitFor();
+};
+
 const states: readonly State[] = [
-  { name: 'first-view' },
+  { name: 'first-view', reach: showExample },
   {
     name: 'waiting-for-log-in',
     reach: async (page) => {
-      await chooseFile(page, 'sample.wav', readFileSync('examples/sample.wav'));
+      await chooseFile(page, 'sample.wav', readFileSync(sample));
       await page.getByText('sample.wav is ready').waitFor();
     },
   },
@@ -43,10 +57,22 @@ const states: readonly State[] = [
     reach: (page, theme) => signUp(page, `${theme}@example.org`),
   },
   { name: 'trust', path: '/trust' },
-  { name: 'report-of-seconds', reach: report('sample.wav', () => readFileSync('examples/sample.wav')) },
+  { name: 'report-of-seconds', reach: report('sample.wav', () => readFileSync(sample)) },
   { name: 'report-of-a-minute', reach: report('minute.wav', () => lecture(60)) },
   { name: 'report-of-a-call', reach: report('call.wav', () => callOf(31)) },
   { name: 'report-of-minutes', reach: report('minutes.wav', () => lecture(600)) },
+  { name: 'report-of-two-channels', reach: report('interview.wav', interview) },
+  { name: 'report-with-warnings', reach: report('poor.wav', poor) },
+  {
+    name: 'comparison',
+    reach: async (page) => {
+      await report('sample.wav', () => readFileSync(sample))(page);
+      await page.getByRole('button', { name: 'Compare with the next recording' }).click();
+      await chooseFile(page, 'call.wav', callOf(31));
+      await page.locator('.comparison').waitFor();
+    },
+  },
+  { name: 'live', reach: showLive },
   { name: 'no-speech', reach: report('silence.wav', () => wavFile(new Float32Array(32_000))) },
   {
     name: 'error',
@@ -62,35 +88,67 @@ const states: readonly State[] = [
     path: '/docs',
     reach: (page) => page.locator('.opblock').first().waitFor(),
   },
-  { name: 'phone-first-view', viewport: phone },
+  { name: 'phone-first-view', viewport: phone, reach: showExample },
   { name: 'phone-report', viewport: phone, reach: report('minute.wav', () => lecture(60)) },
   { name: 'phone-report-of-a-call', viewport: phone, reach: report('call.wav', () => callOf(31)) },
+  { name: 'phone-report-with-warnings', viewport: phone, reach: report('poor.wav', poor) },
 ];
 
+const scope = { teardown: (close: () => unknown) => closers.push(close) };
+const closers: (() => unknown)[] = [];
+
+/** A tab in which nothing moves any more. */
+async function settle(
+  browser: Browser,
+  { url }: Server,
+  state: State,
+  theme: 'light' | 'dark',
+): Promise<Page> {
+  const { path = '/', viewport = desktop, reach } = state;
+  const { page } = await visit(scope, browser, url + path, { viewport, colorScheme: theme });
+  await reach?.(page, theme);
+  await page.waitForTimeout(800);
+  return page;
+}
+
+async function drawStates(browser: Browser, server: Server, names: readonly string[]): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  for (const state of states) {
+    if (names.length > 0 && !names.includes(state.name)) continue;
+    for (const theme of ['light', 'dark'] as const) {
+      const page = await settle(browser, server, state, theme);
+      await page.screenshot({ path: `${folder}/${state.name}-${theme}.png` });
+      await page.screenshot({ path: `${folder}/${state.name}-${theme}-whole.png`, fullPage: true });
+      await page.context().close();
+    }
+  }
+}
+
+async function drawDocuments(browser: Browser, server: Server): Promise<void> {
+  for (const [name, reach] of [
+    ['playground', showExample],
+    ['live', showLive],
+  ] as const) {
+    const page = await settle(browser, server, { name, viewport: document, reach }, 'light');
+    await page.screenshot({ path: `docs/pictures/${name}.png` });
+    await page.context().close();
+  }
+}
+
 await runScript(async () => {
-  const { positionals } = parseArgs({ allowPositionals: true });
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { documents: { type: 'boolean', default: false } },
+  });
   requireNames(
     states.map(({ name }) => name),
     positionals,
   );
   requireFile(executablePath, 'install the Debian package chromium');
   requireBuild();
-  const closers: (() => unknown)[] = [];
-  const scope = { teardown: (close: () => unknown) => closers.push(close) };
   const server = await startServer(scope, { UNDERTONE_SIGNUP: 'open' });
-  const browser = await openChromium();
-  mkdirSync(folder, { recursive: true });
-  for (const { name, path = '/', viewport = desktop, reach } of states) {
-    if (positionals.length > 0 && !positionals.includes(name)) continue;
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const { page } = await visit(scope, browser, server.url + path, { viewport, colorScheme });
-      await reach?.(page, colorScheme);
-      await page.waitForTimeout(800);
-      await page.screenshot({ path: `${folder}/${name}-${colorScheme}.png` });
-      await page.screenshot({ path: `${folder}/${name}-${colorScheme}-whole.png`, fullPage: true });
-      await page.context().close();
-    }
-  }
+  const browser = await openChromium(...microphone(sample));
+  await (values.documents ? drawDocuments(browser, server) : drawStates(browser, server, positionals));
   await browser.close();
   for (const close of closers.reverse()) await close();
 });
