@@ -17,7 +17,7 @@ export const version: string = packageRequire('../../package.json').version;
 export const builtAddon = fromRoot('build/Release/undertone.node');
 
 /** Folders below models/: the default, a small one, and one of permissively licensed recordings. */
-export const modelSets: readonly string[] = ['standard', 'fast', 'open'];
+export const modelSets: readonly string[] = ['standard', 'large', 'fast', 'open'];
 export const shippedModels = fromRoot('models/standard');
 /** Recordings that are scored wrongly. */
 export const failuresFolder = fromRoot('models/failures');
