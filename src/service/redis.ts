@@ -6,7 +6,9 @@ type Options = Omit<RedisOptions, 'replyMapping'>;
 export type { Redis } from 'ioredis';
 
 /** Redis persists data. */
-export class PersistenceError extends Error {}
+export class PersistenceError extends Error {
+  override readonly name = 'PersistenceError';
+}
 
 const connectMs = 5000;
 const timeoutMs = 3000;

@@ -32,10 +32,11 @@ type Worker<Thread, Task> = {
 
 /** Minimum length of a time slice, but for a task that ends: most recordings of 10 s need only one. */
 const timeSliceMs = 50;
-/** Bounds the memory of paused tasks. */
+/** Tasks that a worker has started at most, without jobs and steps, and jobs: bounds the memory of paused tasks. */
 const maxStarted = 4;
+const maxStartedJobs = 2;
 /** A step runs beside them. */
-export const maxTasksPerThread = maxStarted + 1;
+export const maxTasksPerThread = maxStarted + maxStartedJobs + 1;
 
 export function createScheduler<Thread extends { ready(): number }, Task extends Schedulable>(options: {
   readonly threads: readonly Thread[];
@@ -53,6 +54,8 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
   let timer: NodeJS.Timeout | undefined;
   const running = () => workers.filter((worker) => worker.running !== null).length;
   const isIdle = (worker: Own) => worker.running === null && worker.thread.ready() > 0;
+  /** A job pauses for other tasks. */
+  const isFree = (worker: Own) => worker.running?.kind === 'job' || isIdle(worker);
 
   function update(): void {
     for (const worker of workers) charge(worker);
@@ -71,10 +74,14 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
   function requestEnd(worker: Own): number {
     const { running: task, startedAt } = worker;
     if (task === null) return 0;
-    const isContested = queues.isContested(task, startedOf(worker));
-    const left = Math.max(0, startedAt + timeSliceMs - performance.now());
-    requestPause(task.pauseFlag, isContested && left === 0);
-    return isContested ? left : 0;
+    const slice = queues.sliceOf(task, startedOf(worker));
+    if (slice === null) {
+      requestPause(task.pauseFlag, false);
+      return 0;
+    }
+    const left = Math.max(0, startedAt + slice - performance.now());
+    requestPause(task.pauseFlag, left === 0);
+    return left;
   }
 
   function charge(worker: Own): void {
@@ -110,7 +117,8 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
   return {
     uploads: queues.uploads,
     update,
-    idle: () => workers.some(isIdle),
+    /** Whether a worker is idle, or runs a job. */
+    idle: () => workers.some(isFree),
     add(task: Task): void {
       queues.add(task);
       update();
@@ -139,22 +147,25 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
   };
 }
 
-function startedOf<Task>({ paused, started }: Worker<unknown, Task>): Started<Task> {
-  return { paused, isFull: started.size >= maxStarted };
+function startedOf<Task extends Schedulable>({ paused, started }: Worker<unknown, Task>): Started<Task> {
+  const jobs = [...started].filter(({ kind }) => kind === 'job').length;
+  return { paused, isFull: started.size - jobs >= maxStarted, hasMaxJobs: jobs >= maxStartedJobs };
 }
 
 // The tasks that wait for a worker. Accounts share the workers by the time that their tasks run, not by their number.
 
-/** Uploads are bounded. Steps and reports of live sessions are never refused. */
-export type TaskKind = 'upload' | 'step' | 'report';
+/** Uploads are bounded. Steps and reports of live sessions, and jobs, are never refused. Jobs run while nothing else waits. */
+export type TaskKind = 'upload' | 'step' | 'report' | 'job';
 
 type Waiting = { readonly account: string; readonly kind: TaskKind };
 
 /** The tasks that a worker has started and paused. */
 type Started<Task> = {
   readonly paused: ReadonlySet<Task>;
-  /** The worker starts no further task but steps. */
+  /** The worker starts no further task but steps and jobs. */
   readonly isFull: boolean;
+  /** The worker starts no further job. */
+  readonly hasMaxJobs: boolean;
 };
 
 /** Steps that run before a waiting task of another kind. */
@@ -165,16 +176,25 @@ export function createTaskQueues<Task extends Waiting>(uploadCapacity: number) {
     upload: createFairQueue<Task>(uploadCapacity),
     step: createFairQueue<Task>(Number.POSITIVE_INFINITY),
     report: createFairQueue<Task>(Number.POSITIVE_INFINITY),
+    job: createFairQueue<Task>(Number.POSITIVE_INFINITY),
   };
   const times = createWorkerTimes();
   let stepsInRow = 0;
 
-  /** The task of the account with the least time. The order within an account: paused tasks, reports, uploads. */
-  function choose({ paused, isFull }: Started<Task>): Task | null {
-    const candidates = new Map<string, Task>();
-    for (const queue of isFull ? [] : [queues.upload, queues.report])
-      for (const task of queue.heads()) candidates.set(task.account, task);
-    for (const task of paused) candidates.set(task.account, task);
+  const isJob = ({ kind }: Task) => kind === 'job';
+  /** Uploads and reports, and jobs, that could run. The order within an account: uploads, reports, paused tasks. */
+  const requestsOf = ({ paused, isFull }: Started<Task>) => [
+    ...(isFull ? [] : [...queues.upload.heads(), ...queues.report.heads()]),
+    ...[...paused].filter((task) => !isJob(task)),
+  ];
+  const jobsOf = ({ paused, hasMaxJobs }: Started<Task>) => [
+    ...(hasMaxJobs ? [] : queues.job.heads()),
+    ...[...paused].filter(isJob),
+  ];
+
+  /** The last task of the account with the least time. */
+  function leastOf(tasks: readonly Task[]): Task | null {
+    const candidates = new Map(tasks.map((task) => [task.account, task]));
     let chosen: Task | null = null;
     for (const task of candidates.values())
       if (chosen === null || times.of(task.account) < times.of(chosen.account)) chosen = task;
@@ -202,20 +222,21 @@ export function createTaskQueues<Task extends Waiting>(uploadCapacity: number) {
     /** Removes and returns the next task of a worker, or returns one of its paused tasks: a step, or the chosen task. */
     next(started: Started<Task>): Task | null {
       const isStepNext = queues.step.size() > 0 && stepsInRow < maxStepsInRow;
-      const other = isStepNext ? null : choose(started);
+      const other = isStepNext ? null : (leastOf(requestsOf(started)) ?? leastOf(jobsOf(started)));
       const task = other ?? queues.step.next();
       if (task === null) return null;
       stepsInRow = task.kind === 'step' ? stepsInRow + 1 : 0;
       if (other !== null) remove(other);
       return task;
     },
-    /** Whether a step, or a task of another account, could run in place of this one. */
-    isContested({ account, kind }: Task, { paused, isFull }: Started<Task>): boolean {
-      if (kind === 'step') return false;
-      const isOther = (name: string) => name !== account;
-      if (queues.step.size() > 0 || [...paused].some((task) => isOther(task.account))) return true;
-      const waiting = [...queues.upload.heads(), ...queues.report.heads()];
-      return !isFull && waiting.some((task) => isOther(task.account));
+    /** ms after which a step, or a task of another account, runs in place of this one; null: none waits. */
+    sliceOf(task: Task, started: Started<Task>): number | null {
+      if (task.kind === 'step') return null;
+      const requests = requestsOf(started);
+      if (isJob(task) && queues.step.size() + requests.length > 0) return 0;
+      const others = isJob(task) ? jobsOf(started) : requests;
+      const isContested = queues.step.size() > 0 || others.some(({ account }) => account !== task.account);
+      return isContested ? timeSliceMs : null;
     },
   };
 }

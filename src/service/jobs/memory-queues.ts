@@ -1,0 +1,230 @@
+/** Queues and recordings of jobs in the memory of the service, which works on them itself. A restart loses what waits. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JobSettings } from '../config.ts';
+import { ServiceError } from '../errors.ts';
+import { createFairBudget, createFairQueue, type Reservation } from '../fair-share.ts';
+import type { RecordingName } from '../form.ts';
+import type { JobProgress } from './job-store.ts';
+import {
+  analysisAttempts,
+  type Attempts,
+  callbackAttempts,
+  type JobQueue,
+  type NewEntry,
+  PutBack,
+  type QueueJob,
+  type Queues,
+  turnDelayMs,
+  UnprocessableError,
+  type WorkOptions,
+} from './queues.ts';
+import { uploadExpirySeconds, type UploadStore } from './upload-store.ts';
+
+export function createMemoryQueues(): Queues {
+  const registered = { worker: 0, service: 0 };
+  return {
+    analyses: createMemoryQueue(analysisAttempts),
+    long: createMemoryQueue(analysisAttempts),
+    callbacks: createMemoryQueue(callbackAttempts),
+    register: (kind) => {
+      registered[kind]++;
+      return async () => void registered[kind]--;
+    },
+    countWorkers: async (kind) => registered[kind],
+    openedAt: Date.now(),
+    close: async () => {},
+  };
+}
+
+type Entry = NewEntry & {
+  state: 'waiting' | 'delayed' | 'running';
+  progress: JobProgress | null;
+  failedAttempts: number;
+  /** How often it returned to the queue. */
+  returns: number;
+};
+
+/** Owners take turns. */
+function createMemoryQueue({ attempts, firstDelayMs }: Attempts): JobQueue {
+  const entries = new Map<string, Entry>();
+  const waiting = createFairQueue<Entry>(Number.POSITIVE_INFINITY);
+  /** Before `waiting`. */
+  const first: Entry[] = [];
+  const delays = new AbortController();
+  let worker: { readonly options: WorkOptions; concurrency: number; closed: boolean } | null = null;
+  let running = 0;
+  let onIdle = () => {};
+
+  function start(): void {
+    while (worker !== null && !worker.closed && running < worker.concurrency) {
+      const entry = first.shift() ?? waiting.next();
+      if (entry === null) return;
+      entry.state = 'running';
+      running++;
+      void run(entry, worker.options).finally(() => {
+        running--;
+        if (running === 0) onIdle();
+        start();
+      });
+    }
+  }
+
+  async function run(entry: Entry, { process, onFailed }: WorkOptions): Promise<void> {
+    const job = jobOf(entry);
+    try {
+      await process(job);
+      entries.delete(entry.id);
+    } catch (error) {
+      if (error instanceof PutBack) return putBack(entry, error.place);
+      entry.failedAttempts++;
+      const isOver = error instanceof UnprocessableError || entry.failedAttempts >= attempts;
+      if (isOver) entries.delete(entry.id);
+      else void delay(entry, firstDelayMs * 2 ** (entry.failedAttempts - 1)).catch(() => {});
+      onFailed(job, error as Error, isOver);
+    }
+  }
+
+  const jobOf = (entry: Entry): QueueJob => ({
+    id: entry.id,
+    payload: entry.payload,
+    createdAt: entry.createdAt,
+    failedAttempts: entry.failedAttempts,
+    isLastAttempt: entry.failedAttempts + 1 >= attempts,
+    reportProgress: (progress) => {
+      entry.progress = progress;
+    },
+  });
+
+  function putBack(entry: Entry, place: PutBack['place']): void {
+    if (place !== 'first') {
+      const ms = 'delayMs' in place ? place.delayMs : turnDelayMs(entry.returns++);
+      return void delay(entry, ms).catch(() => {});
+    }
+    entry.state = 'waiting';
+    first.push(entry);
+  }
+
+  async function delay(entry: Entry, ms: number): Promise<void> {
+    entry.state = 'delayed';
+    await sleep(ms, null, { signal: delays.signal });
+    if (entries.get(entry.id) === entry) enqueue(entry);
+  }
+
+  function enqueue(entry: Entry): void {
+    entry.state = 'waiting';
+    waiting.add(entry.owner, entry);
+    start();
+  }
+
+  const waitingEntries = () => [...entries.values()].filter(({ state }) => state !== 'running');
+  return {
+    async add(added) {
+      if (entries.has(added.id)) return;
+      const entry: Entry = { ...added, state: 'waiting', progress: null, failedAttempts: 0, returns: 0 };
+      entries.set(entry.id, entry);
+      enqueue(entry);
+    },
+    async find(id) {
+      const entry = entries.get(id);
+      return entry === undefined
+        ? null
+        : { ...entry, status: entry.state === 'running' ? 'running' : 'waiting' };
+    },
+    async remove(id) {
+      const entry = entries.get(id);
+      if (entry?.state === 'running') return false;
+      if (entry !== undefined && !waiting.remove(entry.owner, entry)) {
+        const at = first.indexOf(entry);
+        if (at >= 0) first.splice(at, 1);
+      }
+      entries.delete(id);
+      return true;
+    },
+    countWaiting: async (owner) => waitingEntries().filter((entry) => entry.owner === owner).length,
+    async count() {
+      const all = waitingEntries();
+      const oldestAt = all.length === 0 ? null : Math.min(...all.map(({ createdAt }) => createdAt));
+      return { waiting: all.length, running, oldestAt };
+    },
+    work(options) {
+      const own = { options, concurrency: options.concurrency, closed: false };
+      worker = own;
+      start();
+      return {
+        resize(concurrency) {
+          own.concurrency = concurrency;
+          start();
+        },
+        async close() {
+          own.closed = true;
+          delays.abort();
+          if (running > 0) await new Promise<void>((resolve) => (onIdle = resolve));
+        },
+      };
+    },
+  };
+}
+
+// Recordings that wait. They are as safe here as those of requests, so nothing is encrypted.
+
+type Upload = {
+  readonly parts: Map<RecordingName, Uint8Array[]>;
+  readonly memory: Reservation;
+  expiry: NodeJS.Timeout;
+};
+
+/** @throws ServiceError `overloaded` from `append` above the owner's share of `bufferBytes` */
+export function createMemoryUploads(
+  settings: Pick<JobSettings, 'audioSeconds' | 'uploadSeconds' | 'bufferBytes'>,
+): UploadStore {
+  const uploads = new Map<string, Upload>();
+  const budget = createFairBudget(settings.bufferBytes);
+  const expireAfter = (id: string, seconds: number) => setTimeout(() => remove(id), 1000 * seconds).unref();
+
+  function remove(id: string): void {
+    const upload = uploads.get(id);
+    if (upload === undefined) return;
+    uploads.delete(id);
+    clearTimeout(upload.expiry);
+    upload.memory.release();
+  }
+
+  function open(id: string, owner: string): Upload {
+    const opened = {
+      parts: new Map<RecordingName, Uint8Array[]>(),
+      memory: budget.open([owner]),
+      expiry: expireAfter(id, uploadExpirySeconds(settings)),
+    };
+    uploads.set(id, opened);
+    return opened;
+  }
+
+  return {
+    async append(id, part, _index, bytes, owner = '') {
+      const upload = uploads.get(id) ?? open(id, owner);
+      if (!upload.memory.add(bytes.length)) {
+        remove(id);
+        const message = 'The recordings of waiting jobs fill the memory: UNDERTONE_JOB_BUFFER_BYTES sets the limit';
+        throw new ServiceError('overloaded', message, { retryAfterSeconds: 5 });
+      }
+      const chunks = upload.parts.get(part) ?? [];
+      chunks.push(bytes);
+      upload.parts.set(part, chunks);
+    },
+    async keep(id) {
+      const upload = uploads.get(id);
+      if (upload === undefined) return false;
+      clearTimeout(upload.expiry);
+      upload.expiry = expireAfter(id, settings.audioSeconds);
+      return true;
+    },
+    async read(id, part) {
+      const chunks = uploads.get(id)?.parts.get(part);
+      // A copy: a thread gets it, and a further attempt may follow.
+      return chunks === undefined ? null : new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
+    },
+    async delete(id) {
+      remove(id);
+    },
+  };
+}
