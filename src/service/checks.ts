@@ -102,7 +102,8 @@ async function checkRedis(config: Config): Promise<CheckResult> {
     if (jobs.workers > 0) return ok('reachable, without persistence');
     const { createCipher } = await import('./jobs/payload.ts');
     const { openQueues } = await import('./jobs/redis-queues.ts');
-    const secret = config.secret ?? (await (await import('./auth/secret.ts')).loadOrCreateSecret(config.dataDir));
+    const secret =
+      config.secret ?? (await (await import('./auth/secret.ts')).loadOrCreateSecret(config.dataDir));
     const queues = openQueues(redis, createCipher(secret));
     const workers = await queues.countWorkers('worker');
     await queues.close();

@@ -92,7 +92,8 @@ export async function openService({
   const rateLimiters = await openRateLimiters(config, secret, logger);
   const accounts = openAccounts({ config, database, tokens, usage, secret, rateLimiters });
   const jobs = await openJobQueue(config, database, secret, logger);
-  const ownWorker = jobs && (await openWorker(jobs, { config, pool, database, secret, usage, receiptKeys, logger }));
+  const ownWorker =
+    jobs && (await openWorker(jobs, { config, pool, database, secret, usage, receiptKeys, logger }));
   const pages = await readPages(pagesFolder);
   const traceExport = await openTraces(config);
   const collaborators = { config, pool, tokens, usage, lifecycle, metrics, manifests, logger, rateLimiters };
@@ -205,8 +206,16 @@ async function openWorker(
   const start = async () => {
     await pool.started;
     const source =
-      redisUrl === null ? { ...jobs, close: async () => {} } : await openRedisSource(redisUrl, cipher, config);
-    return startJobWorker({ ...collaborators, kind: 'service', source, cipher, concurrency: settings.workers });
+      redisUrl === null
+        ? { ...jobs, close: async () => {} }
+        : await openRedisSource(redisUrl, cipher, config);
+    return startJobWorker({
+      ...collaborators,
+      kind: 'service',
+      source,
+      cipher,
+      concurrency: settings.workers,
+    });
   };
   return openOwnWorker({ queues: jobs.queues, start: settings.workers > 0 ? start : null, logger });
 }

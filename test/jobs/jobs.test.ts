@@ -13,13 +13,12 @@ import { type JobReply, jobOf, startJobStack } from '../support/jobs.ts';
 import { listen } from '../support/listening.ts';
 import { sharedReceiptKeys } from '../support/receipt-keys.ts';
 import { useRedis } from '../support/redis.ts';
-import { makeToken, spawnServer, startServer } from '../support/server.ts';
+import { makeToken, spawnServer } from '../support/server.ts';
 import { until } from '../support/wait.ts';
 import { startWorker } from '../support/worker.ts';
 
 const recording = wavFile(syntheticSignal(1, 8));
 const audio = { name: 'audio', bytes: recording, type: 'audio/wav' } as const;
-
 
 test.serial(
   'a job is encrypted in Redis, gets the report of /v1/analyze, and leaves nothing behind',

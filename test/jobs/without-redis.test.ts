@@ -142,27 +142,34 @@ test.serial('a restart loses what waits: GET says so, and its key is free', asyn
   t.not(JSON.parse((await list(again.port)).body).jobs[0].id, lost);
 });
 
-test.serial('recordings above the share of the memory are refused, and nothing of them is kept', async (t) => {
-  const server = await startServer(t, {
-    UNDERTONE_WORKERS: '1',
-    UNDERTONE_JOB_BUFFER_BYTES: String(1.5 * recording.length),
-  });
-  const client = clientOf(server);
-  const large = { name: 'audio', bytes: Buffer.concat([recording, Buffer.alloc(recording.length)]) };
-  const refused = await client.post([large]);
-  t.is(refused.status, 503, refused.body);
-  t.is(JSON.parse(refused.body).code, 'overloaded');
-  t.regex(refused.body, /UNDERTONE_JOB_BUFFER_BYTES/);
-  for (let count = 0; count < 3; count++) {
-    const { id } = jobOf(await client.post([audio]));
-    t.is((await client.ended(id)).status, 'done');
-  }
-});
+test.serial(
+  'recordings above the share of the memory are refused, and nothing of them is kept',
+  async (t) => {
+    const server = await startServer(t, {
+      UNDERTONE_WORKERS: '1',
+      UNDERTONE_JOB_BUFFER_BYTES: String(1.5 * recording.length),
+    });
+    const client = clientOf(server);
+    const large = { name: 'audio', bytes: Buffer.concat([recording, Buffer.alloc(recording.length)]) };
+    const refused = await client.post([large]);
+    t.is(refused.status, 503, refused.body);
+    t.is(JSON.parse(refused.body).code, 'overloaded');
+    t.regex(refused.body, /UNDERTONE_JOB_BUFFER_BYTES/);
+    for (let count = 0; count < 3; count++) {
+      const { id } = jobOf(await client.post([audio]));
+      t.is((await client.ended(id)).status, 'done');
+    }
+  },
+);
 
 test.serial('a service that takes no jobs itself needs Redis for them', async (t) => {
   const server = await startServer(t, { UNDERTONE_JOB_WORKERS: '0' });
   const client = clientOf(server);
-  for (const reply of [await client.post([audio]), await client.show('job_x'), await client.remove('job_x')]) {
+  for (const reply of [
+    await client.post([audio]),
+    await client.show('job_x'),
+    await client.remove('job_x'),
+  ]) {
     t.is(reply.status, 501, reply.body);
     t.is(JSON.parse(reply.body).code, 'not_configured');
     t.regex(reply.body, /UNDERTONE_REDIS_URL/);

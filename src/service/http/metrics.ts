@@ -219,7 +219,11 @@ function addJobGauges(registers: Registry[], readStats: () => Promise<JobStats>,
   gauge('undertone_jobs_waiting', 'Jobs that wait for a worker; NaN while Redis is unreachable', 'waiting');
   gauge('undertone_jobs_running', 'Jobs on a worker, on any host', 'running');
   gauge('undertone_jobs_oldest_seconds', 'Waiting time of the next job in the queue', 'oldest');
-  gauge('undertone_job_workers', 'Processes that take jobs: workers, and services that do so themselves', 'workers');
+  gauge(
+    'undertone_job_workers',
+    'Processes that take jobs: workers, and services that do so themselves',
+    'workers',
+  );
 }
 
 // GET /metrics.

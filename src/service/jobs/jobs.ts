@@ -24,6 +24,7 @@ import {
   type JobSummary,
   type StoredJob,
 } from './job-store.ts';
+import { createMemoryQueues, createMemoryUploads } from './memory-queues.ts';
 import {
   type Cipher,
   createCipher,
@@ -34,7 +35,6 @@ import {
   encryptPayload,
   type Payload,
 } from './payload.ts';
-import { createMemoryQueues, createMemoryUploads } from './memory-queues.ts';
 import { countWaiting, findQueued, type JobStats, type Queues, readStats } from './queues.ts';
 import type { RedisAccess } from './redis-uploads.ts';
 import type { UploadStore } from './upload-store.ts';

@@ -6,8 +6,8 @@ import { createFairBudget, createFairQueue, type Reservation } from '../fair-sha
 import type { RecordingName } from '../form.ts';
 import type { JobProgress } from './job-store.ts';
 import {
-  analysisAttempts,
   type Attempts,
+  analysisAttempts,
   callbackAttempts,
   type JobQueue,
   type NewEntry,
@@ -18,7 +18,7 @@ import {
   UnprocessableError,
   type WorkOptions,
 } from './queues.ts';
-import { uploadExpirySeconds, type UploadStore } from './upload-store.ts';
+import { type UploadStore, uploadExpirySeconds } from './upload-store.ts';
 
 export function createMemoryQueues(): Queues {
   const registered = { worker: 0, service: 0 };
@@ -48,8 +48,8 @@ type Entry = NewEntry & {
 function createMemoryQueue({ attempts, firstDelayMs }: Attempts): JobQueue {
   const entries = new Map<string, Entry>();
   const waiting = createFairQueue<Entry>(Number.POSITIVE_INFINITY);
-  /** Before `waiting`. */
-  const first: Entry[] = [];
+  /** Precede `waiting`. */
+  const first = createFairQueue<Entry>(Number.POSITIVE_INFINITY);
   const delays = new AbortController();
   let worker: { readonly options: WorkOptions; concurrency: number; closed: boolean } | null = null;
   let running = 0;
@@ -57,7 +57,7 @@ function createMemoryQueue({ attempts, firstDelayMs }: Attempts): JobQueue {
 
   function start(): void {
     while (worker !== null && !worker.closed && running < worker.concurrency) {
-      const entry = first.shift() ?? waiting.next();
+      const entry = first.next() ?? waiting.next();
       if (entry === null) return;
       entry.state = 'running';
       running++;
@@ -70,7 +70,7 @@ function createMemoryQueue({ attempts, firstDelayMs }: Attempts): JobQueue {
   }
 
   async function run(entry: Entry, { process, onFailed }: WorkOptions): Promise<void> {
-    const job = jobOf(entry);
+    const job = jobOf(entry, attempts);
     try {
       await process(job);
       entries.delete(entry.id);
@@ -84,24 +84,13 @@ function createMemoryQueue({ attempts, firstDelayMs }: Attempts): JobQueue {
     }
   }
 
-  const jobOf = (entry: Entry): QueueJob => ({
-    id: entry.id,
-    payload: entry.payload,
-    createdAt: entry.createdAt,
-    failedAttempts: entry.failedAttempts,
-    isLastAttempt: entry.failedAttempts + 1 >= attempts,
-    reportProgress: (progress) => {
-      entry.progress = progress;
-    },
-  });
-
   function putBack(entry: Entry, place: PutBack['place']): void {
     if (place !== 'first') {
       const ms = 'delayMs' in place ? place.delayMs : turnDelayMs(entry.returns++);
       return void delay(entry, ms).catch(() => {});
     }
     entry.state = 'waiting';
-    first.push(entry);
+    first.add(entry.owner, entry);
   }
 
   async function delay(entry: Entry, ms: number): Promise<void> {
@@ -133,10 +122,7 @@ function createMemoryQueue({ attempts, firstDelayMs }: Attempts): JobQueue {
     async remove(id) {
       const entry = entries.get(id);
       if (entry?.state === 'running') return false;
-      if (entry !== undefined && !waiting.remove(entry.owner, entry)) {
-        const at = first.indexOf(entry);
-        if (at >= 0) first.splice(at, 1);
-      }
+      if (entry !== undefined) for (const queue of [first, waiting]) queue.remove(entry.owner, entry);
       entries.delete(id);
       return true;
     },
@@ -161,6 +147,20 @@ function createMemoryQueue({ attempts, firstDelayMs }: Attempts): JobQueue {
           if (running > 0) await new Promise<void>((resolve) => (onIdle = resolve));
         },
       };
+    },
+  };
+}
+
+function jobOf(entry: Entry, attempts: number): QueueJob {
+  const { id, payload, createdAt, failedAttempts } = entry;
+  return {
+    id,
+    payload,
+    createdAt,
+    failedAttempts,
+    isLastAttempt: failedAttempts + 1 >= attempts,
+    reportProgress: (progress) => {
+      entry.progress = progress;
     },
   };
 }
@@ -204,7 +204,8 @@ export function createMemoryUploads(
       const upload = uploads.get(id) ?? open(id, owner);
       if (!upload.memory.add(bytes.length)) {
         remove(id);
-        const message = 'The recordings of waiting jobs fill the memory: UNDERTONE_JOB_BUFFER_BYTES sets the limit';
+        const message =
+          'The recordings of waiting jobs fill the memory: UNDERTONE_JOB_BUFFER_BYTES sets the limit';
         throw new ServiceError('overloaded', message, { retryAfterSeconds: 5 });
       }
       const chunks = upload.parts.get(part) ?? [];

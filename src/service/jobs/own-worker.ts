@@ -1,7 +1,7 @@
 /** The worker of the service itself: it takes jobs while no `undertone worker` is registered. */
 import type { Logger } from 'pino';
-import type { JobWorker } from './worker.ts';
 import { type Queues, type WaitReason, whyWaiting } from './queues.ts';
+import type { JobWorker } from './worker.ts';
 
 export type OwnWorker = JobWorker & {
   /** Why jobs wait, as of the last check; null: a process takes them. */

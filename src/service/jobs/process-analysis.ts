@@ -1,6 +1,7 @@
 /** One job of an analysis queue, and what callbacks share with it. */
 import { setInterval, setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { round } from '../../engine/schema.ts';
 import type { Usage } from '../auth/usage.ts';
 import type { Config } from '../config.ts';
 import { explainLimit, ServiceError } from '../errors.ts';
@@ -9,7 +10,6 @@ import { baselineNames, type RecordingName } from '../form.ts';
 import { type ReceiptKeys, type SigningKey, signReceipt } from '../receipts.ts';
 import type { AnalysisResult, Pool } from '../workers/pool.ts';
 import type { JobQueueName } from '../workers/protocol.ts';
-import { round } from '../../engine/schema.ts';
 import { type JobStore, type Outcome, storedError } from './job-store.ts';
 import { type Cipher, decryptPayload, encryptPayload, NewerPayloadError, type Payload } from './payload.ts';
 import { PutBack, type QueueJob, type Queues, UnprocessableError } from './queues.ts';
@@ -165,7 +165,8 @@ export async function markLost(context: WorkerContext, job: QueueJob, cause: Err
   if (payload.installation !== (await context.store.installationId())) {
     throw new Error('Expected the database of the service for `UNDERTONE_DATABASE_URL`, got another');
   }
-  const isLost = (cause instanceof ServiceError && cause.code === 'worker_lost') || stalled.test(cause.message);
+  const isLost =
+    (cause instanceof ServiceError && cause.code === 'worker_lost') || stalled.test(cause.message);
   const error = isLost
     ? new ServiceError('worker_lost', 'The workers of this job ended unexpectedly')
     : new ServiceError('internal', 'Internal error');

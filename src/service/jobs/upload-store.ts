@@ -54,7 +54,12 @@ export type UploadCommand = { readonly id: string } & (
 export type UploadReply = { readonly id: string } & (
   | { readonly kind: 'released'; readonly bytes: number }
   /** Without Redis, transferred. */
-  | { readonly kind: 'chunk'; readonly part: RecordingName; readonly index: number; readonly bytes: Uint8Array }
+  | {
+      readonly kind: 'chunk';
+      readonly part: RecordingName;
+      readonly index: number;
+      readonly bytes: Uint8Array;
+    }
   | { readonly kind: 'done'; readonly upload: UploadedForm }
   /** `failure` is null for an internal error. */
   | { readonly kind: 'failed'; readonly failure: SerializedError | null; readonly cause: unknown }

@@ -7,8 +7,8 @@ import type {
   UploadCommand,
   UploadedForm,
   UploadReply,
-  UploadStore,
   UploadSettings,
+  UploadStore,
   UploadThreadData,
 } from './upload-store.ts';
 
@@ -88,10 +88,10 @@ export function createUploads({
   function receive(reply: UploadReply): void {
     const entry = entries.get(reply.id);
     if (entry === undefined) return;
-    if (reply.kind === 'released') return entry.onReleased(reply.bytes);
-    if (reply.kind === 'chunk') return keep(entry, reply);
-    entries.delete(reply.id);
-    if (reply.kind === 'done') entry.resolve(reply.upload);
+    if (reply.kind === 'done' || reply.kind === 'failed') entries.delete(reply.id);
+    if (reply.kind === 'released') entry.onReleased(reply.bytes);
+    else if (reply.kind === 'chunk') keep(entry, reply);
+    else if (reply.kind === 'done') entry.resolve(reply.upload);
     else void refuse(reply.id, entry, toError(reply));
   }
 

@@ -33,7 +33,11 @@ export type JobSource = {
 };
 
 /** By a connection of its own, which waits while Redis is unreachable. @throws PersistenceError */
-export async function openRedisSource(redisUrl: string, cipher: Cipher, { jobs }: Config): Promise<JobSource> {
+export async function openRedisSource(
+  redisUrl: string,
+  cipher: Cipher,
+  { jobs }: Config,
+): Promise<JobSource> {
   const { openWorkerRedis, requireNoPersistence } = await import('../redis.ts');
   const { openQueues } = await import('./redis-queues.ts');
   const { createUploadStore } = await import('./redis-uploads.ts');

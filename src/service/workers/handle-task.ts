@@ -12,7 +12,7 @@ import {
   wavHeader,
 } from '../../engine/index.ts';
 import { signals as allSignals, type Signal } from '../../engine/schema.ts';
-import { encodeWithReceipt, type Signing } from '../compose-receipt.ts';
+import type { Signing } from '../compose-receipt.ts';
 import { invalidPart, ServiceError } from '../errors.ts';
 import { ignoredField, readForm } from '../form.ts';
 import {
@@ -99,18 +99,22 @@ async function reportJob(
 }
 
 /** A report as JSON bytes, with a receipt unless `signing` is null. */
-function replyOf(
+async function replyOf(
   analyzer: Analyzer,
   request: AnalyzeRequest,
   result: { readonly analyses: Analyses; readonly report: object },
   signing: Signing | null,
 ) {
-  const encoded =
-    signing === null
-      ? { json: encoder.encode(JSON.stringify(result.report)) }
-      : encodeWithReceipt(analyzer, request, result, signing);
-  const { seconds: audioSeconds } = result.analyses[0].audio;
-  return { kind: 'report', ...encoded, stages: result.analyses.at(-1)?.stages ?? [], audioSeconds } as const;
+  const { audio, stages } = result.analyses[0];
+  const reply = {
+    kind: 'report',
+    stages: result.analyses.at(-1)?.stages ?? stages,
+    audioSeconds: audio.seconds,
+  } as const;
+  if (signing === null) return { ...reply, json: encoder.encode(JSON.stringify(result.report)) };
+  // Only receipts need its modules.
+  const { encodeWithReceipt } = await import('../compose-receipt.ts');
+  return { ...reply, ...encodeWithReceipt(analyzer, request, result, signing) };
 }
 
 async function report(
@@ -143,7 +147,7 @@ async function report(
       : composeReport(request, analyses, requestId)),
     ...ignoredField(ignored, parameters),
   };
-  const reply = replyOf(analyzer, request, { analyses, report: composed }, wanted ? receipt : null);
+  const reply = await replyOf(analyzer, request, { analyses, report: composed }, wanted ? receipt : null);
   const stages: Stage[] = [
     { name: 'multipart', ms: parsed - started },
     ...reply.stages,

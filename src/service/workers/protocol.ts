@@ -4,7 +4,14 @@
 import { availableParallelism } from 'node:os';
 import { deserialize, getHeapStatistics, serialize } from 'node:v8';
 import { parentPort, threadId } from 'node:worker_threads';
-import type { AnalyzeOptions, DecodeLimits, LiveState, LiveStep, SampleFormat, Stage } from '../../engine/index.ts';
+import type {
+  AnalyzeOptions,
+  DecodeLimits,
+  LiveState,
+  LiveStep,
+  SampleFormat,
+  Stage,
+} from '../../engine/index.ts';
 import type { Ignored, Signal } from '../../engine/schema.ts';
 import type { Signing } from '../compose-receipt.ts';
 import { type SerializedError, ServiceError, serializeError, toServiceError } from '../errors.ts';
