@@ -98,7 +98,8 @@ async function analyze(
   const timer = startStageTimer(request.cancel, request.yieldToOthers);
   const { sampleRate } = models.features;
   const limits = { ...context.limits, ...request.limits };
-  const opened = open('audio', request.audio, request, { ...context, limits }, timer);
+  const own = { ...context, limits };
+  const opened = open('audio', request.audio, request, own, timer);
   const hashes = hashSamples(opened, request, models.platform);
   const { decoders } = hashes;
   const detectors = decoders.map((decoder) => detectChunks(decoder, models, chunking, timer));
@@ -128,7 +129,7 @@ async function analyze(
       baselineSeconds += added;
       checkTogether(seconds);
     };
-    if (firstResults.length === 0) baselines = await describeBaselines(request, context, onBaseline, timer);
+    if (firstResults.length === 0) baselines = await describeBaselines(request, own, onBaseline, timer);
     checkTogether(seconds);
     const offset = sum(firstResults, ({ frames }) => frames);
     const voices = spans?.map((own) => restrictToSpeaker(chunks[0], own, offset)) ?? chunks;

@@ -101,6 +101,7 @@ async function checkRedis(config: Config): Promise<CheckResult> {
     await requireNoPersistence(redis);
     if (jobs.workers > 0) return ok('reachable, without persistence');
     const { createCipher } = await import('./jobs/payload.ts');
+    const { noWorkerAdvice } = await import('./jobs/own-worker.ts');
     const { openQueues } = await import('./jobs/redis-queues.ts');
     const secret =
       config.secret ?? (await (await import('./auth/secret.ts')).loadOrCreateSecret(config.dataDir));
@@ -108,9 +109,7 @@ async function checkRedis(config: Config): Promise<CheckResult> {
     const workers = await queues.countWorkers('worker');
     await queues.close();
     const text = `reachable, without persistence, ${workers} ${workers === 1 ? 'worker' : 'workers'}`;
-    return workers === 0
-      ? warning(`${text}: no process takes jobs: run \`undertone worker\`, or remove UNDERTONE_JOB_WORKERS=0`)
-      : ok(text);
+    return workers === 0 ? warning(`${text}: ${noWorkerAdvice}`) : ok(text);
   });
 }
 
@@ -140,13 +139,14 @@ async function withRedis(
   }
 }
 
-async function checkLimits({ workers, bufferBytes }: Config): Promise<CheckResult> {
+async function checkLimits({ workers, bufferBytes, redisUrl, jobs }: Config): Promise<CheckResult> {
   const report = process.report.getReport() as {
     readonly userLimits?: { readonly open_files?: { readonly soft: number | 'unlimited' } };
   };
   const files = report.userLimits?.open_files?.soft ?? 'unlimited';
   const memory = process.constrainedMemory() || Number.POSITIVE_INFINITY;
-  const needed = processBytes + workers * workerBytes + bufferBytes;
+  const jobBytes = redisUrl === null && jobs.available ? jobs.bufferBytes : 0;
+  const needed = processBytes + workers * workerBytes + bufferBytes + jobBytes;
   const mib = (bytes: number) => `${Math.ceil(bytes / mebibyte)} MiB`;
   const problems = [
     ...(files !== 'unlimited' && files < minOpenFiles

@@ -94,7 +94,7 @@ const schema = z.object({
     })
     .optional(),
   UNDERTONE_JOB_WORKERS: integer(0, 1024).optional(),
-  UNDERTONE_JOB_BUFFER_BYTES: integer(1, 1024 * maxSettingBytes).default(1024 * mebibyte),
+  UNDERTONE_JOB_BUFFER_BYTES: integer(1, 1024 * maxSettingBytes).default(512 * mebibyte),
   UNDERTONE_JOB_MAX_BYTES: integer(1, maxSettingBytes).default(512 * mebibyte),
   UNDERTONE_JOB_MAX_SECONDS: seconds(maxSettingSeconds).default(43_200),
   UNDERTONE_JOB_QUEUE: integer(1, 10_000_000).default(10_000),
@@ -128,7 +128,7 @@ function freeze(settings: Settings) {
   const workers = settings.UNDERTONE_WORKERS ?? availableParallelism();
   const sessions = settings.UNDERTONE_STREAM_SESSIONS ?? sessionsPerWorker * workers;
   const databaseUrl = settings.UNDERTONE_DATABASE_URL ?? `file:${join(dataDir, 'undertone.db')}`;
-  const jobWorkers = settings.UNDERTONE_JOB_WORKERS ?? workers;
+  const jobWorkers = Math.min(settings.UNDERTONE_JOB_WORKERS ?? workers, workers);
   const isAlone = databaseUrl.startsWith('file:');
   return Object.freeze({
     host: settings.UNDERTONE_HOST,

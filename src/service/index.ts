@@ -93,7 +93,7 @@ export async function openService({
   const accounts = openAccounts({ config, database, tokens, usage, secret, rateLimiters });
   const jobs = await openJobQueue(config, database, secret, logger);
   const ownWorker =
-    jobs && (await openWorker(jobs, { config, pool, database, secret, usage, receiptKeys, logger }));
+    jobs && (await createOwnWorker(jobs, { config, pool, database, secret, usage, receiptKeys, logger }));
   const pages = await readPages(pagesFolder);
   const traceExport = await openTraces(config);
   const collaborators = { config, pool, tokens, usage, lifecycle, metrics, manifests, logger, rateLimiters };
@@ -190,7 +190,7 @@ async function openJobQueue(
   );
 }
 
-async function openWorker(
+async function createOwnWorker(
   jobs: Jobs,
   collaborators: Pick<Service, 'config' | 'pool' | 'database' | 'usage' | 'logger'> & {
     readonly secret: string;
@@ -270,6 +270,8 @@ async function stop({
   const abortTimer = setTimeout(
     () => {
       logger.warn(pool.stats(), 'shutdown limit reached: aborting running requests');
+      // Before `failAll`: jobs return to the queue.
+      void ownWorker?.abort();
       pool.failAll(lifecycle.abort());
       setTimeout(() => {
         for (const server of servers) server.destroy();
@@ -282,7 +284,9 @@ async function stop({
   lifecycle.refuseNew();
   streams.sessions.drain();
   jobs?.waits.end();
-  await Promise.all([...servers.map((server) => server.drain()), ownWorker?.stop()]);
+  // A queue that is unreachable does not hold up the end.
+  const jobsEnd = new Promise((resolve) => setTimeout(resolve, limitMs).unref());
+  await Promise.all([...servers.map((server) => server.drain()), Promise.race([ownWorker?.stop(), jobsEnd])]);
   clearTimeout(abortTimer);
   await pool.close();
   for (const write of await Promise.allSettled([tokens.flush(), usage.flush()])) {
@@ -302,7 +306,8 @@ async function stop({
 
 /** Waits for the threads, which stop between two steps of an analysis: exiting inside ONNX Runtime would abort the process. */
 async function abort({ lifecycle, ownWorker, pool }: Service): Promise<void> {
-  await ownWorker?.abort();
+  const jobsEnd = ownWorker?.abort();
   pool.failAll(lifecycle.abort());
   await pool.close();
+  await Promise.race([jobsEnd, new Promise((resolve) => setTimeout(resolve, abortFlushMs))]);
 }

@@ -1,4 +1,4 @@
-/** Connections to Redis by ioredis; loaded only with UNDERTONE_REDIS_URL. */
+/** Connections to Redis by ioredis. The main thread loads it only with UNDERTONE_REDIS_URL. */
 import { Redis, type RedisOptions } from 'ioredis';
 
 type Options = Omit<RedisOptions, 'replyMapping'>;

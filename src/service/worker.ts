@@ -26,7 +26,7 @@ export async function startWorker(
   const receiptKeys = await openReceiptKeys(config);
   const database = await openDatabase(config.databaseUrl);
   const { redisUrl } = config;
-  const started = openWorker({ config, redisUrl, secret, receiptKeys, database, logger });
+  const started = openJobWorker({ config, redisUrl, secret, receiptKeys, database, logger });
   const { stop, abort } = await started.catch(async (error: unknown) => {
     await database.destroy();
     throw error instanceof PersistenceError ? new ConfigError([error.message]) : error;
@@ -39,7 +39,7 @@ export async function startWorker(
 }
 
 /** Loads the models, then takes jobs. @throws PersistenceError */
-export async function openWorker(options: {
+export async function openJobWorker(options: {
   readonly config: Config;
   readonly redisUrl: string;
   readonly secret: string;
@@ -63,12 +63,15 @@ export async function openWorker(options: {
   const failures = createWriteFailures(logger);
   const usage = createUsageCounts(database, Date.now, failures);
   const shared = { kind: 'worker', source, pool, concurrency: config.workers, cipher, usage } as const;
-  const { stop, abort } = startJobWorker({ ...options, ...shared });
+  const jobs = startJobWorker({ ...options, ...shared });
   const stopDeleting = keepDeletingExpired(database, failures);
   return {
-    abort,
+    /** Waits for the threads: exiting inside ONNX Runtime would abort the process. */
+    async abort(): Promise<void> {
+      await Promise.all([jobs.abort(), pool.close()]);
+    },
     async stop(): Promise<void> {
-      await stop();
+      await jobs.stop();
       await pool.close();
       await usage
         .flush()

@@ -165,7 +165,12 @@ test.serial(
       const report = await client.analyze(audio as ReadableStream<Uint8Array>);
       t.like(report, { status: 'ok', audio: { duration_s: 40 } });
       t.deepEqual(await collect(client.jobs.list()), []);
-      await t.throwsAsync(client.analyze(path, { signal: AbortSignal.abort() }));
+      const stop = new AbortController();
+      const aborted = client.analyze(path, { signal: stop.signal });
+      await until(async () => (await collect(client.jobs.list())).length > 0);
+      stop.abort();
+      await t.throwsAsync(aborted);
+      await until(async () => (await collect(client.jobs.list())).length === 0);
       const narrow = createClient({ url: server.url, token: makeToken(server, 'analyze:emotion') });
       await t.throwsAsync(narrow.analyze(path), { instanceOf: ForbiddenError });
     }

@@ -69,7 +69,7 @@ test.serial('a job gets the report of /v1/analyze and a callback, with no Redis 
   const fetched = await client.ended(JSON.parse(listed.body).jobs[0].id);
   t.is(fetched.status, 'done', JSON.stringify(fetched));
   t.is((await client.get('/ready')).body, '{}');
-  t.regex((await client.get('/metrics')).body, /^undertone_job_workers 1$/m);
+  t.regex((await client.get('/metrics')).body, /^undertone_job_processes 1$/m);
   for (const name of readdirSync(server.dataDir)) {
     const stored = readFileSync(join(server.dataDir, name));
     t.is(stored.indexOf(recording.subarray(4000, 4032)), -1, name);
@@ -133,7 +133,7 @@ test.serial('a restart loses what waits: GET says so, and its key is free', asyn
   t.is(gone.status, 404);
   t.like(JSON.parse(gone.body), {
     code: 'not_found',
-    detail: 'The service restarted while this job waited, and its recording is gone; send it again',
+    detail: 'The service restarted before this job ended, and its recording is gone; send it again',
   });
   t.deepEqual((await after.ended(done.id)).result, done.result);
   const ids = JSON.parse((await after.get('/v1/jobs')).body).jobs.map(({ id }: JobReply) => id);

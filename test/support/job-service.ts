@@ -8,7 +8,7 @@ import { type Cipher, createCipher } from '../../src/service/jobs/payload.ts';
 import { openQueues, type RedisQueues } from '../../src/service/jobs/redis-queues.ts';
 import type { JobWorker } from '../../src/service/jobs/worker.ts';
 import { loadOrCreateKeys } from '../../src/service/receipts.ts';
-import { openWorker } from '../../src/service/worker.ts';
+import { openJobWorker } from '../../src/service/worker.ts';
 import { makeFolder } from './folder.ts';
 import { type RedisServer, useRedis } from './redis.ts';
 
@@ -60,7 +60,7 @@ export async function openJobService(
     queues,
     log: () => lines,
     work: async () => {
-      const work = await openWorker({
+      const work = await openJobWorker({
         ...options,
         config,
         logger,

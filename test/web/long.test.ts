@@ -5,6 +5,7 @@ import { openChromium, visit } from '../support/chromium.ts';
 import { call } from '../support/http.ts';
 import { chooseFile, pasteToken, resultsOf } from '../support/playground.ts';
 import { startServer } from '../support/server.ts';
+import { until } from '../support/wait.ts';
 
 const sample = readFileSync('examples/sample.wav');
 
@@ -24,8 +25,8 @@ test.serial(
       if (jobs === '1') t.regex(await resultsOf(page, expected), /valence/i);
       else await page.getByText(expected, { exact: true }).waitFor();
       const headers = { Authorization: `Bearer ${server.token}` };
-      const list = await call(server.port, { path: '/v1/jobs', headers });
-      if (jobs === '1') t.deepEqual(JSON.parse(list.body).jobs, []);
+      const list = async () => (await call(server.port, { path: '/v1/jobs', headers })).body;
+      if (jobs === '1') await until(async () => JSON.parse(await list()).jobs.length === 0);
       t.deepEqual(
         complaints.filter((line) => !/422|501/.test(line)),
         [],

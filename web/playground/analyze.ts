@@ -75,6 +75,9 @@ function outcomeOf(reply: Reply | 'unreachable' | 'aborted'): Outcome {
 type Job = JobSummary & { readonly result: Report | null; readonly error: unknown };
 
 const waitSeconds = 10;
+const retryMs = 3000;
+/** A minute without an answer, or more. */
+const maxFailures = 20;
 
 function isAboveLimit(outcome: Outcome): outcome is AnalysisError {
   if (outcome === null || !('kind' in outcome) || outcome.kind !== 'refused') return false;
@@ -93,10 +96,14 @@ async function analyzeAsJob(
   if (reply.status !== 202) return refusal;
   const { id } = JSON.parse(reply.text) as Job;
   const headers = { Authorization: `Bearer ${token}` };
+  const remove = () =>
+    void fetch(`/v1/jobs/${id}`, { method: 'DELETE', headers, keepalive: true }).catch(() => {});
+  window.addEventListener('pagehide', remove);
   try {
     return await waitForJob(id, headers, options);
   } finally {
-    void fetch(`/v1/jobs/${id}`, { method: 'DELETE', headers, keepalive: true }).catch(() => {});
+    window.removeEventListener('pagehide', remove);
+    remove();
   }
 }
 
@@ -105,12 +112,23 @@ async function waitForJob(
   headers: Readonly<Record<string, string>>,
   { onProgress, signal }: AnalyzeOptions,
 ): Promise<Outcome> {
+  let failures = 0;
   for (let wait = 1; ; wait = waitSeconds) {
     const reply = await fetch(`/v1/jobs/${id}?wait=${wait}`, { headers, signal }).catch(() => null);
     if (signal.aborted) return null;
-    if (reply === null) return { kind: 'unreachable' };
-    const job = (await reply.json().catch(() => null)) as Job | null;
-    if (!reply.ok || job === null) return { kind: 'refused', status: reply.status, body: job };
+    const job = (await reply?.json().catch(() => null)) as Job | null;
+    if (!reply?.ok || job === null) {
+      // The computer slept, or the service is busy: the job goes on.
+      const isOver = reply !== null && reply.status < 500 && reply.status !== 429;
+      if (isOver || ++failures > maxFailures) {
+        return reply === null
+          ? { kind: 'unreachable' }
+          : { kind: 'refused', status: reply.status, body: job };
+      }
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
+      continue;
+    }
+    failures = 0;
     if (job.result !== null) return { report: job.result, json: JSON.stringify(job.result) };
     if (job.error !== null) return { kind: 'refused', status: statusOf(job.error), body: job.error };
     const { analysed_s: analysed = 0, duration_s: duration = null } = job.progress ?? {};

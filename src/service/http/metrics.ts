@@ -220,7 +220,7 @@ function addJobGauges(registers: Registry[], readStats: () => Promise<JobStats>,
   gauge('undertone_jobs_running', 'Jobs on a worker, on any host', 'running');
   gauge('undertone_jobs_oldest_seconds', 'Waiting time of the next job in the queue', 'oldest');
   gauge(
-    'undertone_job_workers',
+    'undertone_job_processes',
     'Processes that take jobs: workers, and services that do so themselves',
     'workers',
   );

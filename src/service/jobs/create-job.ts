@@ -16,7 +16,7 @@ import {
   toStoredJob,
 } from './job-store.ts';
 import { type Cipher, encryptMetadata, encryptPayload, type Payload } from './payload.ts';
-import { type Queues, queueStateOf, whyWaiting } from './queues.ts';
+import { type Queues, queueStateOf, readWaitReason } from './queues.ts';
 import type { RedisAccess } from './redis-uploads.ts';
 import type { UploadStore } from './upload-store.ts';
 
@@ -47,7 +47,8 @@ export async function createJob(context: JobsContext, id: string, request: JobRe
       return await readJob(context, inserted.row);
     }
     await enqueue(context, inserted.row, request);
-    const reason = await context.withRedis(() => whyWaiting(context.queues));
+    // It is queued: what follows must not fail.
+    const reason = await context.withRedis(() => readWaitReason(context.queues)).catch(() => null);
     const state = { status: 'waiting', progress: null, reason } as const;
     return toStoredJob(context.cipher, inserted.row, state);
   } catch (error) {
@@ -138,7 +139,7 @@ const reconcileAfterMs = 10_000;
 export async function readJob(context: JobsContext, row: JobRow): Promise<StoredJob> {
   const [found, state] = (await withQueueState(context, row)) ?? [null, null];
   if (found === null) {
-    const message = 'The service restarted while this job waited, and its recording is gone; send it again';
+    const message = 'The service restarted before this job ended, and its recording is gone; send it again';
     throw new ServiceError('not_found', message);
   }
   return toStoredJob(context.cipher, found, state);

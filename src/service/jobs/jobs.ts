@@ -69,7 +69,7 @@ export type Jobs = {
   remove(owner: JobOwner, id: string): Promise<boolean>;
   /** Signing secret of the owner's callbacks. */
   callbackSecret(owner: JobOwner): string;
-  /** Of a worker in this process, without Redis. */
+  /** For the worker of the service itself. */
   readonly queues: Queues;
   readonly encode: typeof encodeJob;
   readonly encodeAll: typeof encodeJobs;
@@ -179,6 +179,7 @@ async function connect(redisUrl: string, onUnreachable: () => void): Promise<Red
 
 function guardUploadStore(store: UploadStore, withRedis: RedisAccess): UploadStore {
   return {
+    open: store.open,
     append: (...chunk) => withRedis(() => store.append(...chunk)),
     keep: (id) => withRedis(() => store.keep(id)),
     read: (...part) => withRedis(() => store.read(...part)),

@@ -9,12 +9,12 @@ import {
   type Attempts,
   analysisAttempts,
   callbackAttempts,
+  computeTurnDelayMs,
   type JobQueue,
   type NewEntry,
   PutBack,
   type QueueJob,
   type Queues,
-  turnDelayMs,
   UnprocessableError,
   type WorkOptions,
 } from './queues.ts';
@@ -47,6 +47,8 @@ type Entry = NewEntry & {
 /** Owners take turns. */
 function createMemoryQueue({ attempts, firstDelayMs }: Attempts): JobQueue {
   const entries = new Map<string, Entry>();
+  /** Entries that do not run, by owner. */
+  const waitingOf = createCounts();
   const waiting = createFairQueue<Entry>(Number.POSITIVE_INFINITY);
   /** Precede `waiting`. */
   const first = createFairQueue<Entry>(Number.POSITIVE_INFINITY);
@@ -59,20 +61,19 @@ function createMemoryQueue({ attempts, firstDelayMs }: Attempts): JobQueue {
     while (worker !== null && !worker.closed && running < worker.concurrency) {
       const entry = first.next() ?? waiting.next();
       if (entry === null) return;
-      entry.state = 'running';
       running++;
       void run(entry, worker.options).finally(() => {
-        running--;
-        if (running === 0) onIdle();
+        if (--running === 0) onIdle();
         start();
       });
     }
   }
 
   async function run(entry: Entry, { process, onFailed }: WorkOptions): Promise<void> {
-    const job = jobOf(entry, attempts);
+    entry.state = 'running';
+    waitingOf.add(entry.owner, -1);
     try {
-      await process(job);
+      await process(jobOf(entry, attempts));
       entries.delete(entry.id);
     } catch (error) {
       if (error instanceof PutBack) return putBack(entry, error.place);
@@ -80,21 +81,23 @@ function createMemoryQueue({ attempts, firstDelayMs }: Attempts): JobQueue {
       const isOver = error instanceof UnprocessableError || entry.failedAttempts >= attempts;
       if (isOver) entries.delete(entry.id);
       else void delay(entry, firstDelayMs * 2 ** (entry.failedAttempts - 1)).catch(() => {});
-      onFailed(job, error as Error, isOver);
+      onFailed(jobOf(entry, attempts), error as Error, isOver);
     }
   }
 
   function putBack(entry: Entry, place: PutBack['place']): void {
     if (place !== 'first') {
-      const ms = 'delayMs' in place ? place.delayMs : turnDelayMs(entry.returns++);
+      const ms = 'delayMs' in place ? place.delayMs : computeTurnDelayMs(entry.returns++);
       return void delay(entry, ms).catch(() => {});
     }
     entry.state = 'waiting';
+    waitingOf.add(entry.owner, 1);
     first.add(entry.owner, entry);
   }
 
   async function delay(entry: Entry, ms: number): Promise<void> {
     entry.state = 'delayed';
+    waitingOf.add(entry.owner, 1);
     await sleep(ms, null, { signal: delays.signal });
     if (entries.get(entry.id) === entry) enqueue(entry);
   }
@@ -105,12 +108,12 @@ function createMemoryQueue({ attempts, firstDelayMs }: Attempts): JobQueue {
     start();
   }
 
-  const waitingEntries = () => [...entries.values()].filter(({ state }) => state !== 'running');
   return {
     async add(added) {
       if (entries.has(added.id)) return;
       const entry: Entry = { ...added, state: 'waiting', progress: null, failedAttempts: 0, returns: 0 };
       entries.set(entry.id, entry);
+      waitingOf.add(entry.owner, 1);
       enqueue(entry);
     },
     async find(id) {
@@ -122,15 +125,16 @@ function createMemoryQueue({ attempts, firstDelayMs }: Attempts): JobQueue {
     async remove(id) {
       const entry = entries.get(id);
       if (entry?.state === 'running') return false;
-      if (entry !== undefined) for (const queue of [first, waiting]) queue.remove(entry.owner, entry);
+      if (entry === undefined) return true;
+      for (const queue of [first, waiting]) queue.remove(entry.owner, entry);
+      waitingOf.add(entry.owner, -1);
       entries.delete(id);
       return true;
     },
-    countWaiting: async (owner) => waitingEntries().filter((entry) => entry.owner === owner).length,
+    countWaiting: async (owner) => waitingOf.get(owner),
     async count() {
-      const all = waitingEntries();
-      const oldestAt = all.length === 0 ? null : Math.min(...all.map(({ createdAt }) => createdAt));
-      return { waiting: all.length, running, oldestAt };
+      const oldest = firstOf(entries.values(), ({ state }) => state !== 'running');
+      return { waiting: entries.size - running, running, oldestAt: oldest?.createdAt ?? null };
     },
     work(options) {
       const own = { options, concurrency: options.concurrency, closed: false };
@@ -151,6 +155,23 @@ function createMemoryQueue({ attempts, firstDelayMs }: Attempts): JobQueue {
   };
 }
 
+function createCounts() {
+  const counts = new Map<string, number>();
+  return {
+    get: (name: string) => counts.get(name) ?? 0,
+    add(name: string, by: number): void {
+      const count = (counts.get(name) ?? 0) + by;
+      if (count > 0) counts.set(name, count);
+      else counts.delete(name);
+    },
+  };
+}
+
+function firstOf<Item>(items: Iterable<Item>, isWanted: (item: Item) => boolean): Item | null {
+  for (const item of items) if (isWanted(item)) return item;
+  return null;
+}
+
 function jobOf(entry: Entry, attempts: number): QueueJob {
   const { id, payload, createdAt, failedAttempts } = entry;
   return {
@@ -167,6 +188,9 @@ function jobOf(entry: Entry, attempts: number): QueueJob {
 
 // Recordings that wait. They are as safe here as those of requests, so nothing is encrypted.
 
+/** Of setTimeout. */
+const maxTimerMs = 2 ** 31 - 1;
+
 type Upload = {
   readonly parts: Map<RecordingName, Uint8Array[]>;
   readonly memory: Reservation;
@@ -179,7 +203,8 @@ export function createMemoryUploads(
 ): UploadStore {
   const uploads = new Map<string, Upload>();
   const budget = createFairBudget(settings.bufferBytes);
-  const expireAfter = (id: string, seconds: number) => setTimeout(() => remove(id), 1000 * seconds).unref();
+  const expireAfter = (id: string, seconds: number) =>
+    setTimeout(() => remove(id), Math.min(maxTimerMs, 1000 * seconds)).unref();
 
   function remove(id: string): void {
     const upload = uploads.get(id);
@@ -189,19 +214,15 @@ export function createMemoryUploads(
     upload.memory.release();
   }
 
-  function open(id: string, owner: string): Upload {
-    const opened = {
-      parts: new Map<RecordingName, Uint8Array[]>(),
-      memory: budget.open([owner]),
-      expiry: expireAfter(id, uploadExpirySeconds(settings)),
-    };
-    uploads.set(id, opened);
-    return opened;
-  }
-
   return {
-    async append(id, part, _index, bytes, owner = '') {
-      const upload = uploads.get(id) ?? open(id, owner);
+    open(id, owner) {
+      const memory = budget.open([owner]);
+      const expiry = expireAfter(id, uploadExpirySeconds(settings));
+      uploads.set(id, { parts: new Map(), memory, expiry });
+    },
+    async append(id, part, _index, bytes) {
+      const upload = uploads.get(id);
+      if (upload === undefined) return;
       if (!upload.memory.add(bytes.length)) {
         remove(id);
         const message =

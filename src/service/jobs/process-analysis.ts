@@ -136,7 +136,7 @@ export async function processAnalysis(
     if (payload.usage !== null) context.usage.add(payload.usage, { audioSeconds: report.audioSeconds });
     logger.info({ job_id: id, ms: Math.round(performance.now() - started) }, 'job done');
   } catch (error) {
-    if (context.stop.aborted) throw new PutBack('first');
+    if (context.stop.aborted || isShutdown(error)) throw new PutBack('first');
     if (removed.aborted) return finishCancelledJob(context, job, payload);
     if (error instanceof ReservationError) throw new PutBack({ turnOf: payload.owner });
     if (!(error instanceof ServiceError) || retried.has(error.code)) throw error;
@@ -152,6 +152,11 @@ export async function processAnalysis(
     permit.release();
     finished.abort();
   }
+}
+
+/** The service stops all tasks of its threads. */
+function isShutdown(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'shutting_down';
 }
 
 /** The next attempt may succeed. */

@@ -90,7 +90,7 @@ const minDelayMs = 250;
 const maxDelayMs = 120_000;
 
 /** The delay of a job that takes a new turn. @param returns how often it returned to the queue before */
-export function turnDelayMs(returns: number): number {
+export function computeTurnDelayMs(returns: number): number {
   return Math.min(maxDelayMs, minDelayMs * 2 ** returns);
 }
 
@@ -124,11 +124,11 @@ export async function queueStateOf(queues: Queues, id: string): Promise<QueueSta
   const found = await findQueued(queues, id);
   if (found === null) return null;
   const { status, progress } = found.entry;
-  return { status, progress, reason: status === 'waiting' ? await whyWaiting(queues) : null };
+  return { status, progress, reason: status === 'waiting' ? await readWaitReason(queues) : null };
 }
 
 /** Why a job waits, when no process takes jobs. */
-export async function whyWaiting(queues: Queues): Promise<WaitReason | null> {
+export async function readWaitReason(queues: Queues): Promise<WaitReason | null> {
   return (await countProcesses(queues)) === 0 ? 'no_worker' : null;
 }
 

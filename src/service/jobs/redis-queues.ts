@@ -1,18 +1,18 @@
 /** The queues of jobs and callbacks in Redis: BullMQ with fair priorities. */
 import { randomUUID } from 'node:crypto';
 import { DelayedError, type Job, Queue, UnrecoverableError, WaitingError, Worker } from 'bullmq';
-import type { Redis } from '../redis.ts';
+import { type Redis, withoutCommand } from '../redis.ts';
 import { isProgress } from './job-store.ts';
 import type { Cipher, EncryptedPayload } from './payload.ts';
 import {
   type Attempts,
   analysisAttempts,
   callbackAttempts,
+  computeTurnDelayMs,
   type JobQueue,
   PutBack,
   type QueueJob,
   type Queues,
-  turnDelayMs,
   UnprocessableError,
   type WorkerKind,
   type WorkOptions,
@@ -68,8 +68,13 @@ function toJobQueue(
   return {
     queue,
     async add({ id, owner, payload, createdAt }) {
-      const priority = await priorities.next(pseudonym(owner));
-      await queue.add('job', payload, { jobId: id, priority, timestamp: createdAt });
+      try {
+        const priority = await priorities.next(pseudonym(owner));
+        await queue.add('job', payload, { jobId: id, priority, timestamp: createdAt });
+      } catch (error) {
+        // Its arguments have the payload, and errors are logged.
+        throw withoutCommand(error);
+      }
     },
     async find(id) {
       const job = await queue.getJob(id);
@@ -99,7 +104,7 @@ function toJobQueue(
       ]);
       return { waiting, running, oldestAt: next?.timestamp ?? null };
     },
-    work: (options) => openWorker(redis, queue, priorities, pseudonym, options),
+    work: (options) => startWorker(redis, queue, priorities, pseudonym, options),
   };
 }
 
@@ -109,7 +114,7 @@ const stalledIntervalMs = 5000;
 /** Workers that may be lost with a job before it fails. */
 const maxStalled = 3;
 
-function openWorker(
+function startWorker(
   redis: Redis,
   queue: Queue<EncryptedPayload>,
   priorities: FairPriority,
@@ -139,7 +144,7 @@ function openWorker(
     else {
       await job.changePriority({ priority: await priorities.next(pseudonym(place.turnOf)) });
       // Attempts that were started and not made are the returns to the queue.
-      delayMs = turnDelayMs(Math.max(0, job.attemptsStarted - job.attemptsMade - 1));
+      delayMs = computeTurnDelayMs(Math.max(0, job.attemptsStarted - job.attemptsMade - 1));
     }
     await job.moveToDelayed(Date.now() + delayMs, token);
     throw new DelayedError();
@@ -154,7 +159,8 @@ function openWorker(
   });
   worker.on('error', onError);
   worker.on('failed', (job, error) => {
-    if (job !== undefined) onFailed(toQueueJob(job), error, job.finishedOn !== undefined);
+    const cause = withoutCommand(error) as Error;
+    if (job !== undefined) onFailed(toQueueJob(job), cause, job.finishedOn !== undefined);
   });
   return {
     /** `resume` makes a fully occupied worker fetch further jobs. */
@@ -189,29 +195,46 @@ function connectionOptions(redis: Redis) {
   return { connection: redis, prefix } as const;
 }
 
-// The processes that take jobs: each writes the time into a sorted set, and counts for `expiryMs` after that.
+// The processes that take jobs: each writes the time of Redis into a sorted set, and counts for `expirySeconds` after that.
 
 const beatMs = 2000;
-const expiryMs = 10_000;
+const expirySeconds = 10;
+/** A count serves all jobs of a request. */
+const maxCountAgeMs = 500;
+
+const registryScripts = {
+  beat: `local now = tonumber(redis.call('TIME')[1])
+    redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ${expirySeconds})
+    return redis.call('ZADD', KEYS[1], now, ARGV[1])`,
+  count: `return redis.call('ZCOUNT', KEYS[1], tonumber(redis.call('TIME')[1]) - ${expirySeconds}, '+inf')`,
+} as const;
 
 function createRegistry(redis: Redis, { fingerprint }: Cipher): Pick<Queues, 'register' | 'countWorkers'> {
   const keyOf = (kind: WorkerKind) => `undertone:${kind}s:${fingerprint}`;
+  const counts = new Map<WorkerKind, { readonly at: number; readonly count: Promise<number> }>();
   return {
     register(kind) {
       const [key, id] = [keyOf(kind), randomUUID()];
-      // A beat that fails is followed by others.
-      const beat = () => void redis.zadd(key, Date.now(), id).catch(() => {});
+      const beat = () => {
+        // One that fails is followed by others.
+        if (redis.status === 'ready') void redis.eval(registryScripts.beat, 1, key, id).catch(() => {});
+      };
+      redis.on('ready', beat);
       beat();
       const timer = setInterval(beat, beatMs);
       return async () => {
         clearInterval(timer);
+        redis.off('ready', beat);
         await redis.zrem(key, id).catch(() => {});
       };
     },
     async countWorkers(kind) {
-      const since = Date.now() - expiryMs;
-      await redis.zremrangebyscore(keyOf(kind), '-inf', since);
-      return redis.zcard(keyOf(kind));
+      const last = counts.get(kind);
+      if (last !== undefined && performance.now() - last.at < maxCountAgeMs) return last.count;
+      const count = redis.eval(registryScripts.count, 1, keyOf(kind)).then(Number);
+      counts.set(kind, { at: performance.now(), count });
+      count.catch(() => counts.delete(kind));
+      return count;
     },
   };
 }

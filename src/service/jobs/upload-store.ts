@@ -5,8 +5,10 @@ import type { SerializedError } from '../errors.ts';
 import type { Form, RecordingName } from '../form.ts';
 
 export type UploadStore = {
-  /** Appends a chunk. It expires with the upload unless `keep` is called. @param owner whose share of the memory it uses */
-  append(id: string, part: RecordingName, index: number, bytes: Uint8Array, owner?: string): Promise<void>;
+  /** Called before the first chunk: the upload uses the share of its owner. */
+  open(id: string, owner: string): void;
+  /** Appends a chunk. It expires with the upload unless `keep` is called. */
+  append(id: string, part: RecordingName, index: number, bytes: Uint8Array): Promise<void>;
   /** Extends the expiry of the upload of a job. Returns false when it has expired or is missing. */
   keep(id: string): Promise<boolean>;
   /** Returns null when the part has expired or is missing. */

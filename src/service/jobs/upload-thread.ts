@@ -8,7 +8,9 @@ import { once } from 'node:events';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { ServiceError, serializeError, tooLarge } from '../errors.ts';
 import { baselineNames, createFormReader, type RecordingName } from '../form.ts';
+import { openRedis, waitForRedis } from '../redis.ts';
 import { type Cipher, createCipher, createPartDigest, digestRequest } from './payload.ts';
+import { createRedisAccess, createUploadStore } from './redis-uploads.ts';
 import {
   chunkBytes,
   type UploadCommand,
@@ -32,7 +34,7 @@ export async function run(port: MessagePort): Promise<void> {
   const { redisUrl, secret, settings } = workerData as UploadThreadData;
   const cipher = createCipher(secret);
   const { connected, append, remove } =
-    redisUrl === null ? sendBack(port) : await writeToRedis(redisUrl, cipher, settings);
+    redisUrl === null ? sendBack(port) : writeToRedis(redisUrl, cipher, settings);
   const uploads = new Map<string, Upload>();
 
   function receive(command: UploadCommand): void {
@@ -102,13 +104,7 @@ type Chunks = Pick<UploadStore, 'append'> & {
   remove(id: string): Promise<void>;
 };
 
-async function writeToRedis(
-  url: string,
-  cipher: Cipher,
-  settings: UploadThreadData['settings'],
-): Promise<Chunks> {
-  const { openRedis, waitForRedis } = await import('../redis.ts');
-  const { createRedisAccess, createUploadStore } = await import('./redis-uploads.ts');
+function writeToRedis(url: string, cipher: Cipher, settings: UploadThreadData['settings']): Chunks {
   const redis = openRedis(url);
   const withRedis = createRedisAccess(redis);
   const store = createUploadStore({ redis, cipher, settings });

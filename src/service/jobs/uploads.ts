@@ -39,7 +39,7 @@ export type Uploads = {
 
 export type UploadsOptions = UploadThreadData & {
   /** Keeps the chunks that the thread sends back, and deletes those of uploads that fail. */
-  readonly store: Pick<UploadStore, 'append' | 'delete'>;
+  readonly store: Pick<UploadStore, 'open' | 'append' | 'delete'>;
   /** The thread is replaced. */
   readonly onLost?: ((cause: Error) => void) | undefined;
   /** Entry file of the thread. */
@@ -50,7 +50,6 @@ type Thread = { readonly port: MessagePort; readonly piscina: Piscina };
 
 type Entry = {
   readonly thread: Thread;
-  readonly owner: string;
   readonly onReleased: (bytes: number) => void;
   readonly resolve: (form: UploadedForm) => void;
   readonly reject: (error: unknown) => void;
@@ -92,20 +91,25 @@ export function createUploads({
     if (reply.kind === 'released') entry.onReleased(reply.bytes);
     else if (reply.kind === 'chunk') keep(entry, reply);
     else if (reply.kind === 'done') entry.resolve(reply.upload);
-    else void refuse(reply.id, entry, toError(reply));
+    else refuse(reply.id, entry, toError(reply));
   }
 
   function keep(entry: Entry, { id, part, index, bytes }: UploadReply & { kind: 'chunk' }): void {
-    store.append(id, part, index, bytes, entry.owner).catch((error: unknown) => {
+    store.append(id, part, index, bytes).catch((error: unknown) => {
       if (!entries.delete(id)) return;
       entry.thread.port.postMessage({ id, kind: 'abort' } satisfies UploadCommand);
-      void refuse(id, entry, error);
+      refuse(id, entry, error);
     });
   }
 
-  async function refuse(id: string, { reject }: Entry, error: unknown): Promise<void> {
-    await store.delete(id).catch(() => {});
+  function refuse(id: string, { reject }: Entry, error: unknown): void {
+    discard(id);
     reject(error);
+  }
+
+  /** The thread deletes what it has written to Redis. */
+  function discard(id: string): void {
+    if (data.redisUrl === null) void store.delete(id);
   }
 
   function lose(lost: Thread, cause: Error): void {
@@ -117,7 +121,10 @@ export function createUploads({
       if (entry.thread !== lost) continue;
       entries.delete(id);
       const failure = new ServiceError('worker_lost', 'The thread of this upload ended unexpectedly');
-      void refuse(id, entry, failure);
+      void store
+        .delete(id)
+        .catch(() => {})
+        .then(() => entry.reject(failure));
     }
   }
 
@@ -128,9 +135,10 @@ export function createUploads({
       const send = (command: UploadCommand, transfer: ArrayBuffer[] = []) =>
         used.port.postMessage(command, transfer);
       const result = new Promise<UploadedForm>((resolve, reject) => {
-        entries.set(id, { thread: used, owner, onReleased, resolve, reject });
+        entries.set(id, { thread: used, onReleased, resolve, reject });
       });
       result.catch(() => {});
+      if (keep) store.open(id, owner);
       send({ id, kind: 'start', boundary, keep, maxBytes });
       return {
         write: (bytes) => send({ id, kind: 'block', bytes }, [bytes.buffer as ArrayBuffer]),
@@ -138,7 +146,7 @@ export function createUploads({
         abort: () => {
           if (!entries.delete(id)) return;
           send({ id, kind: 'abort' });
-          void store.delete(id).catch(() => {});
+          discard(id);
         },
         result,
       };

@@ -90,11 +90,11 @@ export function startJobWorker(options: JobWorkerOptions): JobWorker {
     stop: stop.signal,
   };
   const workers = openWorkers(context, concurrency);
-  const leave = source.queues.register(options.kind);
+  const unregister = source.queues.register(options.kind);
   let draining: Promise<void> | null = null;
   async function drain(): Promise<void> {
     const timer = setTimeout(() => stop.abort(), 1000 * config.shutdownSeconds);
-    await leave();
+    void unregister();
     await Promise.all(workers.map((worker) => worker.close()));
     clearTimeout(timer);
     await source.close();

@@ -42,7 +42,7 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
   readonly threads: readonly Thread[];
   /** Maximum number of queued uploads. */
   readonly queue: number;
-  /** Runs a task to its end. Never rejects. */
+  /** Runs a task to its end. Never rejects. @param running tasks that run, without jobs */
   run(thread: Thread, task: Task, running: number): Promise<void>;
   onUpdate(): void;
 }) {
@@ -54,8 +54,7 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
   let timer: NodeJS.Timeout | undefined;
   const running = () => workers.filter((worker) => worker.running !== null).length;
   const isIdle = (worker: Own) => worker.running === null && worker.thread.ready() > 0;
-  /** A job pauses for other tasks. */
-  const isFree = (worker: Own) => worker.running?.kind === 'job' || isIdle(worker);
+  const isRunningJob = ({ running }: Own) => running?.kind === 'job';
 
   function update(): void {
     for (const worker of workers) charge(worker);
@@ -96,7 +95,8 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
     if (worker.paused.delete(task)) resume(task.pauseFlag);
     else {
       worker.started.add(task);
-      void options.run(worker.thread, task, running()).then(() => end(worker, task));
+      const requests = workers.filter((one) => one.running !== null && !isRunningJob(one)).length;
+      void options.run(worker.thread, task, requests).then(() => end(worker, task));
     }
   }
 
@@ -117,8 +117,9 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
   return {
     uploads: queues.uploads,
     update,
-    /** Whether a worker is idle, or runs a job. */
-    idle: () => workers.some(isFree),
+    /** Whether an upload would start at once: a worker is idle, or runs a job, which pauses, and no other upload waits for it. */
+    idle: () =>
+      workers.filter((worker) => isRunningJob(worker) || isIdle(worker)).length > queues.uploads.size(),
     add(task: Task): void {
       queues.add(task);
       update();
@@ -178,10 +179,12 @@ export function createTaskQueues<Task extends Waiting>(uploadCapacity: number) {
     report: createFairQueue<Task>(Number.POSITIVE_INFINITY),
     job: createFairQueue<Task>(Number.POSITIVE_INFINITY),
   };
-  const times = createWorkerTimes();
+  const times = { request: createWorkerTimes(), job: createWorkerTimes() };
   let stepsInRow = 0;
 
   const isJob = ({ kind }: Task) => kind === 'job';
+  const timesOf = (task: Task) => (isJob(task) ? times.job : times.request);
+  const timeOf = (task: Task) => timesOf(task).of(task.account);
   /** Uploads and reports, and jobs, that could run. The order within an account: uploads, reports, paused tasks. */
   const requestsOf = ({ paused, isFull }: Started<Task>) => [
     ...(isFull ? [] : [...queues.upload.heads(), ...queues.report.heads()]),
@@ -197,7 +200,7 @@ export function createTaskQueues<Task extends Waiting>(uploadCapacity: number) {
     const candidates = new Map(tasks.map((task) => [task.account, task]));
     let chosen: Task | null = null;
     for (const task of candidates.values())
-      if (chosen === null || times.of(task.account) < times.of(chosen.account)) chosen = task;
+      if (chosen === null || timeOf(task) < timeOf(chosen)) chosen = task;
     return chosen;
   }
 
@@ -211,14 +214,14 @@ export function createTaskQueues<Task extends Waiting>(uploadCapacity: number) {
     }),
     all: () => Object.values(queues).flatMap((queue) => queue.all()),
     add(task: Task): void {
-      times.enter(task.account);
+      timesOf(task).enter(task.account);
       queues[task.kind].add(task.account, task);
     },
     remove,
     /** Called once for each added task, after its end. */
-    end: ({ account }: Task) => times.leave(account),
+    end: (task: Task) => timesOf(task).leave(task.account),
     /** Adds time for which a task ran. */
-    charge: ({ account }: Task, ms: number) => times.add(account, ms),
+    charge: (task: Task, ms: number) => timesOf(task).add(task.account, ms),
     /** Removes and returns the next task of a worker, or returns one of its paused tasks: a step, or the chosen task. */
     next(started: Started<Task>): Task | null {
       const isStepNext = queues.step.size() > 0 && stepsInRow < maxStepsInRow;

@@ -35,16 +35,13 @@ STREAM_TOKENS = "v1/stream/tokens"
 USAGE = "v1/usage"
 BOTH, EMOTION, COGNITIVE = "v1/analyze", "v1/analyze/emotion", "v1/analyze/cognitive"
 EMBED = "v1/embed"
+# Statuses of a service that takes no jobs, or not with this token.
+REFUSED = (403, 501)
 LIMITS = ("value_error.audio.too_long", "value_error.audio.too_large")
 
 
 def _is_above_limit(error: ValidationError) -> bool:
     return any(item["type"] in LIMITS for item in error.items)
-
-
-def _cause_of(error: ValidationError, refusal: ApiError) -> ApiError:
-    """The error of a call whose recording is above the limit of a request, and whose job was refused."""
-    return error if refusal.status in (403, 501) else refusal
 
 
 class _Base:
@@ -166,21 +163,23 @@ class Client(_Base):
         try:
             return self._request("POST", BOTH, form)
         except ValidationError as error:
-            job_id = self._begin_job(error, form)
+            job_id = self._create_job(error, form)
         try:
             return self.jobs.wait(job_id)
         finally:
             with contextlib.suppress(UndertoneError):
                 self.jobs.cancel(job_id)
 
-    def _begin_job(self, error: ValidationError, form: dict[str, Any]) -> str:
+    def _create_job(self, error: ValidationError, form: dict[str, Any]) -> str:
         """Raises `error` if it is no limit, or where the service takes no jobs, or not with this token."""
         if not _is_above_limit(error):
             raise error
         try:
             return cast(str, cast(Any, self._request("POST", JOBS, upload_of(form)))["id"])
         except ApiError as refusal:
-            raise _cause_of(error, refusal) from refusal
+            if refusal.status in REFUSED:
+                raise error from None
+            raise
 
     def _post(
         self, path: str, audio: Recording, baseline: Baseline | None, options: Options
@@ -299,21 +298,23 @@ class AsyncClient(_Base):
         try:
             return await self._request("POST", BOTH, form)
         except ValidationError as error:
-            job_id = await self._begin_job(error, form)
+            job_id = await self._create_job(error, form)
         try:
             return await self.jobs.wait(job_id)
         finally:
             with contextlib.suppress(UndertoneError):
                 await self.jobs.cancel(job_id)
 
-    async def _begin_job(self, error: ValidationError, form: dict[str, Any]) -> str:
-        """As Client._begin_job."""
+    async def _create_job(self, error: ValidationError, form: dict[str, Any]) -> str:
+        """As Client._create_job."""
         if not _is_above_limit(error):
             raise error
         try:
             return cast(str, cast(Any, await self._request("POST", JOBS, upload_of(form)))["id"])
         except ApiError as refusal:
-            raise _cause_of(error, refusal) from refusal
+            if refusal.status in REFUSED:
+                raise error from None
+            raise
 
     async def _post(
         self, path: str, audio: AsyncRecording, baseline: AsyncBaseline | None, options: Options

@@ -176,6 +176,8 @@ async function upload(
     maxBytes: config.jobs.maxBytes,
   });
   try {
+    // The queue in memory ends with the service.
+    requireAccepting(options);
     await checkCallback(form?.callback ?? null, config);
   } catch (error) {
     if (limits.keep) await jobs.uploadStore.delete(limits.id).catch(() => {});
