@@ -34,7 +34,6 @@ export const swaggerFolder = isSource
 
 type Entry =
   | 'service/workers/analysis-thread'
-  | 'service/jobs/job-thread'
   | 'service/jobs/upload-thread'
   | 'tools/analyze-thread'
   | 'tools/features-thread';

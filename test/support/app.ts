@@ -147,6 +147,7 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
     streams,
     receiptKeys,
     jobs,
+    ownWorker: null,
     traceExport: null,
   });
   const server = createHttpServer(app.callback(), { seconds: config.deadlineSeconds });

@@ -1184,6 +1184,14 @@ export interface components {
         };
         /** @description An empty object. */
         Empty: Record<string, unknown>;
+        /** @description The service is ready. */
+        Readiness: {
+            /**
+             * @description Why jobs wait: no_worker: no process takes jobs.
+             * @enum {string}
+             */
+            jobs?: "no_worker";
+        };
         /** @description The evidence cards. */
         Models: {
             /** @description One card per loaded model. */
@@ -1542,6 +1550,8 @@ export interface components {
              * @enum {string}
              */
             status: "waiting" | "running" | "done" | "failed" | "cancelled";
+            /** @description Why the job waits: no_worker: no process takes jobs. Null otherwise. */
+            reason: "no_worker" | null;
             /**
              * Format: date-time
              * @description Time of creation, UTC.
@@ -1576,6 +1586,8 @@ export interface components {
              * @enum {string}
              */
             status: "waiting" | "running" | "done" | "failed" | "cancelled";
+            /** @description Why the job waits: no_worker: no process takes jobs. Null otherwise. */
+            reason: "no_worker" | null;
             /**
              * Format: date-time
              * @description Time of creation, UTC.
@@ -1604,6 +1616,8 @@ export interface components {
              * @enum {string}
              */
             status: "waiting" | "running" | "done" | "failed" | "cancelled";
+            /** @description Why the job waits: no_worker: no process takes jobs. Null otherwise. */
+            reason: "no_worker" | null;
             /**
              * Format: date-time
              * @description Time of creation, UTC.
@@ -1662,6 +1676,8 @@ export interface components {
              * @enum {string}
              */
             status: "waiting" | "running" | "done" | "failed" | "cancelled";
+            /** @description Why the job waits: no_worker: no process takes jobs. Null otherwise. */
+            reason: "no_worker" | null;
             /**
              * Format: date-time
              * @description Time of creation, UTC.
@@ -4048,7 +4064,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Empty"];
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
             /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */

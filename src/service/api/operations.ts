@@ -258,7 +258,7 @@ const operations: readonly Operation[] = [
     summary: 'Readiness',
     description:
       '200 when the models are loaded, the service is not shutting down, and the queue has not been full for 5 s.',
-    ok: json('Empty'),
+    ok: json('Readiness'),
     codes: ['not_ready', 'shutting_down', 'overloaded'],
   },
   {

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import Mapping, Sequence
@@ -10,8 +11,9 @@ from typing import Any, Literal, TypedDict, cast, overload
 
 import httpx
 
-from .errors import NoAnswerError, error_of
-from .jobs import AsyncJobs, Jobs
+from .errors import ApiError, NoAnswerError, UndertoneError, ValidationError, error_of
+from .jobs import PATH as JOBS
+from .jobs import AsyncJobs, Jobs, upload_of
 from .recording import AsyncBaseline, AsyncRecording, Baseline, Recording, read, read_all, read_all_async, read_async
 from .reports import ChannelsReport, CognitiveReport, EmbeddingReport, EmotionReport, Report, SpeakersReport, StreamToken, Usage
 from .retry import RETRIED, wait_before_retry
@@ -33,6 +35,13 @@ STREAM_TOKENS = "v1/stream/tokens"
 USAGE = "v1/usage"
 BOTH, EMOTION, COGNITIVE = "v1/analyze", "v1/analyze/emotion", "v1/analyze/cognitive"
 EMBED = "v1/embed"
+# Statuses of a service that takes no jobs, or not with this token.
+REFUSED = (403, 501)
+LIMITS = ("value_error.audio.too_long", "value_error.audio.too_large")
+
+
+def _is_above_limit(error: ValidationError) -> bool:
+    return any(item["type"] in LIMITS for item in error.items)
 
 
 class _Base:
@@ -98,14 +107,17 @@ class Client(_Base):
         channel: int | None = None,
         receipt: bool = False,
     ) -> Report:
-        """Both reports from one pass."""
+        """
+        Both reports from one pass. A recording above the limits of a request is analysed as a job, by this call and the
+        next two: it may take minutes, and the job is deleted at the end.
+        """
         options = {"channel": channel, "receipt": "true" if receipt else None}
-        return cast(Report, self._post(BOTH, audio, baseline, options))
+        return cast(Report, self._post_any(audio, baseline, options))
 
     def analyze_channels(self, audio: Recording, *, receipt: bool = False) -> ChannelsReport:
         """One report per channel of a recording with two, and their conversation."""
         options = {"channels": "split", "receipt": "true" if receipt else None}
-        return cast(ChannelsReport, self._post(BOTH, audio, None, options))
+        return cast(ChannelsReport, self._post_any(audio, None, options))
 
     def analyze_speakers(
         self,
@@ -118,7 +130,7 @@ class Client(_Base):
         """One report per speaker of a diarizer or a transcript; segments as text are RTTM."""
         text = segments if isinstance(segments, str) else json.dumps(segments)
         options = {"segments": text, "channel": channel, "receipt": "true" if receipt else None}
-        return cast(SpeakersReport, self._post(BOTH, audio, None, options))
+        return cast(SpeakersReport, self._post_any(audio, None, options))
 
     def emotion(
         self,
@@ -145,6 +157,29 @@ class Client(_Base):
     def embed(self, audio: Recording, *, channel: int | None = None) -> EmbeddingReport:
         """Embeddings of the recording and of its utterances; needs the scope ``embed``."""
         return cast(EmbeddingReport, self._post(EMBED, audio, None, {"channel": channel}))
+
+    def _post_any(self, audio: Recording, baseline: Baseline | None, options: Options) -> object:
+        form = self._form(read(audio), read_all(baseline), options)
+        try:
+            return self._request("POST", BOTH, form)
+        except ValidationError as error:
+            job_id = self._create_job(error, form)
+        try:
+            return self.jobs.wait(job_id)
+        finally:
+            with contextlib.suppress(UndertoneError):
+                self.jobs.cancel(job_id)
+
+    def _create_job(self, error: ValidationError, form: dict[str, Any]) -> str:
+        """Raises `error` if it is no limit, or where the service takes no jobs, or not with this token."""
+        if not _is_above_limit(error):
+            raise error
+        try:
+            return cast(str, cast(Any, self._request("POST", JOBS, upload_of(form)))["id"])
+        except ApiError as refusal:
+            if refusal.status in REFUSED:
+                raise error from None
+            raise
 
     def _post(
         self, path: str, audio: Recording, baseline: Baseline | None, options: Options
@@ -207,14 +242,14 @@ class AsyncClient(_Base):
         channel: int | None = None,
         receipt: bool = False,
     ) -> Report:
-        """Both reports from one pass."""
+        """As Client.analyze."""
         options = {"channel": channel, "receipt": "true" if receipt else None}
-        return cast(Report, await self._post(BOTH, audio, baseline, options))
+        return cast(Report, await self._post_any(audio, baseline, options))
 
     async def analyze_channels(self, audio: AsyncRecording, *, receipt: bool = False) -> ChannelsReport:
         """One report per channel of a recording with two, and their conversation."""
         options = {"channels": "split", "receipt": "true" if receipt else None}
-        return cast(ChannelsReport, await self._post(BOTH, audio, None, options))
+        return cast(ChannelsReport, await self._post_any(audio, None, options))
 
     async def analyze_speakers(
         self,
@@ -227,7 +262,7 @@ class AsyncClient(_Base):
         """One report per speaker of a diarizer or a transcript; segments as text are RTTM."""
         text = segments if isinstance(segments, str) else json.dumps(segments)
         options = {"segments": text, "channel": channel, "receipt": "true" if receipt else None}
-        return cast(SpeakersReport, await self._post(BOTH, audio, None, options))
+        return cast(SpeakersReport, await self._post_any(audio, None, options))
 
     async def emotion(
         self,
@@ -254,6 +289,32 @@ class AsyncClient(_Base):
     async def embed(self, audio: AsyncRecording, *, channel: int | None = None) -> EmbeddingReport:
         """As Client.embed."""
         return cast(EmbeddingReport, await self._post(EMBED, audio, None, {"channel": channel}))
+
+    async def _post_any(
+        self, audio: AsyncRecording, baseline: AsyncBaseline | None, options: Options
+    ) -> object:
+        rest = await read_all_async(baseline)
+        form = self._form(await read_async(audio), rest, options)
+        try:
+            return await self._request("POST", BOTH, form)
+        except ValidationError as error:
+            job_id = await self._create_job(error, form)
+        try:
+            return await self.jobs.wait(job_id)
+        finally:
+            with contextlib.suppress(UndertoneError):
+                await self.jobs.cancel(job_id)
+
+    async def _create_job(self, error: ValidationError, form: dict[str, Any]) -> str:
+        """As Client._create_job."""
+        if not _is_above_limit(error):
+            raise error
+        try:
+            return cast(str, cast(Any, await self._request("POST", JOBS, upload_of(form)))["id"])
+        except ApiError as refusal:
+            if refusal.status in REFUSED:
+                raise error from None
+            raise
 
     async def _post(
         self, path: str, audio: AsyncRecording, baseline: AsyncBaseline | None, options: Options
