@@ -163,13 +163,13 @@ test.serial(
       const client = createClient(server);
       const audio = new Blob([bytes]).stream();
       const report = await client.analyze(audio as ReadableStream<Uint8Array>);
-      t.like(report, { status: 'ok', audio: { duration_s: 40 } });
+      t.like(report, { status: 'ok', audio: { duration_s: 39.5453 } });
       t.deepEqual(await collect(client.jobs.list()), []);
       const stop = new AbortController();
       const aborted = client.analyze(path, { signal: stop.signal });
       await until(async () => (await collect(client.jobs.list())).length > 0);
       stop.abort();
-      await t.throwsAsync(aborted);
+      await t.throwsAsync(aborted, { any: true });
       await until(async () => (await collect(client.jobs.list())).length === 0);
       const narrow = createClient({ url: server.url, token: makeToken(server, 'analyze:emotion') });
       await t.throwsAsync(narrow.analyze(path), { instanceOf: ForbiddenError });
