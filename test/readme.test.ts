@@ -151,7 +151,7 @@ test('documents and sources name scripts and cases that there are', async (t) =>
   const { output } = await run(process.execPath, ['--import=tsx', 'test/reliability/run.ts', 'none'], {});
   const [, listed = ''] = /^Expected one of (.*), got "none"$/m.exec(output) ?? [];
   const cases = listed.split(', ');
-  for (const name of ['hostile', 'fuzz', 'fleet', 'neon', 'pipecat', 'install', 'tables'])
+  for (const name of ['hostile', 'fuzz', 'fleet', 'neon', 'pipecat', 'livekit', 'install', 'tables'])
     t.true(cases.includes(name), name);
   const named = await run(
     'git',
