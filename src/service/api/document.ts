@@ -5,6 +5,7 @@ import { type ErrorCode, errorTable, retriedStatuses } from '../errors.ts';
 import { clientMessages, serverMessages, streamPath, subprotocol } from '../live/protocol.ts';
 import { exampleResponses } from './operation.ts';
 import { pathsOf } from './operations.ts';
+import { callbackSamples, streamSamples } from './samples.ts';
 import { componentSchemas, schemaRef } from './schemas.ts';
 
 // The OpenAPI 3.1 document, built from the validation schemas and the table of errors.
@@ -49,6 +50,7 @@ const jobEnded = {
     tags: ['Jobs'],
     summary: 'A job has ended',
     description: 'Sent to `callback`, signed as in the Standard Webhooks specification.',
+    'x-codeSamples': callbackSamples,
     security: [],
     requestBody: { required: true, content: { 'application/json': { schema: schemaRef('JobEvent') } } },
     responses: {
@@ -143,6 +145,7 @@ export function asyncApiDocument(version: string): object {
         address: streamPath,
         description: 'One session. The first message of the client is session.configure.',
         messages: { ...sent, samples, ...received },
+        'x-codeSamples': streamSamples,
       },
     },
     operations: {
