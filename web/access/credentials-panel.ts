@@ -18,8 +18,8 @@ type CredentialsPanel = {
 export function createCredentialsPanel(
   host: HTMLElement,
   access: Credentials,
-  onToken: () => void,
-  beforeLogIn: () => Promise<void>,
+  onToken: () => void = () => {},
+  beforeLogIn: () => Promise<void> = async () => {},
 ): CredentialsPanel {
   /** Counts calls: a state that arrives after a later call is not shown. */
   let calls = 0;
