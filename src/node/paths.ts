@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 
 // Paths of this package, in the sources and in the bundle: both have this file, or its chunk, two folders below the root.
 
@@ -27,11 +27,6 @@ export const pagesFolder = fromRoot(isSource ? 'web' : 'dist/web');
 
 /** rolldown.config.mjs copies these files into the bundle. */
 const docsFolder = new URL(isSource ? '../../docs/' : './docs/', import.meta.url);
-/** tsx runs threads as CommonJS, where `import.meta.resolve` is missing and `require` is declared. */
-export const swaggerFolder = isSource
-  ? pathToFileURL(packageRequire.resolve('swagger-ui-dist/package.json'))
-  : import.meta.url;
-
 type Entry =
   | 'service/workers/analysis-thread'
   | 'service/jobs/upload-thread'

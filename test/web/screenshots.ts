@@ -6,7 +6,7 @@ import { wavFile } from '../../benchmarks/wav.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { requireFile, requireNames, runScript } from '../../scripts/run-script.ts';
 import { executablePath, openChromium, visit } from '../support/chromium.ts';
-import { chooseFile, pasteToken, resultsOf, signUp } from '../support/playground.ts';
+import { chooseFile, pasteToken, resultsOf, sendSample, signUp } from '../support/playground.ts';
 import { callOf, lecture } from '../support/recordings.ts';
 import { requireBuild, startServer } from '../support/server.ts';
 
@@ -25,6 +25,12 @@ const report = (name: string, bytes: () => Uint8Array) => async (page: Page) => 
   await pasteToken(page);
   await chooseFile(page, name, bytes());
   await resultsOf(page, name);
+};
+
+/** An answer on the API page. */
+const answer = async (page: Page) => {
+  await pasteToken(page);
+  await sendSample(page, 'analyze');
 };
 
 const states: readonly State[] = [
@@ -57,13 +63,11 @@ const states: readonly State[] = [
     },
   },
   { name: 'no-waveform', reach: report('call.amr', () => fixture('speech.amr')) },
-  {
-    name: 'api',
-    path: '/docs',
-    reach: (page) => page.locator('.opblock').first().waitFor(),
-  },
+  { name: 'api', path: '/docs', reach: (page) => page.locator('#token').waitFor() },
+  { name: 'api-answer', path: '/docs', reach: answer },
   { name: 'phone-first-view', viewport: phone },
   { name: 'phone-report', viewport: phone, reach: report('minute.wav', () => lecture(60)) },
+  { name: 'phone-api-answer', path: '/docs', viewport: phone, reach: answer },
   { name: 'phone-report-of-a-call', viewport: phone, reach: report('call.wav', () => callOf(31)) },
 ];
 

@@ -1,7 +1,7 @@
 /** The baseline recording, which can be removed. */
 
+import { button } from '../button.ts';
 import { element } from '../dom.ts';
-import { button } from './button.ts';
 import { bytes } from './format.ts';
 import type { Recording } from './recording.ts';
 import { createRecordingInput } from './recording-input.ts';

@@ -1,7 +1,7 @@
 /** Progress of the upload and the analysis. */
 
+import { button } from '../button.ts';
 import { element } from '../dom.ts';
-import { button } from './button.ts';
 import { share } from './format.ts';
 
 export type Progress = {

@@ -1,10 +1,10 @@
 /** A report as cards. */
 
+import { button } from '../button.ts';
 import { element } from '../dom.ts';
 import { createAffectChart } from './affect-chart.ts';
 import type { AnalysisRequest, Answer } from './analyze.ts';
 import { createAudioQuality } from './audio-quality.ts';
-import { button } from './button.ts';
 import { card, wide } from './card.ts';
 import { createChannelChoice } from './channel-choice.ts';
 import { cognitiveCards } from './cognitive-cards.ts';

@@ -2987,6 +2987,14 @@ export interface operations {
                     /** @description Data of the client, returned with the job: an object of text values, at most 2048 bytes as JSON. */
                     metadata?: string;
                 };
+                /**
+                 * @example {
+                 *       "urls": [
+                 *         "https://recordings.example/one.wav",
+                 *         "https://recordings.example/two.mp3"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["JobList"];
             };
         };
@@ -3132,7 +3140,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the job. */
+                /**
+                 * @description Id of the job.
+                 * @example job_0123456789ABCDEFGHIJ
+                 */
                 id: string;
             };
             cookie?: never;
@@ -3272,7 +3283,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Id of the job. */
+                /**
+                 * @description Id of the job.
+                 * @example job_0123456789ABCDEFGHIJ
+                 */
                 id: string;
             };
             cookie?: never;
@@ -3409,7 +3423,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the job. */
+                /**
+                 * @description Id of the job.
+                 * @example job_0123456789ABCDEFGHIJ
+                 */
                 id: string;
             };
             cookie?: never;
@@ -3550,6 +3567,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "scopes": [
+                 *         "analyze:emotion"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["StreamTokenRequest"];
             };
         };

@@ -44,7 +44,7 @@ export function createRouter(options: RouteOptions): Router<State> {
   addTrustRoutes(router, options);
   addHealthRoutes(router, options);
   if (options.config.metricsAddress === 'public') addMetricsRoutes(router, options);
-  addApiDocsRoutes(router);
+  addApiDocsRoutes(router, options);
   addDocsPagesRoutes(router);
   addStaticRoutes(router, options);
   addAccountRoutes(router, options.account);

@@ -1,7 +1,7 @@
 /** Shows the token in use and accepts a pasted one. */
 
+import { button } from '../button.ts';
 import { type Child, element } from '../dom.ts';
-import { button } from './button.ts';
 import type { AuthState, Credentials } from './credentials.ts';
 
 type CredentialsPanel = {
@@ -18,8 +18,8 @@ type CredentialsPanel = {
 export function createCredentialsPanel(
   host: HTMLElement,
   access: Credentials,
-  onToken: () => void,
-  beforeLogIn: () => Promise<void>,
+  onToken: () => void = () => {},
+  beforeLogIn: () => Promise<void> = async () => {},
 ): CredentialsPanel {
   /** Counts calls: a state that arrives after a later call is not shown. */
   let calls = 0;
@@ -77,7 +77,7 @@ function welcome(authState: Exclude<AuthState, { kind: 'none' }>, forget: () => 
     const note = `In this tab, until ${until}, for analyses and Live. No account was created.`;
     return ['You are signed in by the link', sentence(note), button('plain flush', forget, 'Sign out')];
   }
-  const note = `As ${authState.email}. The playground uses a token of its own, good for 15 minutes and for analyses alone.`;
+  const note = `As ${authState.email}. This page uses a token of its own, with both scopes, good for 15 minutes.`;
   return ['You are logged in', sentence(note)];
 }
 
@@ -99,7 +99,7 @@ function logInLink(beforeLogIn: () => Promise<void>): HTMLElement {
       .catch(() => {})
       .then(() => location.assign(link.href));
   });
-  return element('p', { class: 'small' }, link, ': the playground gets a token by itself.');
+  return element('p', { class: 'small' }, link, ': this page gets a token by itself.');
 }
 
 function pasteForm(onToken: (token: string) => void): HTMLFormElement {
