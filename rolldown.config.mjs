@@ -1,18 +1,6 @@
 /** Builds the service: few files with the packages that they use, which start much faster than 600 small ones. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
-
-/** The files of Swagger UI that src/service/http/routes/pages.ts serves. */
-const swaggerUi = {
-  name: 'swagger-ui',
-  generateBundle() {
-    for (const fileName of ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']) {
-      const source = readFileSync(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${fileName}`)));
-      this.emitFile({ type: 'asset', fileName, source });
-    }
-  },
-};
 
 /** The pages that src/node/paths.ts reads. */
 const docs = {
@@ -44,7 +32,6 @@ export default defineConfig({
     cli: 'src/tools/cli.ts',
     index: 'src/tools/index.ts',
     'service/workers/analysis-thread': 'src/service/workers/analysis-thread.ts',
-    'service/jobs/job-thread': 'src/service/jobs/job-thread.ts',
     'service/jobs/upload-thread': 'src/service/jobs/upload-thread.ts',
     'tools/analyze-thread': 'src/tools/analyze-thread.ts',
     'tools/features-thread': 'src/tools/features-thread.ts',
@@ -52,7 +39,7 @@ export default defineConfig({
   platform: 'node',
   // Packages that look for files of their own beside their code.
   external: [/^(libsql|pg|pino|piscina)(\/|$)/],
-  plugins: [swaggerUi, docs, mediaTypes],
+  plugins: [docs, mediaTypes],
   output: {
     dir: 'dist/src',
     // Sources find addon, models and threads from their own address: files of several sources lie where src/*.ts would.

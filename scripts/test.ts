@@ -20,7 +20,7 @@ const warningsAreErrors = `-DUNDERTONE_WERROR=${process.env.CI ? 'ON' : 'OFF'}`;
 function chosenTests(): readonly string[] {
   if (existsSync('/usr/bin/chromium')) return [];
   process.stderr.write('without /usr/bin/chromium the tests of pages are skipped\n');
-  const files = ['pages', 'answer', 'report', 'live', 'link'];
+  const files = ['pages', 'answer', 'report', 'live', 'link', 'docs'];
   return ['test/**/*.test.ts', ...files.map((file) => `!test/web/${file}.test.ts`)];
 }
 

@@ -1,18 +1,15 @@
 /** What the documents tell readers to type works, and the settings that they list are those that there are. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
 import test from 'ava';
-import { clientVenv } from '../scripts/client-venv.ts';
 import { clients } from '../scripts/clients.ts';
 import { scriptLines } from '../scripts/help.ts';
 import { settingNames } from '../src/service/config.ts';
 import { documents, examples } from './support/documents.ts';
-import { type Server, startServer } from './support/server.ts';
+import { invocations, run, strictCurl } from './support/programs.ts';
+import { startServer } from './support/server.ts';
 import {
   mypyErrors,
   pyrightErrors,
@@ -44,25 +41,6 @@ function commands(document: string): string[] {
   return lines.filter((line) => line.trim() !== '' && !skipped.test(line));
 }
 
-async function run(command: string, args: readonly string[], env: Readonly<Record<string, string>>) {
-  const { PATH, HOME } = process.env;
-  const child = spawn(command, args, { env: { PATH, HOME, ...env } });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      output += chunk;
-    });
-  }
-  const [code] = await once(child, 'close');
-  return { code, output };
-}
-
-/** A refusal ends curl with a code other than 0. */
-async function environment({ dataDir, token }: Server) {
-  await writeFile(join(dataDir, '.curlrc'), 'fail-with-body\n');
-  return { CURL_HOME: dataDir, TOKEN: token };
-}
-
 for (const document of documents.filter((name) => commands(name).length > 0)) {
   test.serial(`the commands of ${document} end well`, async (t) => {
     const server = await startServer(t);
@@ -70,9 +48,9 @@ for (const document of documents.filter((name) => commands(name).length > 0)) {
     t.teardown(() =>
       Promise.all([dataDir, ...left].map((path) => rm(path, { recursive: true, force: true }))),
     );
-    const env = { ...(await environment(server)), UNDERTONE_DATA_DIR: dataDir };
+    const env = { ...(await strictCurl(dataDir)), TOKEN: server.token, UNDERTONE_DATA_DIR: dataDir };
     for (const line of commands(document)) {
-      const { code, output } = await run('sh', ['-c', line.replaceAll(address, server.url)], env);
+      const { code, output } = await run(...invocations.sh(line.replaceAll(address, server.url), env));
       t.is(code, 0, `${line}\n${output}`);
     }
   });
@@ -84,24 +62,13 @@ test.serial('the documents have commands to run and programs to load', (t) => {
   t.true(documents.flatMap((document) => examples(document, 'python')).length >= 2);
 });
 
-const languages = {
-  ts: (program: string) => run(process.execPath, ['--input-type=module', '--eval', program], {}),
-  python: (program: string) =>
-    run(join(clientVenv(), 'python'), ['-c', program], { PYTHONPATH: join(clients.python, 'src') }),
-} as const;
-
-/** Where the client lies before it is installed. */
-const lying = pathToFileURL(resolve(clients.typescript, 'dist/index.js')).href;
-
 for (const document of documents) {
-  for (const [language, execute] of Object.entries(languages)) {
+  for (const language of ['ts', 'python'] as const) {
     for (const program of examples(document, language)) {
       test.serial(`a program of ${document} ends well: ${program.slice(0, 60).split('\n')}`, async (t) => {
         const { url, token } = program.includes(address) ? await startServer(t) : { url: address, token: '' };
-        const here = program.replaceAll(address, url).replaceAll("'undertone-client'", `'${lying}'`);
-        const { code, output } = await execute(
-          here.replaceAll('process.env.TOKEN', `'${token}'`).replaceAll('os.environ["TOKEN"]', `"${token}"`),
-        );
+        const here = program.replaceAll(address, url);
+        const { code, output } = await run(...invocations[language](here, { TOKEN: token }));
         t.is(code, 0, output);
       });
     }
@@ -151,7 +118,7 @@ test('documents and sources name scripts and cases that there are', async (t) =>
   const { output } = await run(process.execPath, ['--import=tsx', 'test/reliability/run.ts', 'none'], {});
   const [, listed = ''] = /^Expected one of (.*), got "none"$/m.exec(output) ?? [];
   const cases = listed.split(', ');
-  for (const name of ['hostile', 'fuzz', 'fleet', 'neon', 'pipecat', 'install', 'tables'])
+  for (const name of ['hostile', 'fuzz', 'fleet', 'neon', 'pipecat', 'livekit', 'install', 'tables'])
     t.true(cases.includes(name), name);
   const named = await run(
     'git',

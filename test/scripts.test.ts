@@ -47,7 +47,7 @@ for (const command of [
   [...node, 'benchmarks/run.ts'],
   [...node, 'benchmarks/profile/run.ts'],
   [...node, 'deploy/fleet/up.ts'],
-  [...node, 'test/clients/pipecat.ts'],
+  [...node, 'test/clients/agent.ts'],
   [...node, 'test/install/run.ts'],
   [...node, 'test/reliability/run.ts'],
   [...node, 'test/support/record-examples.ts'],
@@ -56,9 +56,14 @@ for (const command of [
   test(`${command.at(-1)} refuses an unknown option`, (t) =>
     failsWith(t, [...command, '--surprise'], '--surprise'));
 
-for (const script of ['benchmarks', 'test/install', 'test/reliability'])
-  test(`${script}/run.ts names what it knows for an unknown name`, (t) =>
-    failsWith(t, [...node, `${script}/run.ts`, 'surprise'], 'got "surprise"'));
+for (const script of [
+  'benchmarks/run.ts',
+  'test/clients/agent.ts',
+  'test/install/run.ts',
+  'test/reliability/run.ts',
+])
+  test(`${script} names what it knows for an unknown name`, (t) =>
+    failsWith(t, [...node, script, 'surprise'], 'got "surprise"'));
 
 for (const [command, missing] of [
   [[...node, 'scripts/prebuild.ts'], 'nasm'],

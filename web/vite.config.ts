@@ -32,6 +32,7 @@ export default defineConfig({
         playground: page('index.html'),
         account: page('account/index.html'),
         trust: page('trust/index.html'),
+        docs: page('docs/index.html'),
       },
     },
   },

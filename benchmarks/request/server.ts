@@ -79,10 +79,11 @@ async function startApp(thread: string): Promise<number> {
       signUp: 'closed',
       secure: false,
     }),
-    pages: { documents: new Map(), assets: new Map(), trust: '' },
+    pages: { documents: new Map(), assets: new Map(), trust: '', docs: '' },
     streams: createStreams({ ...collaborators, secret }),
     receiptKeys: await loadOrCreateKeys(join(folder, 'keys.json')),
     jobs: null,
+    ownWorker: null,
     traceExport: null,
   });
   // The open files outlive their names: the server may be killed.

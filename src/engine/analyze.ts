@@ -38,8 +38,8 @@ export type AnalyzeRequest = AnalyzeOptions & {
   readonly hashSamples?: boolean;
   /** Adds the embeddings to the analysis. */
   readonly embeddings?: boolean;
-  /** Longest recording, s, in place of the limit of the service. */
-  readonly maxSeconds?: number | undefined;
+  /** In place of those of the analyzer. */
+  readonly limits?: Partial<DecodeLimits>;
   /** Shared with the caller: a value other than 0 cancels the analysis at the next stage. */
   readonly cancel: Int32Array | null;
   /** Called between units of work, of some 0.1 s at most: the analysis waits for it. Returns whether others ran. */
@@ -97,8 +97,9 @@ async function analyze(
   const { models, chunking } = context;
   const timer = startStageTimer(request.cancel, request.yieldToOthers);
   const { sampleRate } = models.features;
-  const limits = { ...context.limits, seconds: request.maxSeconds ?? context.limits.seconds };
-  const opened = open('audio', request.audio, request, { ...context, limits }, timer);
+  const limits = { ...context.limits, ...request.limits };
+  const own = { ...context, limits };
+  const opened = open('audio', request.audio, request, own, timer);
   const hashes = hashSamples(opened, request, models.platform);
   const { decoders } = hashes;
   const detectors = decoders.map((decoder) => detectChunks(decoder, models, chunking, timer));
@@ -128,7 +129,7 @@ async function analyze(
       baselineSeconds += added;
       checkTogether(seconds);
     };
-    if (firstResults.length === 0) baselines = await describeBaselines(request, context, onBaseline, timer);
+    if (firstResults.length === 0) baselines = await describeBaselines(request, own, onBaseline, timer);
     checkTogether(seconds);
     const offset = sum(firstResults, ({ frames }) => frames);
     const voices = spans?.map((own) => restrictToSpeaker(chunks[0], own, offset)) ?? chunks;

@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 
 // Paths of this package, in the sources and in the bundle: both have this file, or its chunk, two folders below the root.
 
@@ -17,7 +17,7 @@ export const version: string = packageRequire('../../package.json').version;
 export const builtAddon = fromRoot('build/Release/undertone.node');
 
 /** Folders below models/: the default, a small one, and one of permissively licensed recordings. */
-export const modelSets: readonly string[] = ['standard', 'fast', 'open'];
+export const modelSets: readonly string[] = ['standard', 'large', 'fast', 'open'];
 export const shippedModels = fromRoot('models/standard');
 /** Recordings that are scored wrongly. */
 export const failuresFolder = fromRoot('models/failures');
@@ -27,14 +27,8 @@ export const pagesFolder = fromRoot(isSource ? 'web' : 'dist/web');
 
 /** rolldown.config.mjs copies these files into the bundle. */
 const docsFolder = new URL(isSource ? '../../docs/' : './docs/', import.meta.url);
-/** tsx runs threads as CommonJS, where `import.meta.resolve` is missing and `require` is declared. */
-export const swaggerFolder = isSource
-  ? pathToFileURL(packageRequire.resolve('swagger-ui-dist/package.json'))
-  : import.meta.url;
-
 type Entry =
   | 'service/workers/analysis-thread'
-  | 'service/jobs/job-thread'
   | 'service/jobs/upload-thread'
   | 'tools/analyze-thread'
   | 'tools/features-thread';

@@ -93,11 +93,23 @@ async function checkDatabase({ databaseUrl }: Config): Promise<CheckResult> {
   return ok(`${databaseKind(databaseUrl)}, ${tokens} ${tokens === 1 ? 'token' : 'tokens'}`);
 }
 
-async function checkRedis({ redisUrl }: Config): Promise<CheckResult> {
-  if (redisUrl === null) return ok('not configured: no jobs, limits per process');
+async function checkRedis(config: Config): Promise<CheckResult> {
+  const { redisUrl, jobs } = config;
+  const state = jobs.available ? 'jobs wait in memory' : 'no jobs';
+  if (redisUrl === null) return ok(`not configured: ${state}, limits per process`);
   return withRedis(redisUrl, async ({ requireNoPersistence }, redis) => {
     await requireNoPersistence(redis);
-    return ok('reachable, without persistence');
+    if (jobs.workers > 0) return ok('reachable, without persistence');
+    const { createCipher } = await import('./jobs/payload.ts');
+    const { noWorkerAdvice } = await import('./jobs/own-worker.ts');
+    const { openQueues } = await import('./jobs/redis-queues.ts');
+    const secret =
+      config.secret ?? (await (await import('./auth/secret.ts')).loadOrCreateSecret(config.dataDir));
+    const queues = openQueues(redis, createCipher(secret));
+    const workers = await queues.countWorkers('worker');
+    await queues.close();
+    const text = `reachable, without persistence, ${workers} ${workers === 1 ? 'worker' : 'workers'}`;
+    return workers === 0 ? warning(`${text}: ${noWorkerAdvice}`) : ok(text);
   });
 }
 
@@ -127,13 +139,14 @@ async function withRedis(
   }
 }
 
-async function checkLimits({ workers, bufferBytes }: Config): Promise<CheckResult> {
+async function checkLimits({ workers, bufferBytes, redisUrl, jobs }: Config): Promise<CheckResult> {
   const report = process.report.getReport() as {
     readonly userLimits?: { readonly open_files?: { readonly soft: number | 'unlimited' } };
   };
   const files = report.userLimits?.open_files?.soft ?? 'unlimited';
   const memory = process.constrainedMemory() || Number.POSITIVE_INFINITY;
-  const needed = processBytes + workers * workerBytes + bufferBytes;
+  const jobBytes = redisUrl === null && jobs.available ? jobs.bufferBytes : 0;
+  const needed = processBytes + workers * workerBytes + bufferBytes + jobBytes;
   const mib = (bytes: number) => `${Math.ceil(bytes / mebibyte)} MiB`;
   const problems = [
     ...(files !== 'unlimited' && files < minOpenFiles

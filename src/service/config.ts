@@ -93,6 +93,8 @@ const schema = z.object({
       error: 'redis://HOST or the path of a socket',
     })
     .optional(),
+  UNDERTONE_JOB_WORKERS: integer(0, 1024).optional(),
+  UNDERTONE_JOB_BUFFER_BYTES: integer(1, 1024 * maxSettingBytes).default(512 * mebibyte),
   UNDERTONE_JOB_MAX_BYTES: integer(1, maxSettingBytes).default(512 * mebibyte),
   UNDERTONE_JOB_MAX_SECONDS: seconds(maxSettingSeconds).default(43_200),
   UNDERTONE_JOB_QUEUE: integer(1, 10_000_000).default(10_000),
@@ -125,11 +127,14 @@ function freeze(settings: Settings) {
   const dataDir = resolve(settings.UNDERTONE_DATA_DIR);
   const workers = settings.UNDERTONE_WORKERS ?? availableParallelism();
   const sessions = settings.UNDERTONE_STREAM_SESSIONS ?? sessionsPerWorker * workers;
+  const databaseUrl = settings.UNDERTONE_DATABASE_URL ?? `file:${join(dataDir, 'undertone.db')}`;
+  const jobWorkers = Math.min(settings.UNDERTONE_JOB_WORKERS ?? workers, workers);
+  const isAlone = databaseUrl.startsWith('file:');
   return Object.freeze({
     host: settings.UNDERTONE_HOST,
     port: settings.UNDERTONE_PORT,
     dataDir,
-    databaseUrl: settings.UNDERTONE_DATABASE_URL ?? `file:${join(dataDir, 'undertone.db')}`,
+    databaseUrl,
     token: settings.UNDERTONE_TOKEN ?? null,
     /** Null for the file in the data folder. */
     secret: settings.UNDERTONE_SECRET ?? null,
@@ -175,9 +180,15 @@ function freeze(settings: Settings) {
       idleSeconds: settings.UNDERTONE_STREAM_IDLE_S,
       bufferBytes: settings.UNDERTONE_STREAM_BUFFER_BYTES,
     }),
-    /** Null disables jobs. */
+    /** Null: jobs wait in the memory of the service. */
     redisUrl: settings.UNDERTONE_REDIS_URL ?? null,
     jobs: Object.freeze({
+      /** False where they would wait in the memory of one of several services, or of one that takes none. */
+      available: settings.UNDERTONE_REDIS_URL !== undefined || (isAlone && jobWorkers > 0),
+      /** Of the service itself; 0: it takes no jobs. */
+      workers: jobWorkers,
+      /** Of recordings that wait in the memory of the service. */
+      bufferBytes: settings.UNDERTONE_JOB_BUFFER_BYTES,
       maxBytes: settings.UNDERTONE_JOB_MAX_BYTES,
       maxSeconds: settings.UNDERTONE_JOB_MAX_SECONDS,
       queue: settings.UNDERTONE_JOB_QUEUE,

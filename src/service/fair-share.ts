@@ -1,5 +1,4 @@
 /** Sharing among accounts: budgets, queues, semaphores and rates. docs/fairness.md has the rules. */
-import { setTimeout as sleep } from 'node:timers/promises';
 
 export type FairBudget = ReturnType<typeof createFairBudget>;
 
@@ -201,56 +200,6 @@ export function createTokenBucket(size: number, perSecond: number) {
       credit = Math.min(size, credit + ((now - at) / 1000) * perSecond) - count;
       at = now;
       return Math.max(0, (-1000 * credit) / perSecond);
-    },
-  };
-}
-
-// A first-in, first-out mutex for the analyses of a thread. A long analysis yields between its chunks.
-
-export type YieldingMutex = ReturnType<typeof createYieldingMutex>;
-
-/** The next task arrives some time after the previous reply. */
-const arrivalMs = 50;
-
-export function createYieldingMutex() {
-  const queue: (() => void)[] = [];
-  let running = false;
-  let startedAt = 0;
-  let acquisitions = 0;
-
-  async function acquire(): Promise<void> {
-    if (running) await new Promise<void>((resolve) => queue.push(resolve));
-    running = true;
-    acquisitions++;
-    startedAt = performance.now();
-  }
-
-  /** Passes the mutex directly to the next in the queue. */
-  function release(): void {
-    const next = queue.shift();
-    if (next === undefined) running = false;
-    else next();
-  }
-
-  return {
-    /** Runs `work` once earlier work has ended or yielded. */
-    async runExclusive<Value>(work: () => Promise<Value>): Promise<Value> {
-      await acquire();
-      try {
-        return await work();
-      } finally {
-        release();
-      }
-    },
-    /** Called inside `work`: lets other work run for as long as this work has run, or until there is none. */
-    async yieldToOthers(): Promise<void> {
-      const until = 2 * performance.now() - startedAt;
-      release();
-      for (let seen = -1; (running || seen !== acquisitions) && performance.now() < until; ) {
-        seen = acquisitions;
-        await sleep(arrivalMs);
-      }
-      await acquire();
     },
   };
 }

@@ -24,8 +24,9 @@ import { createStreams, type Streams } from './http/routes/live.ts';
 import { readExample, readPages } from './http/routes/pages.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import type { Jobs } from './jobs/jobs.ts';
+import type { OwnWorker } from './jobs/own-worker.ts';
 import { createLifecycle, handleSignals, type Lifecycle } from './lifecycle.ts';
-import { openReceiptKeys } from './receipts.ts';
+import { openReceiptKeys, type ReceiptKeys } from './receipts.ts';
 import type { TraceExport } from './traces.ts';
 import type { Pool } from './workers/pool.ts';
 
@@ -55,6 +56,7 @@ type Service = {
   readonly usage: Usage;
   readonly streams: Streams;
   readonly jobs: Jobs | null;
+  readonly ownWorker: OwnWorker | null;
   readonly traceExport: TraceExport | null;
 };
 
@@ -90,11 +92,22 @@ export async function openService({
   const rateLimiters = await openRateLimiters(config, secret, logger);
   const accounts = openAccounts({ config, database, tokens, usage, secret, rateLimiters });
   const jobs = await openJobQueue(config, database, secret, logger);
+  const ownWorker =
+    jobs && (await createOwnWorker(jobs, { config, pool, database, secret, usage, receiptKeys, logger }));
   const pages = await readPages(pagesFolder, await readExample(config.modelsDir));
   const traceExport = await openTraces(config);
   const collaborators = { config, pool, tokens, usage, lifecycle, metrics, manifests, logger, rateLimiters };
   const streams = createStreams({ ...collaborators, secret });
-  const app = createApp({ ...collaborators, accounts, pages, streams, receiptKeys, jobs, traceExport });
+  const app = createApp({
+    ...collaborators,
+    accounts,
+    pages,
+    streams,
+    receiptKeys,
+    jobs,
+    ownWorker,
+    traceExport,
+  });
   const seconds = config.deadlineSeconds;
   const main = createHttpServer(app.callback(), {
     seconds,
@@ -116,6 +129,7 @@ export async function openService({
     usage,
     streams,
     jobs,
+    ownWorker,
     traceExport,
   };
   handleSignals({
@@ -156,23 +170,54 @@ async function openTraces({ otlpUrl }: Config): Promise<TraceExport | null> {
   return (await import('./traces.ts')).openTraceExport(otlpUrl);
 }
 
-/** Loads its modules only if Redis is configured. */
+/** Loads its modules only if jobs are available. */
 async function openJobQueue(
   { redisUrl, jobs: settings }: Config,
   database: Database,
   secret: string,
   logger: Logger,
 ): Promise<Jobs | null> {
-  if (redisUrl === null) return null;
+  if (!settings.available) return null;
   const { openJobs } = await import('./jobs/jobs.ts');
-  const { PersistenceError } = await import('./redis.ts');
   const onUnreachable = () => logger.warn('Redis is unreachable: job requests fail until it is reachable');
   const onUploadThreadLost = (cause: Error) => logger.error({ err: cause }, 'upload thread lost');
   return openJobs({ redisUrl, database, secret, settings, onUnreachable, onUploadThreadLost }).catch(
     (error: unknown) => {
-      throw error instanceof PersistenceError ? new ConfigError([error.message]) : error;
+      throw error instanceof Error && error.name === 'PersistenceError'
+        ? new ConfigError([error.message])
+        : error;
     },
   );
+}
+
+async function createOwnWorker(
+  jobs: Jobs,
+  collaborators: Pick<Service, 'config' | 'pool' | 'database' | 'usage' | 'logger'> & {
+    readonly secret: string;
+    readonly receiptKeys: ReceiptKeys;
+  },
+): Promise<OwnWorker> {
+  const { config, pool, secret, logger } = collaborators;
+  const { redisUrl, jobs: settings } = config;
+  const { createCipher } = await import('./jobs/payload.ts');
+  const { openRedisSource, startJobWorker } = await import('./jobs/worker.ts');
+  const { openOwnWorker } = await import('./jobs/own-worker.ts');
+  const cipher = createCipher(secret);
+  const start = async () => {
+    await pool.started;
+    const source =
+      redisUrl === null
+        ? { ...jobs, close: async () => {} }
+        : await openRedisSource(redisUrl, cipher, config);
+    return startJobWorker({
+      ...collaborators,
+      kind: 'service',
+      source,
+      cipher,
+      concurrency: settings.workers,
+    });
+  };
+  return openOwnWorker({ queues: jobs.queues, start: settings.workers > 0 ? start : null, logger });
 }
 
 /** Counts requests in Redis for all hosts if it is configured, else in this process. */
@@ -211,6 +256,7 @@ async function stop({
   jobs,
   lifecycle,
   logger,
+  ownWorker,
   pool,
   servers,
   stopDeleting,
@@ -224,6 +270,8 @@ async function stop({
   const abortTimer = setTimeout(
     () => {
       logger.warn(pool.stats(), 'shutdown limit reached: aborting running requests');
+      // Before `failAll`: jobs return to the queue.
+      void ownWorker?.abort();
       pool.failAll(lifecycle.abort());
       setTimeout(() => {
         for (const server of servers) server.destroy();
@@ -236,7 +284,9 @@ async function stop({
   lifecycle.refuseNew();
   streams.sessions.drain();
   jobs?.waits.end();
-  await Promise.all(servers.map((server) => server.drain()));
+  // A queue that is unreachable does not hold up the end.
+  const jobsEnd = new Promise((resolve) => setTimeout(resolve, limitMs).unref());
+  await Promise.all([...servers.map((server) => server.drain()), Promise.race([ownWorker?.stop(), jobsEnd])]);
   clearTimeout(abortTimer);
   await pool.close();
   for (const write of await Promise.allSettled([tokens.flush(), usage.flush()])) {
@@ -255,7 +305,9 @@ async function stop({
 }
 
 /** Waits for the threads, which stop between two steps of an analysis: exiting inside ONNX Runtime would abort the process. */
-async function abort({ lifecycle, pool }: Service): Promise<void> {
+async function abort({ lifecycle, ownWorker, pool }: Service): Promise<void> {
+  const jobsEnd = ownWorker?.abort();
   pool.failAll(lifecycle.abort());
   await pool.close();
+  await Promise.race([jobsEnd, new Promise((resolve) => setTimeout(resolve, abortFlushMs))]);
 }

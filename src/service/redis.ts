@@ -1,4 +1,4 @@
-/** Connections to Redis by ioredis; loaded only with UNDERTONE_REDIS_URL. */
+/** Connections to Redis by ioredis. The main thread loads it only with UNDERTONE_REDIS_URL. */
 import { Redis, type RedisOptions } from 'ioredis';
 
 type Options = Omit<RedisOptions, 'replyMapping'>;
@@ -6,7 +6,9 @@ type Options = Omit<RedisOptions, 'replyMapping'>;
 export type { Redis } from 'ioredis';
 
 /** Redis persists data. */
-export class PersistenceError extends Error {}
+export class PersistenceError extends Error {
+  override readonly name = 'PersistenceError';
+}
 
 const connectMs = 5000;
 const timeoutMs = 3000;

@@ -52,7 +52,12 @@ test('a male and a female voice are different speakers', async (t) => {
 });
 
 test('audio and baselines together are at most as long as the limit', async (t) => {
-  const request = { ...defaultOptions, signals: ['cognitive'], cancel: null, maxSeconds: 40 } as const;
+  const request = {
+    ...defaultOptions,
+    signals: ['cognitive'],
+    cancel: null,
+    limits: { seconds: 40 },
+  } as const;
   const baselines = [speechFile(10), speechFile(9)];
   const [analysis] = await analyzer.analyze({ ...request, audio: speechFile(21), baselines });
   t.is(analysis.audio.seconds, 21);

@@ -2,10 +2,12 @@
 
 import asyncio
 import http.server
+import io
 import os
 import pathlib
 import threading
 import unittest
+import wave
 
 import undertone_client as undertone
 
@@ -99,6 +101,26 @@ class JobsTest(unittest.TestCase):
                 self.assertEqual((await client.usage())["token"]["name"], "UNDERTONE_TOKEN")
 
         asyncio.run(run())
+
+    def test_a_recording_above_the_limits_of_a_request_is_analysed_as_a_job(self):
+        twice = io.BytesIO()
+        with wave.open(SAMPLE) as source, wave.open(twice, "wb") as target:
+            target.setparams(source.getparams())
+            samples = source.readframes(source.getnframes())
+            target.writeframes(samples + samples)
+
+        async def run():
+            async with undertone.AsyncClient(URL, TOKEN) as client:
+                return await client.analyze(twice.getvalue())
+
+        with undertone.Client(URL, TOKEN) as client:
+            before = {job["id"] for job in client.jobs.list()}
+            report = client.analyze([twice.getvalue()])
+            self.assertAlmostEqual(report["audio"]["duration_s"], 79.09, 2)
+            self.assertEqual(same(asyncio.run(run())), same(report))
+            self.assertEqual({job["id"] for job in client.jobs.list()}, before)
+            with self.assertRaises(undertone.ValidationError):
+                client.emotion(twice.getvalue())
 
     def test_each_refusal_has_a_class_of_its_own(self):
         with undertone.Client(URL, "no-such-token-anywhere") as client:

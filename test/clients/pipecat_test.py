@@ -42,8 +42,10 @@ class UserEmotion(unittest.IsolatedAsyncioTestCase):
         emotions = [frame for frame in down if isinstance(frame, UserEmotionFrame)]
         first = [frame for frame in emotions if frame.turn == 0]
         self.assertEqual({frame.turn for frame in emotions}, {0, 1})
-        self.assertEqual(first[-1].utterances[-1]["cause"], "turn.end")
-        self.assertLessEqual(first[-1].end_s, 2.01)
+        self.assertEqual([one["cause"] for one in first[0].utterances], ["turn.end"])
+        self.assertLessEqual(first[0].end_s, 2.01)
+        # The speech went on: the utterance that has ended replaces the provisional one.
+        self.assertEqual([one["provisional"] for one in first[-1].utterances], [False])
         last = emotions[-1]
         self.assertGreater(len(last.utterances), 1)
         self.assertAlmostEqual(sum(last.emotions.values()), 1, places=2)

@@ -59,6 +59,7 @@ test.serial('jobs and callbacks behave as documented', async (t) => {
   const { server, startWorker } = await startJobStack(t, {
     UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
     UNDERTONE_JOB_URL_PREFIXES: `http://127.0.0.1:${port}/`,
+    UNDERTONE_MAX_SECONDS: '60',
   });
   await startWorker();
   await runTests(t, 'jobs_test.py', server, { HOOK_PORT: String(port) });

@@ -143,6 +143,28 @@ class Stream(unittest.IsolatedAsyncioTestCase):
             await session.end()
         self.assertEqual(ended.exception.code, 1000)
 
+    async def test_a_cancelled_task_opens_no_session(self):
+        """Cancels at each step of the event loop after the first message."""
+        receive = undertone.StreamSession._receive
+
+        async def open_and_wait():
+            async with self.client.stream(**FORMAT):
+                await asyncio.Event().wait()
+
+        for steps in range(8):
+            opening = asyncio.create_task(open_and_wait())
+
+            def cancel(left):
+                asyncio.get_running_loop().call_soon(cancel, left - 1) if left else opening.cancel()
+
+            def receive_and_cancel(session, text):
+                cancel(steps)
+                return receive(session, text)
+
+            with unittest.mock.patch.object(undertone.StreamSession, "_receive", receive_and_cancel):
+                done, _ = await asyncio.wait([opening], timeout=30)
+            self.assertEqual([task.cancelled() for task in done], [True], f"{steps} steps")
+
     async def test_a_token_for_a_page_has_its_scopes(self):
         token = await self.client.create_stream_token(["analyze:emotion"])
         self.assertEqual(sorted(token), ["expires_at", "token"])

@@ -21,7 +21,7 @@ import { verifyWebhook } from '../../clients/typescript/src/webhook.ts';
 import { startJobStack } from '../support/jobs.ts';
 import { listen } from '../support/listening.ts';
 import { startScriptedServer } from '../support/scripted-server.ts';
-import { makeToken } from '../support/server.ts';
+import { makeToken, startServer } from '../support/server.ts';
 import { until } from '../support/wait.ts';
 
 const path = 'examples/sample.wav';
@@ -153,6 +153,36 @@ test('each refusal has a class of its own', async (t) => {
     const error = await t.throwsAsync(client.emotion(bytes), { instanceOf });
     t.is(error?.retryAfterSeconds, 7);
   }
+});
+
+test.serial(
+  'a recording above the limits of a request is analysed as a job, of which nothing stays',
+  async (t) => {
+    for (const limit of [{ UNDERTONE_MAX_SECONDS: '20' }, { UNDERTONE_MAX_UPLOAD_BYTES: '200000' }]) {
+      const server = await startServer(t, { UNDERTONE_WORKERS: '1', ...limit });
+      const client = createClient(server);
+      const audio = new Blob([bytes]).stream();
+      const report = await client.analyze(audio as ReadableStream<Uint8Array>);
+      t.like(report, { status: 'ok', audio: { duration_s: 39.5453 } });
+      t.deepEqual(await collect(client.jobs.list()), []);
+      const stop = new AbortController();
+      const aborted = client.analyze(path, { signal: stop.signal });
+      await until(async () => (await collect(client.jobs.list())).length > 0);
+      stop.abort();
+      await t.throwsAsync(aborted, { any: true });
+      await until(async () => (await collect(client.jobs.list())).length === 0);
+      const narrow = createClient({ url: server.url, token: makeToken(server, 'analyze:emotion') });
+      await t.throwsAsync(narrow.analyze(path), { instanceOf: ForbiddenError });
+    }
+  },
+);
+
+test.serial('where the service takes no jobs the limit is the error', async (t) => {
+  const server = await startServer(t, { UNDERTONE_MAX_SECONDS: '20', UNDERTONE_JOB_WORKERS: '0' });
+  await t.throwsAsync(createClient(server).analyze(path), {
+    instanceOf: ValidationError,
+    message: /Expected at most 20 s/,
+  });
 });
 
 test('a retried cancel that finds no job has cancelled it', async (t) => {

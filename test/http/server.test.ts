@@ -90,7 +90,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
     'audio',
     'audio.too_long',
     audio(wav(5 * 16_000)),
-    'Expected at most 4 s of audio, got more: UNDERTONE_MAX_SECONDS sets the limit, and with UNDERTONE_REDIS_URL POST /v1/jobs takes up to 43200 s',
+    'Expected at most 4 s of audio, got more: UNDERTONE_MAX_SECONDS sets the limit, and POST /v1/jobs takes up to 43200 s',
   ],
   'too many channels': ['audio', 'audio.too_many_channels', audio(wav(9 * 1600, 16_000, 9))],
   'too high a sample rate': ['audio', 'audio.sample_rate', audio(wav(40_000, 400_000))],

@@ -97,7 +97,7 @@ const read = () => require('node:fs').readFileSync('/srv/out', 'utf8');
   const form = new FormData();
   form.set('audio', new Blob([require('node:fs').readFileSync('/srv/sample.wav')]));
   const answer = await fetch('http://127.0.0.1:8099/v1/analyze', { method: 'POST', body: form, headers: { authorization: 'Bearer ' + token } });
-  const docs = await fetch('http://127.0.0.1:8099/docs/swagger-ui-bundle.js');
+  const docs = await fetch('http://127.0.0.1:8099/docs');
   if (answer.status !== 200 || docs.status !== 200) throw new Error(answer.status + ' ' + docs.status + ' ' + read());
 })().catch((error) => { console.error(error); process.exitCode = 1; });
 " || { cat /srv/out; kill $pid; exit 1; }

@@ -58,6 +58,7 @@ test.serial('a job that is removed while it waits is called back as cancelled, o
       timestamp: finished_at,
       id: 'job_1',
       status: 'cancelled',
+      reason: null,
       created_at,
       finished_at,
       expires_at: finished_at,

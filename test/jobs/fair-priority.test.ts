@@ -1,6 +1,6 @@
 import test from 'ava';
 import { createCipher } from '../../src/service/jobs/payload.ts';
-import { createFairPriority, maxPriority, openQueues } from '../../src/service/jobs/queues.ts';
+import { createFairPriority, maxPriority, openQueues } from '../../src/service/jobs/redis-queues.ts';
 import { useRedis } from '../support/redis.ts';
 
 test.serial('the first job of another owner comes right after the one that is served', async (t) => {
@@ -38,12 +38,22 @@ test.serial('turns restart before they are used up, and waiting jobs keep their 
   const { analyses } = queues;
   const add = (id: string, owner: string) =>
     analyses.add({ id, owner, payload: { sealed: '' }, createdAt: 1 });
-  await redis.client.set(`undertone:served:${analyses.name}`, 2 ** 20 - 1);
+  await redis.client.set(`undertone:served:${analyses.queue.name}`, 2 ** 20 - 1);
   for (const id of ['a1', 'a2', 'a3']) await add(id, 'a');
   await add('b1', 'b');
   const first = await analyses.queue.getJob('a1');
   t.is(first?.priority, 2 ** 20);
-  if (first !== undefined) await analyses.markStarted(first);
+  let finish = () => {};
+  const held = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const ignore = () => {};
+  const worker = analyses.work({
+    concurrency: 1,
+    process: () => held,
+    onFailed: ignore,
+    onError: ignore,
+  });
   const priorities = async () =>
     Promise.all(['a2', 'a3', 'b1'].map(async (id) => (await analyses.queue.getJob(id))?.priority));
   while ((await priorities()).some((priority) => (priority ?? 0) > 1000)) await new Promise(setImmediate);
@@ -55,6 +65,9 @@ test.serial('turns restart before they are used up, and waiting jobs keep their 
     inOrder.map(({ id }) => id).filter((id) => id !== 'a1'),
     ['b1', 'a2', 'c1', 'a3'],
   );
+  const closed = worker.close();
+  finish();
+  await closed;
   await queues.close();
 });
 

@@ -13,30 +13,12 @@ import { type JobReply, jobOf, startJobStack } from '../support/jobs.ts';
 import { listen } from '../support/listening.ts';
 import { sharedReceiptKeys } from '../support/receipt-keys.ts';
 import { useRedis } from '../support/redis.ts';
-import { makeToken, spawnServer, startServer } from '../support/server.ts';
+import { makeToken, spawnServer } from '../support/server.ts';
 import { until } from '../support/wait.ts';
 import { startWorker } from '../support/worker.ts';
 
 const recording = wavFile(syntheticSignal(1, 8));
 const audio = { name: 'audio', bytes: recording, type: 'audio/wav' } as const;
-
-test.serial('without Redis jobs are not configured, and everything else works', async (t) => {
-  const server = await startServer(t);
-  const headers = { Authorization: `Bearer ${server.token}`, 'Content-Type': contentType };
-  const asked = [
-    { method: 'POST', path: '/v1/jobs', headers, body: multipart([audio]) },
-    { method: 'GET', path: '/v1/jobs/job_x', headers },
-    { method: 'DELETE', path: '/v1/jobs/job_x', headers },
-  ];
-  for (const request of asked) {
-    const reply = await call(server.port, request);
-    t.is(reply.status, 501, reply.body);
-    t.is(JSON.parse(reply.body).code, 'not_configured');
-    t.regex(reply.body, /UNDERTONE_REDIS_URL/);
-  }
-  const analysed = await call(server.port, { ...asked[0], path: '/v1/analyze', method: 'POST' });
-  t.is(analysed.status, 200);
-});
 
 test.serial(
   'a job is encrypted in Redis, gets the report of /v1/analyze, and leaves nothing behind',

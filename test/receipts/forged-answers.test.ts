@@ -66,6 +66,7 @@ const jobOf = (result: string) =>
   JSON.stringify({
     id: `job_${'0'.repeat(20)}`,
     status: 'done',
+    reason: null,
     created_at: '2027-01-01T00:00:00.000Z',
     finished_at: '2027-01-01T00:00:00.000Z',
     expires_at: '2027-01-01T00:00:00.000Z',
@@ -163,6 +164,7 @@ test('the fields of a job that no signature covers leave no room for text but me
   for (const [field, value] of [
     ['id', 'happy'],
     ['status', 'failed'],
+    ['reason', 'happy'],
     ['created_at', 'today'],
     ['progress', { analysed_s: 1, duration_s: 1 }],
     ['error', { detail: 'happy' }],

@@ -41,6 +41,7 @@ test('jobs have receipts on request, with the purpose of the token', async (t) =
   const body = JSON.stringify({ urls: ['https://example.org/a.wav'], receipt: 'yes' });
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   const refused = await call(stack.server.port, { method: 'POST', path: '/v1/jobs', headers, body });
+  t.is(refused.status, 422, refused.body);
   t.is(JSON.parse(refused.body).detail[0].msg, 'Expected true or false for `receipt`, got something else');
 
   const plain = await analyse(stack, [{ name: 'audio', bytes: voice }]);

@@ -13,7 +13,8 @@ const casesFolder = fileURLToPath(new URL('cases', import.meta.url));
 /** Cases without figures: programs with arguments of their own. */
 const programs: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
   neon: ['sh', 'scripts/neon.sh'],
-  pipecat: [process.execPath, '--import=tsx', 'test/clients/pipecat.ts'],
+  pipecat: [process.execPath, '--import=tsx', 'test/clients/agent.ts', 'pipecat'],
+  livekit: [process.execPath, '--import=tsx', 'test/clients/agent.ts', 'livekit'],
   install: [process.execPath, '--import=tsx', 'test/install/run.ts'],
 };
 

@@ -132,7 +132,7 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
     Atomics.store(loaded, 0, 1);
     Atomics.notify(loaded, 0);
   };
-  const pages = settings.pages ?? { documents: new Map(), assets: new Map(), trust: '' };
+  const pages = settings.pages ?? { documents: new Map(), assets: new Map(), trust: '', docs: '' };
   const { jobs = null, rateLimiters = null } = settings;
   const { accounts, usage } = settings.accounts ?? (await openAccounts(t, config));
   const receiptKeys = await loadOrCreateKeys(join(makeFolder(), 'keys.json'));
@@ -147,6 +147,7 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
     streams,
     receiptKeys,
     jobs,
+    ownWorker: null,
     traceExport: null,
   });
   const server = createHttpServer(app.callback(), { seconds: config.deadlineSeconds });

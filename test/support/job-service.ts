@@ -5,9 +5,10 @@ import { parseConfig } from '../../src/service/config.ts';
 import { type Database, openDatabase } from '../../src/service/database.ts';
 import { type Jobs, openJobs } from '../../src/service/jobs/jobs.ts';
 import { type Cipher, createCipher } from '../../src/service/jobs/payload.ts';
-import { openQueues, type Queues } from '../../src/service/jobs/queues.ts';
-import { type JobWorker, startJobWorker } from '../../src/service/jobs/worker.ts';
+import { openQueues, type RedisQueues } from '../../src/service/jobs/redis-queues.ts';
+import type { JobWorker } from '../../src/service/jobs/worker.ts';
 import { loadOrCreateKeys } from '../../src/service/receipts.ts';
+import { openJobWorker } from '../../src/service/worker.ts';
 import { makeFolder } from './folder.ts';
 import { type RedisServer, useRedis } from './redis.ts';
 
@@ -21,7 +22,7 @@ export type JobService = {
   readonly jobs: Jobs;
   readonly cipher: Cipher;
   /** The queues by a connection of their own. */
-  readonly queues: Queues;
+  readonly queues: RedisQueues;
   /** Lines of the worker's log. */
   readonly log: () => readonly Readonly<Record<string, unknown>>[];
   work(): Promise<JobWorker>;
@@ -59,7 +60,7 @@ export async function openJobService(
     queues,
     log: () => lines,
     work: async () => {
-      const work = await startJobWorker({
+      const work = await openJobWorker({
         ...options,
         config,
         logger,

@@ -15,6 +15,7 @@ type Json = Readonly<Record<string, unknown>>;
 export type JobReply = {
   readonly id: string;
   readonly status: string;
+  readonly reason: string | null;
   readonly created_at: string;
   readonly finished_at: string | null;
   readonly expires_at: string;
@@ -45,7 +46,7 @@ export async function startJobStack(
 ): Promise<JobStack> {
   const redis = await useRedis(t);
   const shared = { UNDERTONE_REDIS_URL: redis.url, ...(await sharedReceiptKeys()) };
-  const settings = { ...shared, UNDERTONE_WORKERS: '1', ...env };
+  const settings = { ...shared, UNDERTONE_WORKERS: '1', UNDERTONE_JOB_WORKERS: '0', ...env };
   const server = await startServer(t, settings);
   const authorize = (token = server.token) => ({ Authorization: `Bearer ${token}` });
   const ask = (method: string, path: string, token?: string) =>

@@ -37,6 +37,18 @@ export const resultsOf = async (page: Page, name: string): Promise<string> => {
   return results.innerText();
 };
 
+/** On the API page, sends the sample with the form of an endpoint. @returns the body of the answer */
+export async function sendSample(page: Page, operationId: string): Promise<string> {
+  const endpoint = page.locator(`#${operationId}`);
+  await endpoint.locator('> summary').click();
+  await endpoint.getByRole('button', { name: 'Use the sample' }).click();
+  await page.waitForFunction(
+    (id) => document.querySelector<HTMLInputElement>(`#${id} input[data-name=audio]`)?.files?.length === 1,
+    operationId,
+  );
+  await endpoint.getByRole('button', { name: 'Send' }).first().click();
+  return endpoint.getByRole('group', { name: 'Body of the answer' }).innerText();
+}
 /** Opens a part of the results that is closed. */
 export const unfold = (page: Page, title: string | RegExp): Promise<void> =>
   page.locator('#results summary').filter({ hasText: title }).click();
@@ -49,14 +61,27 @@ export async function shownReport(page: Page) {
 
 export const widthOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth);
 
-/** Texts in `selector`, but those for screen readers alone, that the window or a box around them cuts off. */
+/** Moves on with Tab until the element that has the focus says this. */
+export async function tabTo(page: Page, wanted: RegExp): Promise<void> {
+  for (let presses = 0; presses < 60; presses++) {
+    await page.keyboard.press('Tab');
+    const says = await page.evaluate(() => {
+      const { activeElement: at } = document;
+      return `${at?.getAttribute('aria-label') ?? ''} ${at?.id ?? ''} ${at?.textContent ?? ''}`;
+    });
+    if (wanted.test(says)) return;
+  }
+  throw new Error(`Expected ${wanted} within reach of Tab, got nothing`);
+}
+
+/** Texts in `selector`, but those for screen readers alone and code, which scrolls, that the window or a box around them cuts off. */
 export const cutTexts = (page: Page, selector: string): Promise<string[]> =>
   page.evaluate((where) => {
     const cut: string[] = [];
     const walker = document.createTreeWalker(document.querySelector(where) as Node, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       const text = walker.currentNode;
-      if (!text.parentElement?.checkVisibility() || text.parentElement.closest('.visually-hidden')) continue;
+      if (!text.parentElement?.checkVisibility() || text.parentElement.closest('.visually-hidden, pre')) continue;
       const range = document.createRange();
       range.selectNodeContents(text);
       const lines = [...range.getClientRects()];

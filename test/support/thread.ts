@@ -2,6 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import {
+  buffersOf,
   type HeapPressure,
   pauseIfRequested,
   type Reply,
@@ -59,7 +60,7 @@ function isFirst(starts: Int32Array = new Int32Array(2)): boolean {
 
 async function obey({ id, pauseFlag, cancel, ...task }: TaskMessage): Promise<Reply> {
   const requestId = 'live' in task ? 'live' : task.requestId;
-  const body = 'live' in task ? [task.live.bytes] : task.body;
+  const body = 'live' in task ? [task.live.bytes] : buffersOf(task);
   const order: ThreadTask = JSON.parse(Buffer.concat(body).toString());
   if (settings.trace !== undefined)
     writeFileSync(settings.trace, `${requestId} ${order.do}\n`, { flag: 'a' });

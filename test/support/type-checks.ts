@@ -78,7 +78,10 @@ export function pyrightErrors(sources: readonly string[]): string[] {
 /** One line per error of tsc with the strictest options of the project. */
 export function tscErrors(
   sources: readonly string[],
-  paths: Readonly<Record<string, string>> = { 'undertone-client': `${clients.typescript}/dist/index.d.ts` },
+  paths: Readonly<Record<string, string>> = {
+    'undertone-client': `${clients.typescript}/dist/index.d.ts`,
+    'undertone-client/webhook': `${clients.typescript}/dist/webhook.d.ts`,
+  },
 ): string[] {
   const { folder, files } = write(sources, 'mts');
   const all = { undertone: 'src/tools/index.ts', ws: 'node_modules/@types/ws', ...paths };

@@ -353,17 +353,6 @@ for (const way of ['log-in', 'sign-up'] as const) {
   });
 }
 
-test.serial('the API page has the header of the site, a first request and no account routes', async (t) => {
-  const { page, complaints } = await visit(t, browser, `${server.url}/docs`);
-  await page.locator('.opblock').first().waitFor();
-  t.true((await page.locator('pre').first().innerText()).endsWith(`recording.wav ${server.url}/v1/analyze`));
-  t.is(await page.locator('.opblock-summary-path', { hasText: '/account' }).count(), 0);
-  t.true((await page.locator('.opblock-summary-path').count()) > 5);
-  await page.getByRole('link', { name: 'Playground' }).click();
-  await page.waitForURL(`${server.url}/`);
-  t.deepEqual(complaints, []);
-});
-
 /** Recordings in the storage of the browser. */
 function countPending(page: Page): Promise<number> {
   return page.evaluate(

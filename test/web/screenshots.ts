@@ -9,7 +9,7 @@ import { wavFile } from '../../benchmarks/wav.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { requireFile, requireNames, runScript } from '../../scripts/run-script.ts';
 import { executablePath, microphone, openChromium, visit } from '../support/chromium.ts';
-import { chooseFile, pasteToken, resultsOf, signUp } from '../support/playground.ts';
+import { chooseFile, pasteToken, resultsOf, sendSample, signUp } from '../support/playground.ts';
 import { callOf, interview, lecture, poor } from '../support/recordings.ts';
 import { requireBuild, type Server, startServer } from '../support/server.ts';
 
@@ -30,6 +30,12 @@ const report = (name: string, bytes: () => Uint8Array) => async (page: Page) => 
   await pasteToken(page);
   await chooseFile(page, name, bytes());
   await resultsOf(page, name);
+};
+
+/** An answer on the API page. */
+const answer = async (page: Page) => {
+  await pasteToken(page);
+  await sendSample(page, 'analyze');
 };
 
 const showExample = (page: Page) =>
@@ -83,13 +89,11 @@ const states: readonly State[] = [
     },
   },
   { name: 'no-waveform', reach: report('call.amr', () => fixture('speech.amr')) },
-  {
-    name: 'api',
-    path: '/docs',
-    reach: (page) => page.locator('.opblock').first().waitFor(),
-  },
+  { name: 'api', path: '/docs', reach: (page) => page.locator('#token').waitFor() },
+  { name: 'api-answer', path: '/docs', reach: answer },
   { name: 'phone-first-view', viewport: phone, reach: showExample },
   { name: 'phone-report', viewport: phone, reach: report('minute.wav', () => lecture(60)) },
+  { name: 'phone-api-answer', path: '/docs', viewport: phone, reach: answer },
   { name: 'phone-report-of-a-call', viewport: phone, reach: report('call.wav', () => callOf(31)) },
   { name: 'phone-report-with-warnings', viewport: phone, reach: report('poor.wav', poor) },
 ];

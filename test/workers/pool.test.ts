@@ -42,7 +42,7 @@ function submit(
   deadlineMs = farMs,
   released: Released = { count: 0 },
   account = 'a',
-  kind: TaskKind = 'upload',
+  kind: Exclude<TaskKind, 'job'> = 'upload',
 ): PendingAnalysis {
   const body = Uint8Array.from(Buffer.from(JSON.stringify(task)));
   const release = () => {

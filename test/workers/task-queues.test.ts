@@ -16,7 +16,7 @@ function queuesOf(names: readonly string[]) {
   return queues;
 }
 
-const free = { paused: new Set<Task>(), isFull: false };
+const free = { paused: new Set<Task>(), isFull: false, hasMaxJobs: false };
 
 /** One after another on one worker: each lasts 1 ms. */
 function orderOf(names: readonly string[]): string[] {
@@ -78,15 +78,42 @@ test('an account that leaves and returns keeps its time', (t) => {
 test('a step or a waiting task of another account contests the turn of a task, its own account does not', (t) => {
   const queues = queuesOf(['upload:a', 'upload:a']);
   const running = queues.next(free) as Task;
-  t.false(queues.isContested(running, { ...free, paused: new Set([taskOf('upload:a')]) }));
-  t.true(queues.isContested(running, { paused: new Set([taskOf('upload:b')]), isFull: true }));
+  t.is(queues.sliceOf(running, { ...free, paused: new Set([taskOf('upload:a')]) }), null);
+  t.is(queues.sliceOf(running, { ...free, paused: new Set([taskOf('upload:b')]), isFull: true }), 50);
+  queues.add(taskOf('job:c'));
+  t.is(queues.sliceOf(running, free), null);
   queues.add(taskOf('report:b'));
-  t.true(queues.isContested(running, free));
-  t.false(queues.isContested(running, { ...free, isFull: true }));
+  t.is(queues.sliceOf(running, free), 50);
+  t.is(queues.sliceOf(running, { ...free, isFull: true }), null);
   const step = taskOf('step:a');
   queues.add(step);
-  t.true(queues.isContested(running, { ...free, isFull: true }));
-  t.false(queues.isContested(step, free));
+  t.is(queues.sliceOf(running, { ...free, isFull: true }), 50);
+  t.is(queues.sliceOf(step, free), null);
+});
+
+test('a job runs while nothing else waits, and pauses at once for everything else', (t) => {
+  t.deepEqual(orderOf(['job:a', 'job:a', 'job:b', 'upload:c', 'report:e', 'step:d']), [
+    'step:d',
+    'upload:c',
+    'report:e',
+    'job:a',
+    'job:b',
+    'job:a',
+  ]);
+  const queues = queuesOf(['job:a', 'job:a']);
+  const running = queues.next(free) as Task;
+  t.is(queues.sliceOf(running, free), null);
+  t.is(queues.sliceOf(running, { ...free, paused: new Set([taskOf('job:b')]) }), 50);
+  t.is(queues.sliceOf(running, { ...free, paused: new Set([taskOf('upload:a')]) }), 0);
+  queues.add(taskOf('step:a'));
+  t.is(queues.sliceOf(running, free), 0);
+});
+
+test('a worker that holds its jobs starts no other, and none that is full of requests refuses a job', (t) => {
+  const queues = queuesOf(['job:a', 'upload:b']);
+  t.is(queues.next({ ...free, isFull: true, hasMaxJobs: true }), null);
+  t.is(queues.next({ ...free, isFull: true })?.name, 'job:a');
+  t.is(queues.next({ ...free, hasMaxJobs: true })?.name, 'upload:b');
 });
 
 test('accounts that always have tasks get the same time, whatever their tasks last and however many they are', (t) => {
@@ -105,7 +132,7 @@ test('accounts that always have tasks get the same time, whatever their tasks la
       };
       for (const name of names) submit(name);
       for (let unit = 0; unit < 500; unit++) {
-        const task = queues.next({ paused, isFull: false }) as Task;
+        const task = queues.next({ ...free, paused }) as Task;
         const { ms } = accounts[names.indexOf(task.account)] as { ms: number };
         queues.charge(task, ms);
         used.set(task.account, (used.get(task.account) as number) + ms);

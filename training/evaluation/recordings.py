@@ -23,7 +23,7 @@ from training.evaluation.predictions import Predictions, Reports
 from training.evaluation.statistics import mean, paired_interval, uar
 
 PATH = settings.RESULTS / "recordings.json"
-SETS = ("standard", "fast")
+SETS = ("standard", "large", "fast")
 ORDINARY = ("LibriSpeech", "AMI", "VoxLingua107", "speechocean762")
 TURNS = "two speakers in turns"
 INTENDED = "CREMA-D, as intended"

@@ -11,8 +11,8 @@ from training.reporting.tables import replace_between, short_cell, table
 
 PAGES = [settings.REPOSITORY / "README.md", settings.REPOSITORY / "docs" / "models.md"]
 COSTS = settings.REPOSITORY / "benchmarks" / "results" / "models.json"  # of npm run bench -- models
-SETS = {"standard": "shipped", "fast": "fast", "open": "open"}  # folder -> title of its column of results/metrics.json
-PURPOSES = {"standard": "the default", "fast": "many live sessions", "open": "weights that may be sold"}
+SETS = {"standard": "shipped", "large": "large", "fast": "fast", "open": "open"}  # folder -> title of its column of results/metrics.json
+PURPOSES = {"standard": "the default", "large": "speech of unseen kinds, where time matters less", "fast": "many live sessions", "open": "weights that may be sold"}
 NATURAL_AND_LEFT_OUT = [
     "emotion: negative without a warning, LibriSpeech",
     "emotion: negative without a warning, AMI",

@@ -1,6 +1,6 @@
 /** The account page: forms, or the account of the session. */
+import { dropPending, hasPending } from '../access/pending.ts';
 import { byId, element } from '../dom.ts';
-import { dropPending, hasPending } from '../pending.ts';
 import { Refusal, read, type Session, send } from './api.ts';
 import { handle } from './form.ts';
 import { titleOf } from './messages.ts';

@@ -1,4 +1,5 @@
-/** One upload to POST /v1/analyze, with its progress. */
+/** One upload, with its progress: to POST /v1/analyze, or as a job when it is above the limits of a request. */
+import type { JobSummary } from '../../src/service/jobs/job-store.ts';
 import type { Recording } from './recording.ts';
 import type { Report } from './report.ts';
 
@@ -20,31 +21,124 @@ export type AnalysisError =
 export type Outcome = Answer | AnalysisError | null;
 
 export type AnalyzeOptions = {
-  /** @param share sent part of the upload, 0 to 1 */
-  readonly onProgress: (share: number) => void;
+  /** @param sent part of the upload, 0 to 1 @param analysed part of a long recording, 0 to 1; null while it is unknown */
+  readonly onProgress: (sent: number, analysed: number | null) => void;
   readonly signal: AbortSignal;
 };
 
 /** @returns null after an abort */
-export function analyze(
+export async function analyze(
+  analysis: AnalysisRequest,
+  token: string,
+  options: AnalyzeOptions,
+): Promise<Outcome> {
+  const reply = await upload('/v1/analyze', analysis, token, options);
+  const outcome = outcomeOf(reply);
+  return isAboveLimit(outcome) ? analyzeAsJob(analysis, token, options, outcome) : outcome;
+}
+
+type Reply = { readonly status: number; readonly text: string };
+
+/** @returns the response; `unreachable` without one, `aborted` after an abort */
+function upload(
+  path: string,
   analysis: AnalysisRequest,
   token: string,
   { onProgress, signal }: AnalyzeOptions,
-): Promise<Outcome> {
+): Promise<Reply | 'unreachable' | 'aborted'> {
   const request = new XMLHttpRequest();
-  request.open('POST', '/v1/analyze');
+  request.open('POST', path);
   request.setRequestHeader('Authorization', `Bearer ${token}`);
   request.upload.addEventListener('progress', ({ loaded, total }) =>
-    onProgress(total > 0 ? loaded / total : 0),
+    onProgress(total > 0 ? loaded / total : 0, null),
   );
-  request.upload.addEventListener('load', () => onProgress(1));
+  request.upload.addEventListener('load', () => onProgress(1, null));
   signal.addEventListener('abort', () => request.abort(), { once: true });
   return new Promise((resolve) => {
-    request.addEventListener('load', () => resolve(read(request)));
-    request.addEventListener('error', () => resolve({ kind: 'unreachable' }));
-    request.addEventListener('abort', () => resolve(null));
+    request.addEventListener('load', () => resolve({ status: request.status, text: request.responseText }));
+    request.addEventListener('error', () => resolve('unreachable'));
+    request.addEventListener('abort', () => resolve('aborted'));
     request.send(form(analysis));
   });
+}
+
+function outcomeOf(reply: Reply | 'unreachable' | 'aborted'): Outcome {
+  if (reply === 'aborted') return null;
+  if (reply === 'unreachable') return { kind: 'unreachable' };
+  const body = parse(reply.text);
+  if (reply.status === 200 && body !== null) return { report: body as Report, json: reply.text };
+  return { kind: 'refused', status: reply.status, body };
+}
+
+// Recordings above the limits of a request.
+
+type Job = JobSummary & { readonly result: Report | null; readonly error: unknown };
+
+const waitSeconds = 10;
+const retryMs = 3000;
+/** A minute without an answer, or more. */
+const maxFailures = 20;
+
+function isAboveLimit(outcome: Outcome): outcome is AnalysisError {
+  if (outcome === null || !('kind' in outcome) || outcome.kind !== 'refused') return false;
+  return /"value_error\.audio\.too_(?:long|large)"/.test(JSON.stringify(outcome.body));
+}
+
+/** Nothing of the job stays. @returns `refusal` where the service takes no jobs */
+async function analyzeAsJob(
+  analysis: AnalysisRequest,
+  token: string,
+  options: AnalyzeOptions,
+  refusal: AnalysisError,
+): Promise<Outcome> {
+  const reply = await upload('/v1/jobs', analysis, token, options);
+  if (typeof reply === 'string' || ![202, 403, 501].includes(reply.status)) return outcomeOf(reply);
+  if (reply.status !== 202) return refusal;
+  const { id } = JSON.parse(reply.text) as Job;
+  const headers = { Authorization: `Bearer ${token}` };
+  const remove = () =>
+    void fetch(`/v1/jobs/${id}`, { method: 'DELETE', headers, keepalive: true }).catch(() => {});
+  window.addEventListener('pagehide', remove);
+  try {
+    return await waitForJob(id, headers, options);
+  } finally {
+    window.removeEventListener('pagehide', remove);
+    remove();
+  }
+}
+
+async function waitForJob(
+  id: string,
+  headers: Readonly<Record<string, string>>,
+  { onProgress, signal }: AnalyzeOptions,
+): Promise<Outcome> {
+  let failures = 0;
+  for (let wait = 1; ; wait = waitSeconds) {
+    const reply = await fetch(`/v1/jobs/${id}?wait=${wait}`, { headers, signal }).catch(() => null);
+    if (signal.aborted) return null;
+    const job = (await reply?.json().catch(() => null)) as Job | null;
+    if (!reply?.ok || job === null) {
+      // The computer slept, or the service is busy: the job goes on.
+      const isOver = reply !== null && reply.status < 500 && reply.status !== 429;
+      if (isOver || ++failures > maxFailures) {
+        return reply === null
+          ? { kind: 'unreachable' }
+          : { kind: 'refused', status: reply.status, body: job };
+      }
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
+      continue;
+    }
+    failures = 0;
+    if (job.result !== null) return { report: job.result, json: JSON.stringify(job.result) };
+    if (job.error !== null) return { kind: 'refused', status: statusOf(job.error), body: job.error };
+    const { analysed_s: analysed = 0, duration_s: duration = null } = job.progress ?? {};
+    onProgress(1, duration === null ? null : analysed / duration);
+  }
+}
+
+/** Of the response that POST /v1/analyze would have been. */
+function statusOf(error: unknown): number {
+  return Array.isArray((error as { readonly detail: unknown }).detail) ? 422 : 503;
 }
 
 function form({ recording, baseline, channel }: AnalysisRequest): FormData {
@@ -58,12 +152,6 @@ function form({ recording, baseline, channel }: AnalysisRequest): FormData {
 /** The service detects formats by content; the type that a system derives from a file name is unreliable. */
 function playable({ blob }: Recording): Blob {
   return /^(audio|video)\//.test(blob.type) ? blob : blob.slice(0, blob.size, 'application/octet-stream');
-}
-
-function read(request: XMLHttpRequest): Answer | AnalysisError {
-  const body = parse(request.responseText);
-  if (request.status === 200 && body !== null) return { report: body as Report, json: request.responseText };
-  return { kind: 'refused', status: request.status, body };
 }
 
 function parse(text: string): unknown {

@@ -1,6 +1,6 @@
 /** The baseline: a recording of the same person at rest, which is added on demand and can be removed. */
+import { button } from '../button.ts';
 import { element } from '../dom.ts';
-import { button } from './button.ts';
 import { fold } from './card.ts';
 import { bytes } from './format.ts';
 import type { Recording } from './recording.ts';

@@ -1,8 +1,8 @@
 /** The report as files: JSON, CSV of the utterances, annotations for Praat and Audacity, and a picture of the plane. */
 import { tiersOf, toLabels, toTextGrid } from '../../src/tools/annotations.ts';
+import { button } from '../button.ts';
 import { element } from '../dom.ts';
 import type { AnalysisRequest, Answer } from './analyze.ts';
-import { button } from './button.ts';
 import type { Emotion } from './report.ts';
 
 /** @param plane drawn in the page; null without scores */

@@ -26,11 +26,11 @@ const advices: Readonly<Record<string, Sentence>> = {
   },
   too_long: {
     title: 'The recording is too long',
-    advice: 'Cut it into shorter pieces, or send it to /v1/jobs, which takes longer recordings.',
+    advice: 'Cut it into shorter pieces. UNDERTONE_JOB_MAX_SECONDS sets the limit.',
   },
   too_large: {
     title: 'The file is too large',
-    advice: 'Cut it, save it in a compressed format such as M4A or Opus, or send it to /v1/jobs.',
+    advice: 'Cut it, or save it in a compressed format such as M4A or Opus.',
   },
   too_many_channels: { title: 'There are too many channels', advice: 'Mix it down to stereo or mono.' },
   sample_rate: { title: 'The sample rate is out of range', advice: 'Export the recording at 16 to 48 kHz.' },

@@ -1,8 +1,8 @@
 /** The JSON of the response, and the curl command that requests it. */
 
+import { copyButton } from '../button.ts';
 import { element } from '../dom.ts';
 import type { AnalysisRequest } from './analyze.ts';
-import { copyButton } from './button.ts';
 import type { Recording } from './recording.ts';
 
 export function createCurlView(request: AnalysisRequest): HTMLElement {

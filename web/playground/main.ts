@@ -1,16 +1,16 @@
 /** The playground: sends a recording and shows the report. */
 import sampleUrl from '../../examples/sample.wav?url';
+import { createCredentials } from '../access/credentials.ts';
+import { createCredentialsPanel } from '../access/credentials-panel.ts';
+import { readCode } from '../access/link-sign-in.ts';
+import { keepPending, takePending } from '../access/pending.ts';
+import { button } from '../button.ts';
 import { byId } from '../dom.ts';
-import { keepPending, takePending } from '../pending.ts';
 import { type AnalysisError, type AnalysisRequest, type Answer, analyze } from './analyze.ts';
 import { createBaselinePanel } from './baseline-panel.ts';
-import { button } from './button.ts';
 import { createNotice, openFoldsForPrint, wide } from './card.ts';
 import type { Kept } from './comparison.ts';
-import { createCredentials } from './credentials.ts';
-import { createCredentialsPanel } from './credentials-panel.ts';
 import { explain, explainEnd } from './error-messages.ts';
-import { readCode } from './link-sign-in.ts';
 import { startLive } from './live/live.ts';
 import type { LiveOutcome } from './live/session.ts';
 import { decodePeaks, type Peaks } from './peaks.ts';

@@ -1,13 +1,13 @@
 /** Progress of the upload and the analysis. */
 
+import { button } from '../button.ts';
 import { element } from '../dom.ts';
-import { button } from './button.ts';
 import { share } from './format.ts';
 
 export type Progress = {
   start(name: string, cancel: () => void): void;
-  /** @param sent share of the upload, 0 to 1; at 1 the analysis runs */
-  show(sent: number): void;
+  /** @param sent share of the upload, 0 to 1; at 1 the analysis runs @param analysed share of the recording, if it is known */
+  show(sent: number, analysed?: number | null): void;
   end(): void;
 };
 
@@ -24,10 +24,13 @@ export function createProgress(host: HTMLElement, announce: (sentence: string) =
       host.hidden = false;
       announce(`Sending ${name}`);
     },
-    show: (sent) => {
+    show: (sent, analysed = null) => {
       if (sent < 1) {
         bar.value = sent;
         words.textContent = `Sending ${name}: ${share(sent)}`;
+      } else if (analysed !== null) {
+        bar.value = analysed;
+        words.textContent = `Analysing ${name}: ${share(analysed)}`;
       } else {
         bar.removeAttribute('value');
         words.textContent = `Analysing ${name}`;

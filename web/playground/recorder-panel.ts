@@ -1,7 +1,7 @@
 /** Panel of a running microphone recording: time, level, stop and discard. */
 
+import { button } from '../button.ts';
 import { element } from '../dom.ts';
-import { button } from './button.ts';
 import { clock } from './format.ts';
 import { icon } from './icons.ts';
 import { createLevelMeter } from './level-meter.ts';

@@ -1,7 +1,7 @@
 /** Recording input: drop, file dialog or microphone. */
 
+import { button } from '../button.ts';
 import { element } from '../dom.ts';
-import { button } from './button.ts';
 import { icon } from './icons.ts';
 import { fileName, MicrophoneError, startRecorder } from './microphone.ts';
 import { createRecorderPanel, type RecorderPanel } from './recorder-panel.ts';

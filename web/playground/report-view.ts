@@ -1,9 +1,9 @@
 /** A report: its answer, what it is made of, and on demand every number behind it. */
 
+import { button } from '../button.ts';
 import { element } from '../dom.ts';
 import { createAffectChart } from './affect-chart.ts';
 import type { AnalysisRequest, Answer } from './analyze.ts';
-import { button } from './button.ts';
 import { card, fold, wide } from './card.ts';
 import { createChannelChoice } from './channel-choice.ts';
 import { effortCard } from './cognitive-cards.ts';

@@ -1,9 +1,9 @@
 /** Waveform with a time axis, and keyboard controls to play and seek. */
 import WaveSurfer from 'wavesurfer.js';
 import TimelinePlugin from 'wavesurfer.js/plugins/timeline';
+import { button } from '../button.ts';
 import { element } from '../dom.ts';
 import { tickStep } from './axis.ts';
-import { button } from './button.ts';
 import { clock, tick } from './format.ts';
 import { icon } from './icons.ts';
 import type { Peaks } from './peaks.ts';

@@ -1,11 +1,13 @@
+import { ApiError, ValidationError } from './errors.ts';
 import { makeForm } from './form.ts';
 import { createJobs, type Jobs } from './jobs.ts';
-import type { Recording } from './recording.ts';
+import { type Recording, readRecording } from './recording.ts';
 import type {
   ChannelsReport,
   CognitiveReport,
   EmbeddingReport,
   EmotionReport,
+  JobResult,
   Report,
   SpeakersReport,
   StreamToken,
@@ -74,7 +76,10 @@ export type FormOptions = AnalyzeOptions & Partial<SpeakersOptions> & { readonly
 
 /** Calls throw ApiError and its subclasses, NoAnswerError, JobFailedError or SessionEndedError. */
 export type Client = {
-  /** Both reports from one pass. */
+  /**
+   * Both reports from one pass. A recording above the limits of a request is analysed as a job, by this call and the next two:
+   * it may take minutes, and the job is deleted at the end.
+   */
   analyze(audio: Recording, options?: AnalyzeOptions): Promise<Report>;
   /** One report per channel of a recording with two, and their conversation. */
   analyzeChannels(audio: Recording, options?: ChannelsOptions): Promise<ChannelsReport>;
@@ -100,17 +105,28 @@ export type Client = {
 export function createClient(options: ClientOptions): Client {
   const analyze = async <Answer>(path: string, audio: Recording, how: FormOptions = {}) =>
     request<Answer>(path, { method: 'POST', body: await makeForm(audio, how) }, { ...options, ...how });
+  const jobs = createJobs(options);
+  const analyzeAny = async <Answer>(audio: Recording, how: FormOptions = {}): Promise<Answer> => {
+    const baselines = how.baseline === undefined ? [] : [how.baseline].flat();
+    const own = { ...how, baseline: await Promise.all(baselines.map(readRecording)) };
+    const recording = await readRecording(audio);
+    try {
+      return await analyze<Answer>('v1/analyze', recording, own);
+    } catch (error) {
+      if (!isAboveLimit(error)) throw error;
+      return (await analyzeAsJob(jobs, recording, own, error)) as Answer;
+    }
+  };
   const createStreamToken: Client['createStreamToken'] = (scopes = {}, how = {}) =>
     request('v1/stream/tokens', { method: 'POST', ...toJson(scopes) }, { ...options, ...how });
   return {
-    analyze: (audio, how) => analyze<Report>('v1/analyze', audio, how),
-    analyzeChannels: (audio, how) =>
-      analyze<ChannelsReport>('v1/analyze', audio, { ...how, channels: 'split' }),
-    analyzeSpeakers: (audio, how) => analyze<SpeakersReport>('v1/analyze', audio, how),
+    analyze: (audio, how) => analyzeAny<Report>(audio, how),
+    analyzeChannels: (audio, how) => analyzeAny<ChannelsReport>(audio, { ...how, channels: 'split' }),
+    analyzeSpeakers: (audio, how) => analyzeAny<SpeakersReport>(audio, how),
     emotion: (audio, how) => analyze<EmotionReport>('v1/analyze/emotion', audio, how),
     cognitive: (audio, how) => analyze<CognitiveReport>('v1/analyze/cognitive', audio, how),
     embed: (audio, how) => analyze<EmbeddingReport>('v1/embed', audio, how),
-    jobs: createJobs(options),
+    jobs,
     usage: (how) => request<Usage>('v1/usage', {}, { ...options, ...how }),
     createStreamToken,
     stream: async (config, { token, signal, timeoutMs = options.timeoutMs ?? defaultTimeoutMs } = {}) => {
@@ -120,6 +136,26 @@ export function createClient(options: ClientOptions): Client {
       return openSession(config, { url: baseOf(options), token: own, WebSocket, timeoutMs, signal });
     },
   };
+}
+
+const limits: readonly string[] = ['value_error.audio.too_long', 'value_error.audio.too_large'];
+
+function isAboveLimit(error: unknown): boolean {
+  return error instanceof ValidationError && error.items.some(({ type }) => limits.includes(type));
+}
+
+/** @throws `error` where the service takes no jobs, or not with this token */
+async function analyzeAsJob(jobs: Jobs, audio: Blob, how: FormOptions, error: unknown): Promise<JobResult> {
+  const { id } = await jobs.submit(audio, how).catch((refusal: unknown) => {
+    const isRefused = refusal instanceof ApiError && [403, 501].includes(refusal.status);
+    throw isRefused ? error : refusal;
+  });
+  try {
+    return await jobs.wait(id, how);
+  } finally {
+    // Also where the call was aborted.
+    await jobs.cancel(id).catch(() => {});
+  }
 }
 
 function globalWebSocket(): WebSocketConstructor {

@@ -1184,6 +1184,14 @@ export interface components {
         };
         /** @description An empty object. */
         Empty: Record<string, unknown>;
+        /** @description The service is ready. */
+        Readiness: {
+            /**
+             * @description Why jobs wait: no_worker: no process takes jobs.
+             * @enum {string}
+             */
+            jobs?: "no_worker";
+        };
         /** @description The evidence cards. */
         Models: {
             /** @description One card per loaded model. */
@@ -1542,6 +1550,8 @@ export interface components {
              * @enum {string}
              */
             status: "waiting" | "running" | "done" | "failed" | "cancelled";
+            /** @description Why the job waits: no_worker: no process takes jobs. Null otherwise. */
+            reason: "no_worker" | null;
             /**
              * Format: date-time
              * @description Time of creation, UTC.
@@ -1576,6 +1586,8 @@ export interface components {
              * @enum {string}
              */
             status: "waiting" | "running" | "done" | "failed" | "cancelled";
+            /** @description Why the job waits: no_worker: no process takes jobs. Null otherwise. */
+            reason: "no_worker" | null;
             /**
              * Format: date-time
              * @description Time of creation, UTC.
@@ -1604,6 +1616,8 @@ export interface components {
              * @enum {string}
              */
             status: "waiting" | "running" | "done" | "failed" | "cancelled";
+            /** @description Why the job waits: no_worker: no process takes jobs. Null otherwise. */
+            reason: "no_worker" | null;
             /**
              * Format: date-time
              * @description Time of creation, UTC.
@@ -1662,6 +1676,8 @@ export interface components {
              * @enum {string}
              */
             status: "waiting" | "running" | "done" | "failed" | "cancelled";
+            /** @description Why the job waits: no_worker: no process takes jobs. Null otherwise. */
+            reason: "no_worker" | null;
             /**
              * Format: date-time
              * @description Time of creation, UTC.
@@ -2971,6 +2987,14 @@ export interface operations {
                     /** @description Data of the client, returned with the job: an object of text values, at most 2048 bytes as JSON. */
                     metadata?: string;
                 };
+                /**
+                 * @example {
+                 *       "urls": [
+                 *         "https://recordings.example/one.wav",
+                 *         "https://recordings.example/two.mp3"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["JobList"];
             };
         };
@@ -3116,7 +3140,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the job. */
+                /**
+                 * @description Id of the job.
+                 * @example job_0123456789ABCDEFGHIJ
+                 */
                 id: string;
             };
             cookie?: never;
@@ -3256,7 +3283,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Id of the job. */
+                /**
+                 * @description Id of the job.
+                 * @example job_0123456789ABCDEFGHIJ
+                 */
                 id: string;
             };
             cookie?: never;
@@ -3393,7 +3423,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the job. */
+                /**
+                 * @description Id of the job.
+                 * @example job_0123456789ABCDEFGHIJ
+                 */
                 id: string;
             };
             cookie?: never;
@@ -3534,6 +3567,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "scopes": [
+                 *         "analyze:emotion"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["StreamTokenRequest"];
             };
         };
@@ -4048,7 +4088,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Empty"];
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
             /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */

@@ -3,7 +3,10 @@ import type { ErrorCode } from '../errors.ts';
 import { json, type Operation } from './operation.ts';
 import { type SchemaName, schemaRef } from './schemas.ts';
 
-type Account = Omit<Operation, 'tag' | 'path' | 'security' | 'description' | 'codes' | 'ok' | 'invalid'> & {
+type Account = Omit<
+  Operation,
+  'tag' | 'path' | 'security' | 'description' | 'codes' | 'ok' | 'invalid' | 'samples'
+> & {
   /** Relative to /account/api. */
   readonly path: string;
   readonly description?: string;
@@ -31,6 +34,7 @@ function account({ path, request, response, open, description, codes = [], ...re
     }),
     ok: json(response),
     invalid: 'AccountValidationFailure',
+    samples: [],
     codes: [
       ...(open ? [] : (['unauthenticated'] as const)),
       ...(rest.method === 'post' ? (['forbidden'] as const) : []),

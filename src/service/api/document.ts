@@ -5,20 +5,19 @@ import { type ErrorCode, errorTable, retriedStatuses } from '../errors.ts';
 import { clientMessages, serverMessages, streamPath, subprotocol } from '../live/protocol.ts';
 import { exampleResponses } from './operation.ts';
 import { pathsOf } from './operations.ts';
+import { callbackSamples, streamSamples } from './samples.ts';
 import { componentSchemas, schemaRef } from './schemas.ts';
 
 // The OpenAPI 3.1 document, built from the validation schemas and the table of errors.
 
-const introduction = `Undertone analyses *how* a person speaks. Upload a recording, get JSON: emotion and cognitive signals.
+const about =
+  'Undertone analyses *how* a person speaks. Upload a recording, get JSON: emotion and cognitive signals.';
 
-Every response has an \`X-Request-Id\`. HEAD is supported like GET. Queries are ignored where a path documents none, and listed in the report of an analysis. Fields may be added within v1.
-Retry only ${retriedStatuses.join(', ')} and lost connections, after 1, 2, 4 s and so on, or after \`Retry-After\` where that is longer.
-
-Errors of all paths:
-
-| Status | Code | When |
-|---|---|---|
-`;
+/** Of requests and responses of all paths. */
+export const rules: readonly string[] = [
+  'Every response has an `X-Request-Id`. HEAD is supported like GET. Queries are ignored where a path documents none, and listed in the report of an analysis. Fields may be added within v1.',
+  `Retry only ${retriedStatuses.join(', ')} and lost connections, after 1, 2, 4 s and so on, or after \`Retry-After\` where that is longer.`,
+];
 
 const headers = {
   'X-Request-Id': {
@@ -49,6 +48,7 @@ const jobEnded = {
     tags: ['Jobs'],
     summary: 'A job has ended',
     description: 'Sent to `callback`, signed as in the Standard Webhooks specification.',
+    'x-codeSamples': callbackSamples,
     security: [],
     requestBody: { required: true, content: { 'application/json': { schema: schemaRef('JobEvent') } } },
     responses: {
@@ -64,7 +64,7 @@ export function openApiDocument(version: string): object {
     info: {
       title: 'Undertone',
       version,
-      description: `${introduction}${errorRows()}`,
+      description: `${about}\n\n${rules.join('\n')}\n\nErrors of all paths:\n\n${errorTableText()}`,
       contact: { name: 'The operator of this service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -98,11 +98,12 @@ export function openApiDocument(version: string): object {
   };
 }
 
-function errorRows(): string {
-  const codes = Object.keys(errorTable) as ErrorCode[];
-  return codes
-    .map((code) => `| ${errorTable[code].status} | \`${code}\` | ${errorTable[code].when} |\n`)
-    .join('');
+/** In Markdown. */
+function errorTableText(): string {
+  const rows = (Object.keys(errorTable) as ErrorCode[]).map(
+    (code) => `| ${errorTable[code].status} | \`${code}\` | ${errorTable[code].when} |\n`,
+  );
+  return `| Status | Code | When |\n|---|---|---|\n${rows.join('')}`;
 }
 
 // The AsyncAPI 3 document of live sessions, built from the schemas of their messages.
@@ -143,6 +144,7 @@ export function asyncApiDocument(version: string): object {
         address: streamPath,
         description: 'One session. The first message of the client is session.configure.',
         messages: { ...sent, samples, ...received },
+        'x-codeSamples': streamSamples,
       },
     },
     operations: {

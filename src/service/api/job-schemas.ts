@@ -78,6 +78,10 @@ const summary = z
       .regex(/^job_[0-9A-Za-z]{20}$/)
       .describe('Id of the job, and `request_id` of its report.'),
     status,
+    reason: z
+      .enum(['no_worker'])
+      .nullable()
+      .describe('Why the job waits: no_worker: no process takes jobs. Null otherwise.'),
     created_at: time.describe('Time of creation, UTC.'),
     finished_at: time.nullable().describe('Time of its end, UTC; null before.'),
     expires_at: time.describe('Time at which the job and its result are deleted, UTC.'),

@@ -6,6 +6,7 @@ import { containers } from '../../node/files.ts';
 import { type ErrorCode, errorTable, httpStatus } from '../errors.ts';
 import { expectedMetadata, flags, maxMetadataBytes } from '../form.ts';
 import examples from './examples.json' with { type: 'json' };
+import type { CodeSample } from './samples.ts';
 import { type SchemaName, schemaRef } from './schemas.ts';
 
 export type Answers = Readonly<Record<string, ExampleResponse>>;
@@ -29,6 +30,8 @@ export type Operation = {
   readonly invalid: SchemaName;
   /** Errors beside those of every path. */
   readonly codes: readonly ErrorCode[];
+  /** None for operations of the account page, which programs do not call. */
+  readonly samples: readonly CodeSample[];
 };
 
 export const json = (name: SchemaName): Body => ({ type: 'application/json', schema: schemaRef(name) });
@@ -44,12 +47,24 @@ const everywhere: readonly ErrorCode[] = [
 
 /** Builds an OpenAPI operation object. */
 export function toOperationObject(operation: Operation, answers: Answers): object {
-  const { method, path, tag, ok, status = 200, invalid: _, headers = [], codes: __, ...rest } = operation;
+  const {
+    method,
+    path,
+    tag,
+    ok,
+    status = 200,
+    invalid: _,
+    headers = [],
+    codes: __,
+    samples,
+    ...rest
+  } = operation;
   const route = `${method.toUpperCase()} ${path}`;
   const content = { [ok.type]: { schema: ok.schema, ...withExamples(answers, route, status) } };
   return {
     ...rest,
     tags: [tag],
+    ...(samples.length > 0 && { 'x-codeSamples': samples }),
     responses: {
       [status]: {
         description: status === 202 ? 'Accepted.' : 'Done.',
@@ -222,7 +237,10 @@ export function jobUpload(list: { readonly $ref: string }) {
     description: `${parts} Or JSON, if the operator allows URLs of recordings.`,
     content: {
       ...form('By default at most 512 MiB, 12 hours, 8 channels, 4 to 384 kHz.', { callback, metadata }),
-      'application/json': { schema: list },
+      'application/json': {
+        schema: list,
+        example: { urls: ['https://recordings.example/one.wav', 'https://recordings.example/two.mp3'] },
+      },
     },
   };
 }

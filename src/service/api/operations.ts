@@ -5,6 +5,7 @@ import { scopeOf } from '../auth/token-format.ts';
 import type { ErrorCode } from '../errors.ts';
 import { accountOperations } from './account-operations.ts';
 import { type Answers, jobUpload, json, type Operation, toOperationObject, upload } from './operation.ts';
+import { type CodeSample, sampleJob, samples, samplesOfSignal } from './samples.ts';
 import { reportName, schemaRef } from './schemas.ts';
 
 // Operations of jobs.
@@ -30,6 +31,7 @@ const id = {
   required: true,
   description: 'Id of the job.',
   schema: { type: 'string' },
+  example: sampleJob,
 } as const;
 
 const wait = {
@@ -55,6 +57,7 @@ const jobOperations: readonly Operation[] = [
     method: 'post',
     path: '/v1/jobs',
     operationId: 'beginJob',
+    samples: samples.beginJob,
     summary: 'Create a job',
     description:
       'For long recordings and lists. Requires a token with both scopes. The recording waits encrypted in memory, never on a disk, and is deleted after its analysis. An upload returns JobBegun, a list JobsBegun, both with 202, also for a known idempotency key. The `Location` of an upload is the path of the job.',
@@ -70,6 +73,7 @@ const jobOperations: readonly Operation[] = [
     method: 'get',
     path: '/v1/jobs',
     operationId: 'listJobs',
+    samples: samples.listJobs,
     summary: 'Jobs, newest first',
     description:
       'Up to 100 jobs of this token or its account, without results. `next` is the path of the next page.',
@@ -81,6 +85,7 @@ const jobOperations: readonly Operation[] = [
     method: 'get',
     path: '/v1/jobs/after/{id}',
     operationId: 'listJobsAfter',
+    samples: samples.listJobsAfter,
     summary: 'Older jobs',
     description:
       'Jobs that were created before the job `id`. 404 when that job has expired: start with the first page.',
@@ -93,6 +98,7 @@ const jobOperations: readonly Operation[] = [
     method: 'get',
     path: '/v1/jobs/{id}',
     operationId: 'showJob',
+    samples: samples.showJob,
     summary: 'State and result of a job',
     description:
       'A job of this token or its account. With `wait`, the response comes when the job has ended, at the latest after that time; repeat it, or use a callback.',
@@ -105,6 +111,7 @@ const jobOperations: readonly Operation[] = [
     method: 'delete',
     path: '/v1/jobs/{id}',
     operationId: 'removeJob',
+    samples: samples.removeJob,
     summary: 'Cancel or delete a job',
     description:
       'Deletes the job, its recording and its result. A running analysis stops soon; the callback of an unfinished job has the status `cancelled`.',
@@ -121,6 +128,7 @@ const streamOperations: readonly Operation[] = [
     method: 'post',
     path: '/v1/stream/tokens',
     operationId: 'createStreamToken',
+    samples: samples.createStreamToken,
     tag: 'Live',
     summary: 'A token for one live session',
     description:
@@ -128,7 +136,12 @@ const streamOperations: readonly Operation[] = [
     security: [{ bearer: [] }],
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: schemaRef('StreamTokenRequest') } },
+      content: {
+        'application/json': {
+          schema: schemaRef('StreamTokenRequest'),
+          example: { scopes: ['analyze:emotion'] },
+        },
+      },
     },
     ok: json('StreamToken'),
     invalid: 'ValidationFailure',
@@ -167,11 +180,13 @@ function analysis(
   scopes: string,
   ok: Operation['ok'],
   about: string,
+  samples: readonly CodeSample[],
 ): Operation {
   return {
     method: 'post',
     path,
     operationId,
+    samples,
     tag: 'Analysis',
     summary: `Analyse ${about}`,
     description: `Requires a token with ${scopes}. Nothing of the upload is written to disk or logged. The same recording gives the same response, except for \`request_id\` and \`receipt\`. With less than 0.5 s of speech, \`status\` is \`insufficient_speech\`.`,
@@ -194,6 +209,7 @@ const operations: readonly Operation[] = [
       `the scope \`${scopeOf(signal)}\``,
       json(reportName(signal)),
       definitions[signal].title,
+      samplesOfSignal(signal),
     ),
   ),
   analysis(
@@ -202,9 +218,17 @@ const operations: readonly Operation[] = [
     'both scopes',
     { type: 'application/json', schema: combined },
     'both from one pass',
+    samples.analyze,
   ),
   {
-    ...analysis('/v1/embed', 'embed', 'the scope `embed`', json('EmbeddingReport'), 'a recording'),
+    ...analysis(
+      '/v1/embed',
+      'embed',
+      'the scope `embed`',
+      json('EmbeddingReport'),
+      'a recording',
+      samples.embed,
+    ),
     summary: 'Embeddings of a recording and of its utterances',
     description:
       '404 unless UNDERTONE_EMBEDDINGS is `on`. Requires a token with the scope `embed`. Embeddings identify speakers and more: docs/embeddings.md says what can be read out of them. Not with `channels`, `segments` or `receipt`; `baseline` is not used.',
@@ -216,6 +240,7 @@ const operations: readonly Operation[] = [
     ...open,
     path: '/v1/usage',
     operationId: 'usage',
+    samples: samples.usage,
     summary: 'Usage of the calling token',
     description:
       'Requests, errors and seconds of audio per day (UTC) of the last 90 days. Any token may read its own.',
@@ -228,6 +253,7 @@ const operations: readonly Operation[] = [
     ...open,
     path: '/v1/models',
     operationId: 'models',
+    samples: samples.models,
     summary: 'The evidence card of each model',
     description: 'Version, hashes, data, licences, metrics, limits and rule of every loaded model.',
     ok: json('Models'),
@@ -237,6 +263,7 @@ const operations: readonly Operation[] = [
     ...open,
     path: '/.well-known/undertone-keys.json',
     operationId: 'receiptKeys',
+    samples: samples.receiptKeys,
     summary: 'The public keys of receipts',
     description: 'JSON Web Keys (Ed25519), retired ones too: with them anyone can check a receipt.',
     ok: json('ReceiptKeys'),
@@ -246,6 +273,7 @@ const operations: readonly Operation[] = [
     ...open,
     path: '/health',
     operationId: 'health',
+    samples: samples.health,
     summary: 'Liveness',
     description: '200 while the process serves requests, also under full load.',
     ok: json('Empty'),
@@ -255,16 +283,18 @@ const operations: readonly Operation[] = [
     ...open,
     path: '/ready',
     operationId: 'ready',
+    samples: samples.ready,
     summary: 'Readiness',
     description:
       '200 when the models are loaded, the service is not shutting down, and the queue has not been full for 5 s.',
-    ok: json('Empty'),
+    ok: json('Readiness'),
     codes: ['not_ready', 'shutting_down', 'overloaded'],
   },
   {
     ...open,
     path: '/metrics',
     operationId: 'metrics',
+    samples: samples.metrics,
     summary: 'Prometheus metrics',
     description:
       '404 unless UNDERTONE_METRICS_ADDRESS is `public`: by default, metrics are served only at 127.0.0.1:9464.',
@@ -275,6 +305,7 @@ const operations: readonly Operation[] = [
     ...open,
     path: '/openapi.json',
     operationId: 'document',
+    samples: samples.document,
     summary: 'This document',
     description: 'OpenAPI 3.1, made from the validating schemas. GET /docs renders it.',
     ok: { type: 'application/json', schema: { type: 'object', description: 'An OpenAPI 3.1 document.' } },
@@ -284,6 +315,7 @@ const operations: readonly Operation[] = [
     ...open,
     path: '/asyncapi.json',
     operationId: 'asyncDocument',
+    samples: samples.asyncDocument,
     summary: 'The document of live sessions',
     description: 'AsyncAPI 3.0, made from the validating schemas: the messages of GET /v1/stream.',
     ok: { type: 'application/json', schema: { type: 'object', description: 'An AsyncAPI 3.0 document.' } },

@@ -224,6 +224,11 @@ const named = {
   ValidationFailure: validationFailureSchema,
   ValidationItem: itemSchema,
   Empty: emptySchema,
+  Readiness: z
+    .strictObject({
+      jobs: z.enum(['no_worker']).optional().describe('Why jobs wait: no_worker: no process takes jobs.'),
+    })
+    .describe('The service is ready.'),
   Models: modelsSchema,
   ModelCard: cardSchema,
   Receipt: receiptSchema,

@@ -11,6 +11,7 @@ import { type Usage, usageKey } from '../auth/usage.ts';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import type { OwnWorker } from '../jobs/own-worker.ts';
 import { type Lifecycle, readinessError } from '../lifecycle.ts';
 import type { ReceiptKeys } from '../receipts.ts';
 import type { TraceExport } from '../traces.ts';
@@ -42,6 +43,7 @@ type AppOptions = {
   readonly usage: Usage;
   /** Null: the job routes answer 501. */
   readonly jobs: Jobs | null;
+  readonly ownWorker: Pick<OwnWorker, 'waitReason'> | null;
   /** Null: no spans are exported. */
   readonly traceExport: TraceExport | null;
   /** Null: requests are counted in this process. */

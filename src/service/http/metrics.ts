@@ -197,7 +197,7 @@ function addWriteFailures(
 const maxStatsAgeMs = 500;
 
 function addJobGauges(registers: Registry[], readStats: () => Promise<JobStats>, waits: () => number): void {
-  const unknown = { waiting: Number.NaN, running: Number.NaN, oldest: Number.NaN };
+  const unknown = { waiting: Number.NaN, running: Number.NaN, oldest: Number.NaN, workers: Number.NaN };
   let last: { readonly at: number; readonly stats: Promise<JobStats> } | null = null;
   const recentStats = (): Promise<JobStats> => {
     const now = performance.now();
@@ -219,6 +219,11 @@ function addJobGauges(registers: Registry[], readStats: () => Promise<JobStats>,
   gauge('undertone_jobs_waiting', 'Jobs that wait for a worker; NaN while Redis is unreachable', 'waiting');
   gauge('undertone_jobs_running', 'Jobs on a worker, on any host', 'running');
   gauge('undertone_jobs_oldest_seconds', 'Waiting time of the next job in the queue', 'oldest');
+  gauge(
+    'undertone_job_processes',
+    'Processes that take jobs: workers, and services that do so themselves',
+    'workers',
+  );
 }
 
 // GET /metrics.

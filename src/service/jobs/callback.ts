@@ -4,23 +4,22 @@ import { createHmac } from 'node:crypto';
 import type { FairBudget } from '../fair-share.ts';
 import { cancelledJob, encodeEvent, type StoredJob, toStoredJob } from './job-store.ts';
 import type { Payload } from './payload.ts';
-import { moveToWait, shareKeys, startJob, type WorkerContext } from './process-analysis.ts';
-import type { QueueJob } from './queues.ts';
+import { shareKeys, startJob, type WorkerContext } from './process-analysis.ts';
+import { PutBack, type QueueJob } from './queues.ts';
 import { sendRequest } from './remote-audio.ts';
 
 export async function processCallback(
   context: WorkerContext,
   budget: FairBudget,
   job: QueueJob,
-  token: string | undefined,
 ): Promise<void> {
-  const { config, cipher, logger, queues } = context;
-  const id = job.id as string;
-  const payload = await startJob(context, queues.callbacks, job, token);
+  const { config, cipher, logger } = context;
+  const { id } = job;
+  const payload = await startJob(context, job);
   const { callback, owner } = payload;
   if (callback === null) return;
   const reservation = budget.open(shareKeys(owner, callback));
-  if (!reservation.add(1)) return queues.callbacks.delay(job, owner, token);
+  if (!reservation.add(1)) throw new PutBack({ turnOf: owner });
   try {
     const ended = await findEnded(context, job, payload);
     if (ended === null) return;
@@ -35,8 +34,7 @@ export async function processCallback(
     });
     logger.info({ job_id: id, delivered }, 'callback sent');
   } catch (error) {
-    if (!context.stop.aborted) throw error;
-    return moveToWait(job, token);
+    throw context.stop.aborted ? new PutBack('first') : error;
   } finally {
     reservation.release();
   }
@@ -48,8 +46,8 @@ async function findEnded(
   job: QueueJob,
   { cancelledAt, metadata }: Payload,
 ): Promise<StoredJob | null> {
-  const id = job.id as string;
-  if (cancelledAt !== null) return cancelledJob(id, job.timestamp, cancelledAt, metadata);
+  const { id, createdAt } = job;
+  if (cancelledAt !== null) return cancelledJob(id, createdAt, cancelledAt, metadata);
   const row = await store.read(id);
   return row === null || row.outcome === null ? null : toStoredJob(cipher, row, null);
 }

@@ -16,8 +16,9 @@ import {
   toStoredJob,
 } from './job-store.ts';
 import { type Cipher, encryptMetadata, encryptPayload, type Payload } from './payload.ts';
-import { type Queues, queueStateOf } from './queues.ts';
-import type { RedisAccess, UploadStore } from './upload-store.ts';
+import { type Queues, queueStateOf, readWaitReason } from './queues.ts';
+import type { RedisAccess } from './redis-uploads.ts';
+import type { UploadStore } from './upload-store.ts';
 
 export type JobRequest = AnalyzeOptions & {
   readonly owner: JobOwner;
@@ -46,7 +47,10 @@ export async function createJob(context: JobsContext, id: string, request: JobRe
       return await readJob(context, inserted.row);
     }
     await enqueue(context, inserted.row, request);
-    return toStoredJob(context.cipher, inserted.row, { status: 'waiting', progress: null });
+    // It is queued: what follows must not fail.
+    const reason = await context.withRedis(() => readWaitReason(context.queues)).catch(() => null);
+    const state = { status: 'waiting', progress: null, reason } as const;
+    return toStoredJob(context.cipher, inserted.row, state);
   } catch (error) {
     await context.uploadStore.delete(id).catch(() => {});
     throw error;
@@ -131,32 +135,54 @@ export function requireSameRequest(row: JobRow, digest: string): void {
 /** A job is in the database slightly before it is in the queue. */
 const reconcileAfterMs = 10_000;
 
+/** @throws ServiceError `not_found` for a job that a restart of the service has lost */
 export async function readJob(context: JobsContext, row: JobRow): Promise<StoredJob> {
-  return toStoredJob(context.cipher, ...(await withQueueState(context, row)));
+  const [found, state] = (await withQueueState(context, row)) ?? [null, null];
+  if (found === null) {
+    const message = 'The service restarted before this job ended, and its recording is gone; send it again';
+    throw new ServiceError('not_found', message);
+  }
+  return toStoredJob(context.cipher, found, state);
 }
 
-export async function readSummary(context: JobsContext, row: ListedRow): Promise<JobSummary> {
-  return toJobSummary(context.cipher, ...(await withQueueState(context, row)));
+/** Returns null for a job that a restart of the service has lost. */
+export async function readSummary(context: JobsContext, row: ListedRow): Promise<JobSummary | null> {
+  const found = await withQueueState(context, row);
+  return found && toJobSummary(context.cipher, ...found);
 }
 
+/** The job of the key. The key of a job that a restart has lost is free. */
+export async function readByKey(context: JobsContext, owner: JobOwner, key: string): Promise<JobRow | null> {
+  const row = await context.store.findByKey(owner, key);
+  if (row === null || (await withQueueState(context, row)) !== null) return row;
+  await context.store.releaseKey(row.id);
+  return null;
+}
+
+/** Returns null for a job that a restart of the service has lost. */
 async function withQueueState<Row extends ListedRow>(
   context: JobsContext,
   row: Row,
-): Promise<[Row | JobRow, QueueState | null]> {
+): Promise<[Row | JobRow, QueueState | null] | null> {
   if (row.outcome !== null) return [row, null];
   const state = await context.withRedis(() => queueStateOf(context.queues, row.id));
   if (state !== null) return [row, state];
-  return [(await reconcile(context, row)) ?? row, null];
+  return reconcile(context, row);
 }
 
-/** A job without a queue entry has just ended, was just created, or is lost since Redis restarted: then it is failed. */
-async function reconcile({ store, expiresAt }: JobsContext, { id }: ListedRow): Promise<JobRow | null> {
-  const row = await store.read(id);
-  if (row === null || row.outcome !== null) return row;
-  if (Date.now() - Number(row.created_at) < reconcileAfterMs) return row;
-  await store.finish(id, 'failed', lostJobBody, expiresAt());
-  await store.releaseKey(id);
-  return store.read(id);
+/** A job without a queue entry has just ended, was just created, or is lost: then Redis restarted, or the service did. */
+async function reconcile<Row extends ListedRow>(
+  { store, queues, expiresAt }: JobsContext,
+  row: Row,
+): Promise<[Row | JobRow, null] | null> {
+  const current = await store.read(row.id);
+  if (current === null || current.outcome !== null) return [current ?? row, null];
+  const createdAt = Number(current.created_at);
+  if (queues.openedAt !== null && createdAt < queues.openedAt) return null;
+  if (Date.now() - createdAt < reconcileAfterMs) return [current, null];
+  await store.finish(row.id, 'failed', lostJobBody, expiresAt());
+  await store.releaseKey(row.id);
+  return [(await store.read(row.id)) ?? current, null];
 }
 
 /** Shared by the operations on jobs in the service. */

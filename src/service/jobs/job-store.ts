@@ -154,12 +154,20 @@ export type StoredJob = JobSummary & {
   readonly errorJson: string | null;
 };
 
-export type QueueState = { readonly status: 'waiting' | 'running'; readonly progress: JobProgress | null };
+/** No process takes jobs. */
+export type WaitReason = 'no_worker';
+
+export type QueueState = {
+  readonly status: 'waiting' | 'running';
+  readonly progress: JobProgress | null;
+  readonly reason: WaitReason | null;
+};
 
 export function toJobSummary(cipher: Cipher, row: ListedRow, state: QueueState | null): JobSummary {
   return {
     id: row.id,
     status: row.outcome ?? state?.status ?? 'waiting',
+    reason: row.outcome === null ? (state?.reason ?? null) : null,
     created_at: toTime(row.created_at),
     finished_at: row.finished_at === null ? null : toTime(row.finished_at),
     expires_at: toTime(row.expires_at),
@@ -203,6 +211,7 @@ export function cancelledJob(
   return {
     id,
     status: 'cancelled',
+    reason: null,
     created_at: toTime(createdAt),
     finished_at: toTime(cancelledAt),
     expires_at: toTime(cancelledAt),

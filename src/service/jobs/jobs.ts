@@ -4,12 +4,13 @@ import type { JobSettings } from '../config.ts';
 import type { Database } from '../database.ts';
 import { ServiceError } from '../errors.ts';
 import { createFairBudget, type ExternalUse } from '../fair-share.ts';
-import { openRedis, type Redis, requireNoPersistence, waitForRedis } from '../redis.ts';
+import type { Redis } from '../redis.ts';
 import { deferred } from '../workers/threads.ts';
 import {
   createJob,
   type JobRequest,
   type JobsContext,
+  readByKey,
   readJob,
   readSummary,
   requireSameRequest,
@@ -23,6 +24,7 @@ import {
   type JobSummary,
   type StoredJob,
 } from './job-store.ts';
+import { createMemoryQueues, createMemoryUploads } from './memory-queues.ts';
 import {
   type Cipher,
   createCipher,
@@ -33,8 +35,9 @@ import {
   encryptPayload,
   type Payload,
 } from './payload.ts';
-import { countWaiting, findQueued, type JobStats, openQueues, readStats } from './queues.ts';
-import { createRedisAccess, createUploadStore, type RedisAccess, type UploadStore } from './upload-store.ts';
+import { countWaiting, findQueued, type JobStats, type Queues, readStats } from './queues.ts';
+import type { RedisAccess } from './redis-uploads.ts';
+import type { UploadStore } from './upload-store.ts';
 import { createUploads, type Uploads } from './uploads.ts';
 
 export type { JobRequest } from './create-job.ts';
@@ -66,6 +69,8 @@ export type Jobs = {
   remove(owner: JobOwner, id: string): Promise<boolean>;
   /** Signing secret of the owner's callbacks. */
   callbackSecret(owner: JobOwner): string;
+  /** For the worker of the service itself. */
+  readonly queues: Queues;
   readonly encode: typeof encodeJob;
   readonly encodeAll: typeof encodeJobs;
   stats(): Promise<JobStats>;
@@ -73,7 +78,8 @@ export type Jobs = {
 };
 
 type JobsOptions = {
-  readonly redisUrl: string;
+  /** Null keeps queues and recordings in the memory of this process. */
+  readonly redisUrl: string | null;
   readonly database: Database;
   readonly secret: string;
   readonly settings: JobSettings;
@@ -90,15 +96,14 @@ const pageSize = 100;
 
 /** @throws PersistenceError when Redis is reachable and persists */
 export async function openJobs(options: JobsOptions): Promise<Jobs> {
-  const redis = await connect(options);
-  const context = createContext(redis, options);
+  const { context, close } = await openContext(options);
   const { store, queues, cipher, uploadStore, withRedis } = context;
   const { redisUrl, secret, settings } = options;
   const uploads = createUploads({
     redisUrl,
     secret,
     settings: { audioSeconds: settings.audioSeconds, uploadSeconds: settings.uploadSeconds },
-    drop: uploadStore.delete,
+    store: uploadStore,
     onLost: options.onUploadThreadLost,
   });
   const waits = createJobWaits(store);
@@ -122,19 +127,45 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
       return true;
     },
     callbackSecret: (owner) => cipher.callbackSecret(owner.key),
+    queues,
     encode: encodeJob,
     encodeAll: encodeJobs,
     stats: () => withRedis(() => readStats(queues)),
     async close() {
       waits.end();
       await uploads.close();
-      await queues.close();
-      redis.disconnect();
+      await close();
     },
   };
 }
 
-async function connect({ redisUrl, onUnreachable }: JobsOptions): Promise<Redis> {
+async function openContext({ redisUrl, onUnreachable, database, secret, settings }: JobsOptions) {
+  const cipher = createCipher(secret);
+  const shared = {
+    store: createJobStore(database),
+    cipher,
+    expiresAt: () => Date.now() + 1000 * (settings.audioSeconds + settings.resultSeconds),
+  };
+  if (redisUrl === null) {
+    const own = { queues: createMemoryQueues(), uploadStore: createMemoryUploads(settings) };
+    const context: JobsContext = { ...shared, ...own, withRedis: (work) => work() };
+    return { context, close: own.queues.close };
+  }
+  const redis = await connect(redisUrl, onUnreachable);
+  const { openQueues } = await import('./redis-queues.ts');
+  const { createRedisAccess, createUploadStore } = await import('./redis-uploads.ts');
+  const withRedis = createRedisAccess(redis);
+  const queues = openQueues(redis, cipher);
+  const uploadStore = guardUploadStore(createUploadStore({ redis, cipher, settings }), withRedis);
+  const close = async () => {
+    await queues.close();
+    redis.disconnect();
+  };
+  return { context: { ...shared, queues, uploadStore, withRedis } satisfies JobsContext, close };
+}
+
+async function connect(redisUrl: string, onUnreachable: () => void): Promise<Redis> {
+  const { openRedis, requireNoPersistence, waitForRedis } = await import('../redis.ts');
   const redis = openRedis(redisUrl);
   try {
     if (await waitForRedis(redis)) await requireNoPersistence(redis);
@@ -146,21 +177,9 @@ async function connect({ redisUrl, onUnreachable }: JobsOptions): Promise<Redis>
   }
 }
 
-function createContext(redis: Redis, { database, secret, settings }: JobsOptions): JobsContext {
-  const cipher = createCipher(secret);
-  const withRedis = createRedisAccess(redis);
-  return {
-    store: createJobStore(database),
-    queues: openQueues(redis, cipher),
-    cipher,
-    withRedis,
-    uploadStore: guardUploadStore(createUploadStore({ redis, cipher, settings }), withRedis),
-    expiresAt: () => Date.now() + 1000 * (settings.audioSeconds + settings.resultSeconds),
-  };
-}
-
 function guardUploadStore(store: UploadStore, withRedis: RedisAccess): UploadStore {
   return {
+    open: store.open,
     append: (...chunk) => withRedis(() => store.append(...chunk)),
     keep: (id) => withRedis(() => store.keep(id)),
     read: (...part) => withRedis(() => store.read(...part)),
@@ -181,11 +200,12 @@ function createLookups(context: JobsContext): Pick<Jobs, 'find' | 'list' | 'hasK
       const rows = await store.list(owner, before, pageSize + 1);
       const page = rows.slice(0, pageSize);
       const last = rows.length > pageSize ? (page.at(-1)?.id ?? null) : null;
-      return { jobs: await Promise.all(page.map((row) => readSummary(context, row))), last };
+      const jobs = await Promise.all(page.map((row) => readSummary(context, row)));
+      return { jobs: jobs.filter((job) => job !== null), last };
     },
-    hasKey: async (owner, key) => (await store.findByKey(owner, key)) !== null,
+    hasKey: async (owner, key) => (await readByKey(context, owner, key)) !== null,
     async findByKey(owner, key, digest) {
-      const row = await store.findByKey(owner, key);
+      const row = await readByKey(context, owner, key);
       if (row !== null) requireSameRequest(row, digest);
       return row && readJob(context, row);
     },
@@ -202,11 +222,12 @@ async function cancelJob(context: JobsContext, id: string): Promise<void> {
   await withRedis(async () => {
     await uploadStore.delete(id);
     if (queued === null) return;
-    const { job, queue } = queued;
-    const payload = readPayload(job.data, id, cipher);
-    if (payload === null || !(await queue.remove(job, payload.owner)) || payload.callback === null) return;
+    const { entry, queue } = queued;
+    const payload = readPayload(entry.payload, id, cipher);
+    if (payload === null || !(await queue.remove(id, payload.owner)) || payload.callback === null) return;
+    const { owner } = payload;
     const cancelled = encryptPayload({ ...payload, cancelledAt: Date.now() }, id, cipher);
-    await queues.callbacks.add({ id, owner: payload.owner, payload: cancelled, createdAt: job.timestamp });
+    await queues.callbacks.add({ id, owner, payload: cancelled, createdAt: entry.createdAt });
   });
 }
 

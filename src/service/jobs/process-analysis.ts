@@ -1,18 +1,18 @@
 /** One job of an analysis queue, and what callbacks share with it. */
 import { setInterval, setTimeout as sleep } from 'node:timers/promises';
-import { UnrecoverableError, WaitingError } from 'bullmq';
 import type { Logger } from 'pino';
+import { round } from '../../engine/schema.ts';
 import type { Usage } from '../auth/usage.ts';
 import type { Config } from '../config.ts';
-import { deserializeError, explainLimit, ServiceError } from '../errors.ts';
+import { explainLimit, ServiceError } from '../errors.ts';
 import type { FairBudget, FairSemaphore, Permit } from '../fair-share.ts';
 import { baselineNames, type RecordingName } from '../form.ts';
 import { type ReceiptKeys, type SigningKey, signReceipt } from '../receipts.ts';
-import { ThreadLostError } from '../workers/threads.ts';
+import type { AnalysisResult, Pool } from '../workers/pool.ts';
+import type { JobQueueName } from '../workers/protocol.ts';
 import { type JobStore, type Outcome, storedError } from './job-store.ts';
-import type { JobReply, JobThreads, QueueName } from './job-threads.ts';
 import { type Cipher, decryptPayload, encryptPayload, NewerPayloadError, type Payload } from './payload.ts';
-import { type JobQueue, moveToDelayed, type QueueJob, type Queues } from './queues.ts';
+import { PutBack, type QueueJob, type Queues, UnprocessableError } from './queues.ts';
 import { fetchAudio, fetchFailed, ReservationError, RetryableFetchError } from './remote-audio.ts';
 import type { UploadStore } from './upload-store.ts';
 
@@ -23,7 +23,7 @@ export type WorkerContext = {
   readonly store: JobStore;
   readonly uploadStore: UploadStore;
   readonly queues: Queues;
-  readonly threads: JobThreads;
+  readonly pool: Pick<Pool, 'submit'>;
   readonly usage: Usage;
   readonly receiptKeys: ReceiptKeys;
   /** Downloads that have released their analysis slots. */
@@ -34,12 +34,6 @@ export type WorkerContext = {
   readonly stop: AbortSignal;
 };
 
-/** Returns a job to the queue, without counting the attempt. @throws WaitingError, as BullMQ requires */
-export async function moveToWait(job: QueueJob, token: string | undefined): Promise<never> {
-  await job.moveToWait(token);
-  throw new WaitingError();
-}
-
 /** Budget keys of requests to other servers. */
 export const shareKeys = (owner: string, url: string) => [`owner ${owner}`, `host ${new URL(url).host}`];
 
@@ -48,25 +42,16 @@ const foreignJobDelayMs = 5000;
 /** Keeps a worker with the wrong database from cycling through the queue. */
 const wrongDatabasePauseMs = 1000;
 
-/**
- * Returns the payload of a job. Jobs of a later release or of another database are delayed for other workers.
- * @throws DelayedError after putting the job back
- */
-export async function startJob(
-  context: WorkerContext,
-  queue: JobQueue,
-  job: QueueJob,
-  token: string | undefined,
-): Promise<Payload> {
+/** Returns the payload of a job. @throws PutBack for jobs of a later release or of another database */
+export async function startJob(context: WorkerContext, job: QueueJob): Promise<Payload> {
   const { logger, stop, store, cipher } = context;
-  await queue.markStarted(job);
   let payload: Payload;
   try {
-    payload = decryptPayload(job.data, job.id as string, cipher);
+    payload = decryptPayload(job.payload, job.id, cipher);
   } catch (error) {
-    if (!(error instanceof NewerPayloadError)) throw new UnrecoverableError((error as Error).message);
+    if (!(error instanceof NewerPayloadError)) throw new UnprocessableError((error as Error).message);
     logger.warn({ job_id: job.id, reason: error.message }, 'job of a later release left in the queue');
-    return moveToDelayed(job, foreignJobDelayMs, token);
+    throw new PutBack({ delayMs: foreignJobDelayMs });
   }
   // With a different database the job would seem removed.
   if (payload.installation === (await store.installationId())) return payload;
@@ -74,7 +59,7 @@ export async function startJob(
     'Expected the database of the service for `UNDERTONE_DATABASE_URL`, got another: job left in the queue';
   logger.error({ job_id: job.id }, message);
   await sleep(wrongDatabasePauseMs, null, { signal: stop }).catch(() => {});
-  return moveToDelayed(job, foreignJobDelayMs, token);
+  throw new PutBack({ delayMs: foreignJobDelayMs });
 }
 
 /** Stores the outcome, deletes the upload and queues the callback. Idempotent. */
@@ -86,7 +71,7 @@ async function finishJob(
   body: string,
 ): Promise<Outcome | 'cancelled'> {
   const { config, store, uploadStore } = context;
-  const id = job.id as string;
+  const { id } = job;
   const finished = await store.finish(id, outcome, body, Date.now() + 1000 * config.jobs.resultSeconds);
   if (!finished && (await store.read(id)) === null) {
     await finishCancelledJob(context, job, payload);
@@ -100,7 +85,7 @@ async function finishJob(
 /** Ends a job that was removed while it waited or ran. */
 async function finishCancelledJob(context: WorkerContext, job: QueueJob, payload: Payload): Promise<void> {
   context.logger.info({ job_id: job.id }, 'job cancelled');
-  await context.uploadStore.delete(job.id as string);
+  await context.uploadStore.delete(job.id);
   await enqueueCallback(context, job, { ...payload, cancelledAt: Date.now() });
 }
 
@@ -110,9 +95,9 @@ async function enqueueCallback(
   payload: Payload,
 ): Promise<void> {
   if (payload.callback === null) return;
-  const id = job.id as string;
+  const { id, createdAt } = job;
   const encrypted = encryptPayload(payload, id, cipher);
-  await queues.callbacks.add({ id, owner: payload.owner, payload: encrypted, createdAt: job.timestamp });
+  await queues.callbacks.add({ id, owner: payload.owner, payload: encrypted, createdAt });
 }
 
 // The analysis of a job.
@@ -120,23 +105,22 @@ async function enqueueCallback(
 const removalCheckMs = 1000;
 const advice = { 'audio.too_long': 'UNDERTONE_JOB_MAX_SECONDS sets the limit' };
 
-type AnalysisQueue = JobQueue & { readonly kind: QueueName; readonly slots: FairSemaphore };
+type AnalysisQueue = { readonly kind: JobQueueName; readonly slots: FairSemaphore };
 
 /** Jobs of `analyses` with long recordings move to `long`. */
 export async function processAnalysis(
   context: WorkerContext,
   queue: AnalysisQueue,
   job: QueueJob,
-  token: string | undefined,
 ): Promise<void> {
   const { logger, queues, store } = context;
-  const id = job.id as string;
-  const payload = await startJob(context, queue, job, token);
+  const { id } = job;
+  const payload = await startJob(context, job);
   const row = await store.read(id);
   if (row === null) return finishCancelledJob(context, job, payload);
   if (row.outcome !== null) return void (await finishJob(context, job, payload, row.outcome, row.body ?? ''));
   const acquired = queue.slots.acquire(payload.owner);
-  if (acquired === null) return moveToWait(job, token);
+  if (acquired === null) throw new PutBack('first');
   const permit = await acquired;
   const started = performance.now();
   const finished = new AbortController();
@@ -144,17 +128,17 @@ export async function processAnalysis(
   try {
     const report = await analyze(context, { queue: queue.kind, permit, job, payload, removed });
     if (report === null) {
-      const entry = { id, owner: payload.owner, payload: job.data, createdAt: job.timestamp };
-      return await queues.long.add(entry);
+      const { payload: encrypted, createdAt } = job;
+      return await queues.long.add({ id, owner: payload.owner, payload: encrypted, createdAt });
     }
     const outcome = await finishJob(context, job, payload, 'done', report.json);
     if (outcome !== 'done') return;
     if (payload.usage !== null) context.usage.add(payload.usage, { audioSeconds: report.audioSeconds });
     logger.info({ job_id: id, ms: Math.round(performance.now() - started) }, 'job done');
   } catch (error) {
-    if (context.stop.aborted) return moveToWait(job, token);
+    if (context.stop.aborted || isShutdown(error)) throw new PutBack('first');
     if (removed.aborted) return finishCancelledJob(context, job, payload);
-    if (error instanceof ReservationError) return queue.delay(job, payload.owner, token);
+    if (error instanceof ReservationError) throw new PutBack({ turnOf: payload.owner });
     if (!(error instanceof ServiceError) || retried.has(error.code)) throw error;
     const outcome = await finishJob(
       context,
@@ -170,24 +154,28 @@ export async function processAnalysis(
   }
 }
 
+/** The service stops all tasks of its threads. */
+function isShutdown(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'shutting_down';
+}
+
 /** The next attempt may succeed. */
-const retried: ReadonlySet<string> = new Set(['storage_unavailable', 'internal']);
+const retried: ReadonlySet<string> = new Set(['storage_unavailable', 'worker_lost']);
 /** Of BullMQ, for a job whose workers were lost. */
 const stalled = /^job stalled/;
 
 /** Fails a job whose workers were lost, or whose attempts failed, too often. @param cause of the last attempt */
 export async function markLost(context: WorkerContext, job: QueueJob, cause: Error): Promise<void> {
-  const payload = decryptPayload(job.data, job.id as string, context.cipher);
+  const payload = decryptPayload(job.payload, job.id, context.cipher);
   if (payload.installation !== (await context.store.installationId())) {
     throw new Error('Expected the database of the service for `UNDERTONE_DATABASE_URL`, got another');
   }
-  const isLost = cause instanceof ThreadLostError || stalled.test(cause.message);
-  const lost = new ServiceError('worker_lost', 'The workers of this job ended unexpectedly');
-  await finishJob(context, job, payload, 'failed', storedError(isLost ? lost : internalError(cause)));
-}
-
-function internalError(cause: Error): ServiceError {
-  return new ServiceError('internal', 'Internal error', { cause });
+  const isLost =
+    (cause instanceof ServiceError && cause.code === 'worker_lost') || stalled.test(cause.message);
+  const error = isLost
+    ? new ServiceError('worker_lost', 'The workers of this job ended unexpectedly')
+    : new ServiceError('internal', 'Internal error');
+  await finishJob(context, job, payload, 'failed', storedError(error));
 }
 
 /** Aborts once the job is deleted from the database. */
@@ -204,7 +192,7 @@ function watchRemoval({ store }: WorkerContext, id: string, ended: AbortSignal):
 }
 
 type Analysis = {
-  readonly queue: QueueName;
+  readonly queue: JobQueueName;
   readonly permit: Permit;
   readonly job: QueueJob;
   readonly payload: Payload;
@@ -217,36 +205,39 @@ type Analysis = {
  */
 async function analyze(context: WorkerContext, analysis: Analysis): Promise<Report | null> {
   const { queue, job, payload, removed } = analysis;
+  const { config, pool, receiptKeys } = context;
   const signal = AbortSignal.any([context.stop, removed]);
   const recording = await load(context, analysis, signal);
-  const cancel = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const stop = () => void Atomics.store(cancel, 0, 1);
-  signal.addEventListener('abort', stop);
+  const { channel, channels, segments, ignored, owner } = payload;
+  const key = receiptKeys.current();
+  const signing = payload.receipt && { ...payload.receipt, keyId: key.id };
+  const { maxSeconds } = config.jobs;
+  const options = { channel, channels, segments, ignored, signing, maxSeconds, requestId: job.id };
+  const { result, cancel } = pool.submit(
+    { job: queue, ...recording, ...options },
+    {
+      kind: 'job',
+      // Short recordings of an owner run between the chunks of a long one.
+      account: `${queue} ${owner}`,
+      release: () => {},
+      onProgress: (analysed, declared) =>
+        job.reportProgress({ analysed_s: round(analysed), duration_s: declared && round(declared) }),
+    },
+  );
+  signal.addEventListener('abort', cancel);
   try {
-    if (signal.aborted) stop();
-    const { channel, channels, segments, ignored } = payload;
-    const options = { channel, channels, segments, ignored };
-    const key = context.receiptKeys.current();
-    const signing = payload.receipt && { ...payload.receipt, keyId: key.id };
-    const task = { id: job.id as string, queue, ...recording, ...options, signing, cancel };
-    const reply = await context.threads.analyze(task, (progress) => {
-      void job.updateProgress(progress).catch(() => {});
-    });
-    if (reply.kind === 'long') return null;
-    if (reply.kind === 'report') return sign(reply, key);
-    if (reply.kind === 'internalError') throw internalError(new Error(reply.cause));
-    throw deserializeError(reply.failure);
+    if (signal.aborted) cancel();
+    const report = await result;
+    signal.throwIfAborted();
+    return report && sign(report, key);
   } finally {
-    signal.removeEventListener('abort', stop);
+    signal.removeEventListener('abort', cancel);
   }
 }
 
 type Report = { readonly json: string; readonly audioSeconds: number };
 
-function sign(
-  { json, signed, audioSeconds }: Extract<JobReply, { kind: 'report' }>,
-  { key }: SigningKey,
-): Report {
+function sign({ json, signed, audioSeconds }: AnalysisResult, { key }: SigningKey): Report {
   if (signed !== undefined) signReceipt({ json, signed }, key);
   return { json: new TextDecoder().decode(json), audioSeconds };
 }
@@ -265,7 +256,7 @@ async function load(
     return { audio, baselines: [] };
   }
   const { sizes } = source;
-  const id = job.id as string;
+  const { id } = job;
   const audio = await uploadStore.read(id, 'audio', sizes.audio);
   const baselines: Uint8Array[] = [];
   for (const [index, size] of sizes.baselines.entries()) {
@@ -304,8 +295,7 @@ async function fetchRecording(
     if (!download.add(1)) throw new ReservationError('Expected a free slow download, got none');
     return await permit.releaseDuring(fetching);
   } catch (error) {
-    const last = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
-    throw last && error instanceof RetryableFetchError ? fetchFailed(error.message) : error;
+    throw job.isLastAttempt && error instanceof RetryableFetchError ? fetchFailed(error.message) : error;
   } finally {
     done.abort();
     bytes.release();

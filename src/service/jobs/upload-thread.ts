@@ -1,6 +1,6 @@
 /**
- * Entry file of the upload thread: parses the forms of job uploads, encrypts the recordings and writes them to Redis, so
- * that the main thread only passes on blocks. Uploads alternate block by block.
+ * Entry file of the upload thread: parses the forms of job uploads. It encrypts the recordings and writes them to Redis,
+ * so that the main thread only passes on blocks; without Redis it sends them back. Uploads alternate block by block.
  */
 
 import type { Hmac } from 'node:crypto';
@@ -10,13 +10,13 @@ import { ServiceError, serializeError, tooLarge } from '../errors.ts';
 import { baselineNames, createFormReader, type RecordingName } from '../form.ts';
 import { openRedis, waitForRedis } from '../redis.ts';
 import { type Cipher, createCipher, createPartDigest, digestRequest } from './payload.ts';
+import { createRedisAccess, createUploadStore } from './redis-uploads.ts';
 import {
   chunkBytes,
-  createRedisAccess,
-  createUploadStore,
   type UploadCommand,
   type UploadedForm,
   type UploadReply,
+  type UploadStore,
   type UploadThreadData,
 } from './upload-store.ts';
 
@@ -32,11 +32,9 @@ type Upload = {
 /** @param port receives UploadCommand and sends UploadReply */
 export async function run(port: MessagePort): Promise<void> {
   const { redisUrl, secret, settings } = workerData as UploadThreadData;
-  const redis = openRedis(redisUrl);
-  const connected = waitForRedis(redis);
-  const withRedis = createRedisAccess(redis);
   const cipher = createCipher(secret);
-  const store = createUploadStore({ redis, cipher, settings });
+  const { connected, append, remove } =
+    redisUrl === null ? sendBack(port) : writeToRedis(redisUrl, cipher, settings);
   const uploads = new Map<string, Upload>();
 
   function receive(command: UploadCommand): void {
@@ -44,14 +42,14 @@ export async function run(port: MessagePort): Promise<void> {
     if (command.kind === 'start') {
       const reader = createUploadReader(command.boundary, command.maxBytes, cipher);
       const { keep } = command;
-      uploads.set(id, { id, reader, keep, work: connected.then(() => {}), over: false });
+      uploads.set(id, { id, reader, keep, work: connected, over: false });
       return;
     }
     const upload = uploads.get(id);
     if (upload === undefined) return;
     if (command.kind === 'abort') {
       finish(upload);
-      void upload.work.then(() => remove(upload));
+      void upload.work.then(() => discard(upload));
       return;
     }
     upload.work = upload.work.then(() => execute(upload, command)).catch((error) => fail(upload, error));
@@ -63,7 +61,7 @@ export async function run(port: MessagePort): Promise<void> {
     if (command.kind === 'block') reader.write(command.bytes);
     const form = command.kind === 'end' ? reader.end() : null;
     for (const { name, index, bytes } of reader.drainChunks()) {
-      if (upload.keep) await withRedis(() => store.append(id, name, index, bytes));
+      if (upload.keep) await append(id, name, index, bytes);
       if (upload.over) return;
     }
     reply({ id, kind: 'released', bytes: reader.drainReleased() });
@@ -76,7 +74,7 @@ export async function run(port: MessagePort): Promise<void> {
     if (upload.over) return;
     finish(upload);
     const { id } = upload;
-    await remove(upload);
+    await discard(upload);
     if (error instanceof ServiceError)
       reply({ id, kind: 'failed', failure: serializeError(error), cause: error.cause });
     else reply({ id, kind: 'failed', failure: null, cause: error });
@@ -88,8 +86,8 @@ export async function run(port: MessagePort): Promise<void> {
   }
 
   /** Chunks that cannot be deleted expire. */
-  async function remove({ id, keep }: Upload): Promise<void> {
-    if (keep) await withRedis(() => store.delete(id)).catch(() => {});
+  async function discard({ id, keep }: Upload): Promise<void> {
+    if (keep) await remove(id).catch(() => {});
   }
 
   function reply(message: UploadReply): void {
@@ -100,7 +98,36 @@ export async function run(port: MessagePort): Promise<void> {
   await once(port, 'close');
 }
 
-// Parses the form of a job upload into chunks for Redis and a digest.
+/** What becomes of the chunks. The first upload waits for `connected`. */
+type Chunks = Pick<UploadStore, 'append'> & {
+  readonly connected: Promise<void>;
+  remove(id: string): Promise<void>;
+};
+
+function writeToRedis(url: string, cipher: Cipher, settings: UploadThreadData['settings']): Chunks {
+  const redis = openRedis(url);
+  const withRedis = createRedisAccess(redis);
+  const store = createUploadStore({ redis, cipher, settings });
+  return {
+    connected: waitForRedis(redis).then(() => {}),
+    append: (...chunk) => withRedis(() => store.append(...chunk)),
+    remove: (id) => withRedis(() => store.delete(id)),
+  };
+}
+
+/** The main thread removes what it got. */
+function sendBack(port: MessagePort): Chunks {
+  return {
+    connected: Promise.resolve(),
+    append: async (id, part, index, bytes) => {
+      const chunk: UploadReply = { id, kind: 'chunk', part, index, bytes };
+      port.postMessage(chunk, [bytes.buffer as ArrayBuffer]);
+    },
+    remove: async () => {},
+  };
+}
+
+// Parses the form of a job upload into chunks and a digest.
 
 type UploadChunk = {
   readonly name: RecordingName;
@@ -119,6 +146,16 @@ type UploadReader = {
   drainReleased(): number;
 };
 
+/** Not Buffer.concat: a buffer of the shared pool cannot be transferred. */
+function join(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  chunks.reduce((at, chunk) => {
+    bytes.set(chunk, at);
+    return at + chunk.length;
+  }, 0);
+  return bytes;
+}
+
 /** @param maxBytes maximum of all recordings together */
 function createUploadReader(
   boundary: string,
@@ -135,7 +172,7 @@ function createUploadReader(
 
   function completeChunk(): void {
     if (open.length === 0) return;
-    complete.push({ name: open.name, index: open.index++, bytes: Buffer.concat(open.chunks, open.length) });
+    complete.push({ name: open.name, index: open.index++, bytes: join(open.chunks, open.length) });
     open.chunks = [];
     open.length = 0;
   }

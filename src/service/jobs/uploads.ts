@@ -8,12 +8,15 @@ import type {
   UploadedForm,
   UploadReply,
   UploadSettings,
+  UploadStore,
   UploadThreadData,
 } from './upload-store.ts';
 
 export type { UploadedForm, UploadSettings } from './upload-store.ts';
 
 type UploadOptions = UploadSettings & {
+  /** Whose share of the memory it uses. */
+  readonly owner: string;
   /** Called when the memory of so many bytes is free again. */
   onReleased(bytes: number): void;
 };
@@ -22,9 +25,9 @@ type Upload = {
   /** Transfers the next bytes of the body. */
   write(block: Uint8Array): void;
   end(): void;
-  /** Deletes the chunks in Redis. `result` stays pending. */
+  /** Deletes its chunks. `result` stays pending. */
   abort(): void;
-  /** Rejects with a ServiceError of the form, `too_large`, `queue_unavailable` or `worker_lost`, with no chunk left in Redis. */
+  /** Rejects with a ServiceError of the form, `too_large`, `queue_unavailable` or `worker_lost`, with no chunk left. */
   readonly result: Promise<UploadedForm>;
 };
 
@@ -35,8 +38,8 @@ export type Uploads = {
 };
 
 export type UploadsOptions = UploadThreadData & {
-  /** Deletes the chunks of a lost thread. */
-  drop(id: string): Promise<void>;
+  /** Keeps the chunks that the thread sends back, and deletes those of uploads that fail. */
+  readonly store: Pick<UploadStore, 'open' | 'append' | 'delete'>;
   /** The thread is replaced. */
   readonly onLost?: ((cause: Error) => void) | undefined;
   /** Entry file of the thread. */
@@ -54,7 +57,7 @@ type Entry = {
 
 /** Starts the thread with the first upload. */
 export function createUploads({
-  drop,
+  store,
   onLost,
   file = entryFile('service/jobs/upload-thread'),
   ...data
@@ -84,10 +87,29 @@ export function createUploads({
   function receive(reply: UploadReply): void {
     const entry = entries.get(reply.id);
     if (entry === undefined) return;
-    if (reply.kind !== 'released') entries.delete(reply.id);
+    if (reply.kind === 'done' || reply.kind === 'failed') entries.delete(reply.id);
     if (reply.kind === 'released') entry.onReleased(reply.bytes);
+    else if (reply.kind === 'chunk') keep(entry, reply);
     else if (reply.kind === 'done') entry.resolve(reply.upload);
-    else entry.reject(toError(reply));
+    else refuse(reply.id, entry, toError(reply));
+  }
+
+  function keep(entry: Entry, { id, part, index, bytes }: UploadReply & { kind: 'chunk' }): void {
+    store.append(id, part, index, bytes).catch((error: unknown) => {
+      if (!entries.delete(id)) return;
+      entry.thread.port.postMessage({ id, kind: 'abort' } satisfies UploadCommand);
+      refuse(id, entry, error);
+    });
+  }
+
+  function refuse(id: string, { reject }: Entry, error: unknown): void {
+    discard(id);
+    reject(error);
+  }
+
+  /** The thread deletes what it has written to Redis. */
+  function discard(id: string): void {
+    if (data.redisUrl === null) void store.delete(id);
   }
 
   function lose(lost: Thread, cause: Error): void {
@@ -99,14 +121,15 @@ export function createUploads({
       if (entry.thread !== lost) continue;
       entries.delete(id);
       const failure = new ServiceError('worker_lost', 'The thread of this upload ended unexpectedly');
-      void drop(id)
+      void store
+        .delete(id)
         .catch(() => {})
         .then(() => entry.reject(failure));
     }
   }
 
   return {
-    start(id, { boundary, keep, maxBytes, onReleased }) {
+    start(id, { boundary, keep, maxBytes, owner, onReleased }) {
       thread ??= open();
       const used = thread;
       const send = (command: UploadCommand, transfer: ArrayBuffer[] = []) =>
@@ -115,12 +138,15 @@ export function createUploads({
         entries.set(id, { thread: used, onReleased, resolve, reject });
       });
       result.catch(() => {});
+      if (keep) store.open(id, owner);
       send({ id, kind: 'start', boundary, keep, maxBytes });
       return {
         write: (bytes) => send({ id, kind: 'block', bytes }, [bytes.buffer as ArrayBuffer]),
         end: () => send({ id, kind: 'end' }),
         abort: () => {
-          if (entries.delete(id)) send({ id, kind: 'abort' });
+          if (!entries.delete(id)) return;
+          send({ id, kind: 'abort' });
+          discard(id);
         },
         result,
       };

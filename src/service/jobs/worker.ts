@@ -1,19 +1,18 @@
-/** The worker process: analyses jobs, stores results and sends callbacks. */
-import { Worker } from 'bullmq';
+/** Analyses jobs on the threads of a pool, stores results and sends callbacks: in `undertone worker`, or in the service. */
 import type { Logger } from 'pino';
-import { createUsageCounts } from '../auth/usage.ts';
+import type { Usage } from '../auth/usage.ts';
 import type { Config } from '../config.ts';
-import { createWriteFailures, type Database, keepDeletingExpired } from '../database.ts';
+import type { Database } from '../database.ts';
 import { createFairBudget, createFairSemaphore } from '../fair-share.ts';
 import type { ReceiptKeys } from '../receipts.ts';
-import { openWorkerRedis, type Redis, requireNoPersistence, withoutCommand } from '../redis.ts';
+import type { Pool } from '../workers/pool.ts';
+import type { JobQueueName } from '../workers/protocol.ts';
 import { processCallback } from './callback.ts';
 import { createJobStore } from './job-store.ts';
-import { createJobThreads, type JobThreads, type QueueName, queueNames } from './job-threads.ts';
-import { createCipher, type EncryptedPayload } from './payload.ts';
+import type { Cipher } from './payload.ts';
 import { markLost, processAnalysis, type WorkerContext } from './process-analysis.ts';
-import { connectionOptions, type JobQueue, openQueues, type QueueJob } from './queues.ts';
-import { createUploadStore } from './upload-store.ts';
+import type { Queues, QueueWorker, WorkerKind, WorkOptions } from './queues.ts';
+import type { UploadStore } from './upload-store.ts';
 
 export type JobWorker = {
   /** Drains: running jobs return to the queue after `shutdownSeconds`. */
@@ -22,70 +21,83 @@ export type JobWorker = {
   abort(): Promise<void>;
 };
 
-/** The loss of a worker is detected after the lock expires and at most one interval more. */
-const lockMs = 15_000;
-const stalledIntervalMs = 5000;
-/** Workers that may be lost with a job before it fails. */
-const maxStalled = 3;
 const maxCallbacks = 64;
 const maxSlowFetches = 64;
+const queueNames = ['analyses', 'long'] as const satisfies readonly JobQueueName[];
 
-/** @throws PersistenceError */
-export async function startJobWorker(options: {
-  readonly config: Config;
-  readonly redisUrl: string;
-  readonly database: Database;
-  readonly secret: string;
-  readonly receiptKeys: ReceiptKeys;
-  readonly logger: Logger;
-}): Promise<JobWorker> {
-  const { config, logger } = options;
-  const redis = openWorkerRedis(options.redisUrl);
-  let threads: JobThreads;
+/** What a worker takes its jobs from. */
+export type JobSource = {
+  readonly queues: Queues;
+  readonly uploadStore: UploadStore;
+  close(): Promise<void>;
+};
+
+/** By a connection of its own, which waits while Redis is unreachable. @throws PersistenceError */
+export async function openRedisSource(
+  redisUrl: string,
+  cipher: Cipher,
+  { jobs }: Config,
+): Promise<JobSource> {
+  const { openWorkerRedis, requireNoPersistence } = await import('../redis.ts');
+  const { openQueues } = await import('./redis-queues.ts');
+  const { createUploadStore } = await import('./redis-uploads.ts');
+  const redis = openWorkerRedis(redisUrl);
   try {
     await requireNoPersistence(redis);
-    const limits = { ...config.limits, seconds: config.jobs.maxSeconds, deadlineSeconds: 0 };
-    threads = await createJobThreads({
-      threads: config.workers,
-      settings: { modelsDir: config.modelsDir, limits },
-      onLost: (cause) => logger.error({ err: cause }, 'worker lost'),
-    });
   } catch (error) {
     redis.disconnect();
     throw error;
   }
-  const cipher = createCipher(options.secret);
-  const failures = createWriteFailures(logger);
+  const queues = openQueues(redis, cipher);
+  const close = async () => {
+    await queues.close();
+    redis.disconnect();
+  };
+  return { queues, uploadStore: createUploadStore({ redis, cipher, settings: jobs }), close };
+}
+
+type JobWorkerOptions = {
+  readonly kind: WorkerKind;
+  readonly config: Config;
+  readonly source: JobSource;
+  readonly pool: Pick<Pool, 'submit'>;
+  /** Analyses of each queue at a time. */
+  readonly concurrency: number;
+  readonly database: Database;
+  readonly cipher: Cipher;
+  readonly usage: Usage;
+  readonly receiptKeys: ReceiptKeys;
+  readonly logger: Logger;
+};
+
+/** The models of the pool are loaded. */
+export function startJobWorker(options: JobWorkerOptions): JobWorker {
+  const { config, logger, concurrency, source } = options;
   const stop = new AbortController();
   const context: WorkerContext = {
     config,
     logger,
-    cipher,
+    cipher: options.cipher,
     store: createJobStore(options.database),
-    uploadStore: createUploadStore({ redis, cipher, settings: config.jobs }),
-    queues: openQueues(redis, cipher),
-    threads,
-    usage: createUsageCounts(options.database, Date.now, failures),
+    uploadStore: source.uploadStore,
+    queues: source.queues,
+    pool: options.pool,
+    usage: options.usage,
     receiptKeys: options.receiptKeys,
     slowFetches: createFairBudget(maxSlowFetches),
     // A single owner can fetch a recording of the maximum size while others use as much.
-    fetchedBytes: createFairBudget((config.workers + 2) * config.jobs.maxBytes),
+    fetchedBytes: createFairBudget((concurrency + 2) * config.jobs.maxBytes),
     stop: stop.signal,
   };
-  const workers = openWorkers(redis, context);
-  const stopDeleting = keepDeletingExpired(options.database, failures);
+  const workers = openWorkers(context, concurrency);
+  const unregister = source.queues.register(options.kind);
   let draining: Promise<void> | null = null;
   async function drain(): Promise<void> {
     const timer = setTimeout(() => stop.abort(), 1000 * config.shutdownSeconds);
+    void unregister();
     await Promise.all(workers.map((worker) => worker.close()));
     clearTimeout(timer);
-    await threads.close();
-    await context.usage
-      .flush()
-      .catch((error: unknown) => logger.warn({ err: error }, 'cannot write the counts of tokens'));
-    await stopDeleting();
-    await context.queues.close();
-    redis.disconnect();
+    await source.close();
   }
   const jobWorker: JobWorker = {
     stop: () => (draining ??= drain()),
@@ -97,53 +109,37 @@ export async function startJobWorker(options: {
   return jobWorker;
 }
 
-type Process = (job: QueueJob, token: string | undefined) => Promise<void>;
-
-/** Long recordings have their own slots: their threads run short ones between two chunks. */
-function openWorkers(redis: Redis, context: WorkerContext): Worker[] {
-  const { config, logger, queues } = context;
+/** Long recordings have their own slots: their analyses pause for short ones. */
+function openWorkers(context: WorkerContext, concurrency: number): QueueWorker[] {
+  const { logger, queues } = context;
   const budget = createFairBudget(maxCallbacks);
-  const locks = { lockDuration: lockMs, stalledInterval: stalledIntervalMs, maxStalledCount: maxStalled };
-  const open = ({ name }: JobQueue, concurrency: number, process: Process) => {
-    const worker = new Worker<EncryptedPayload>(name, process, {
-      ...connectionOptions(redis),
-      ...locks,
+  const onError = (error: Error) => logger.warn({ reason: error.message }, 'queue');
+  const onAnalysisFailed: WorkOptions['onFailed'] = (job, error, isOver) => {
+    logger.warn({ job_id: job.id, attempt: job.failedAttempts, err: error }, 'job attempt failed');
+    if (!isOver) return;
+    void markLost(context, job, error).catch((cause: unknown) =>
+      logger.error({ job_id: job.id, err: cause }, 'lost job not recorded'),
+    );
+  };
+  const openAnalyses = (kind: JobQueueName) => {
+    const slots = createFairSemaphore(concurrency, (released) => worker.resize(concurrency + released));
+    const worker: QueueWorker = queues[kind].work({
       concurrency,
-    });
-    worker.on('error', (error) => logger.warn({ reason: error.message }, 'queue'));
-    return worker;
-  };
-  const openAnalyses = (kind: QueueName) => {
-    const slots = createFairSemaphore(config.workers, (released) =>
-      resize(worker, config.workers + released),
-    );
-    const queue = { ...queues[kind], kind, slots };
-    const worker = open(queue, config.workers, (job, token) => processAnalysis(context, queue, job, token));
-    worker.on('failed', (job, error) => {
-      const err = withoutCommand(error);
-      logger.warn({ job_id: job?.id, attempt: job?.attemptsMade, err }, 'job attempt failed');
-      if (job?.finishedOn === undefined) return;
-      void markLost(context, job, error).catch((cause: unknown) =>
-        logger.error({ job_id: job.id, err: withoutCommand(cause as Error) }, 'lost job not recorded'),
-      );
+      process: (job) => processAnalysis(context, { kind, slots }, job),
+      onFailed: onAnalysisFailed,
+      onError,
     });
     return worker;
   };
-  const callbacks = open(queues.callbacks, maxCallbacks, (job, token) =>
-    processCallback(context, budget, job, token),
-  );
-  callbacks.on('failed', (job, error) => {
-    logger.warn(
-      { job_id: job?.id, attempt: job?.attemptsMade, reason: error.message },
-      'callback not delivered',
-    );
+  const callbacks = queues.callbacks.work({
+    concurrency: maxCallbacks,
+    process: (job) => processCallback(context, budget, job),
+    onFailed: (job, error) =>
+      logger.warn(
+        { job_id: job.id, attempt: job.failedAttempts, reason: error.message },
+        'callback not delivered',
+      ),
+    onError,
   });
   return [...queueNames.map(openAnalyses), callbacks];
-}
-
-/** Sets the concurrency. `resume` makes a fully occupied worker fetch further jobs. */
-function resize(worker: Worker, concurrency: number): void {
-  const more = concurrency > worker.concurrency;
-  worker.concurrency = concurrency;
-  if (more && worker.closing === undefined) void worker.pause(true).then(() => worker.resume());
 }

@@ -10,6 +10,7 @@ import {
   type Reply,
   reportHeapPressure,
   reportPaused,
+  reportProgress,
   reportReady,
   type TaskMessage,
   type ThreadSettings,
@@ -30,7 +31,10 @@ async function start({
   reportReady();
   return async ({ id, pauseFlag, hasIdleCores, ...task }) => {
     const yieldToOthers = () => pauseIfRequested(pauseFlag, () => reportPaused(id));
-    const reply = await handleTask(hasIdleCores ? analyzers.idle : analyzers.busy, task, yieldToOthers);
+    const onChunk = (analysedSeconds: number, declaredSeconds: number | null) =>
+      reportProgress({ progressed: id, analysedSeconds, declaredSeconds });
+    const analyzer = hasIdleCores ? analyzers.idle : analyzers.busy;
+    const reply = await handleTask(analyzer, task, { yieldToOthers, onChunk });
     reportHeapPressure();
     // After the reply is sent.
     if (reply.kind === 'report') setImmediate(releaseFreeMemory, reply.audioSeconds);

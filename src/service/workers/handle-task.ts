@@ -1,5 +1,6 @@
 /** One task on an analysis thread: multipart form, stream or step of a stream, analysis, JSON bytes. */
 import {
+  type Analyses,
   type AnalyzeOptions,
   type AnalyzeRequest,
   type Analyzer,
@@ -11,13 +12,14 @@ import {
   wavHeader,
 } from '../../engine/index.ts';
 import { signals as allSignals, type Signal } from '../../engine/schema.ts';
-import { encodeWithReceipt } from '../compose-receipt.ts';
+import type { Signing } from '../compose-receipt.ts';
 import { invalidPart, ServiceError } from '../errors.ts';
 import { ignoredField, readForm } from '../form.ts';
 import {
   type CancellableTask,
   deserializeState,
   type FormTask,
+  type JobTask,
   type LiveTask,
   type RecordingTask,
   type Reply,
@@ -27,16 +29,24 @@ import {
 
 const encoder = new TextEncoder();
 
-/** Never rejects: errors are replies. @param yieldToOthers called between units of work, but for those of a step */
+type Hooks = {
+  /** Called between units of work, but for those of a step. */
+  readonly yieldToOthers?: () => Promise<boolean>;
+  /** Called after each chunk of a job. */
+  onChunk?(analysedSeconds: number, declaredSeconds: number | null): void;
+};
+
+/** Never rejects: errors are replies. */
 export async function handleTask(
   analyzer: Analyzer,
   task: CancellableTask,
-  yieldToOthers?: () => Promise<boolean>,
+  { yieldToOthers, onChunk }: Hooks = {},
 ): Promise<Reply> {
   try {
     if (Atomics.load(task.cancel, 0) !== 0) throw new ServiceError('deadline', stoppedMessage);
     if ('live' in task) return await step(analyzer, task);
     const yielding = { ...task, yieldToOthers };
+    if ('job' in yielding) return await reportJob(analyzer, yielding, onChunk);
     return 'format' in yielding ? await reportStream(analyzer, yielding) : await report(analyzer, yielding);
   } catch (error) {
     return toErrorReply(error);
@@ -66,12 +76,45 @@ async function reportStream(
   const length = body.reduce((sum, block) => sum + block.length, 0);
   const audio = Buffer.concat([wavHeader(format, length), ...body]);
   const channels = split ? 'split' : null;
-  const options = { ...defaultOptions, channels, signals, maxSeconds, cancel, yieldToOthers } as const;
+  const limits = { seconds: maxSeconds };
+  const options = { ...defaultOptions, channels, signals, limits, cancel, yieldToOthers } as const;
   const request = { ...options, audio, baselines: [] };
   const analyses = await analyzer.analyze(request);
-  const json = encoder.encode(JSON.stringify(composeReport(request, analyses, requestId)));
-  const { seconds: audioSeconds } = analyses[0].audio;
-  return { kind: 'report', json, stages: analyses.at(-1)?.stages ?? [], audioSeconds } as const;
+  return replyOf(analyzer, request, { analyses, report: composeReport(request, analyses, requestId) }, null);
+}
+
+/** The body of POST /v1/analyze. Decoding has no deadline. */
+async function reportJob(
+  analyzer: Analyzer,
+  { job, requestId, maxSeconds, ignored, signing, ...options }: JobTask & Yielding,
+  onChunk?: Hooks['onChunk'],
+) {
+  const limits = { seconds: maxSeconds, deadlineSeconds: 0 };
+  const request = { ...options, limits, signals: allSignals, hashSamples: signing !== null };
+  const analyses =
+    job === 'long' ? await analyzer.analyze(request, onChunk) : await analyzer.analyzeUnlessLong(request);
+  if (analyses === null) return { kind: 'long' } as const;
+  const composed = { ...composeReport(request, analyses, requestId), ...(ignored && { ignored }) };
+  return replyOf(analyzer, request, { analyses, report: composed }, signing);
+}
+
+/** A report as JSON bytes, with a receipt unless `signing` is null. */
+async function replyOf(
+  analyzer: Analyzer,
+  request: AnalyzeRequest,
+  result: { readonly analyses: Analyses; readonly report: object },
+  signing: Signing | null,
+) {
+  const { audio, stages } = result.analyses[0];
+  const reply = {
+    kind: 'report',
+    stages: result.analyses.at(-1)?.stages ?? stages,
+    audioSeconds: audio.seconds,
+  } as const;
+  if (signing === null) return { ...reply, json: encoder.encode(JSON.stringify(result.report)) };
+  // Only receipts need its modules.
+  const { encodeWithReceipt } = await import('../compose-receipt.ts');
+  return { ...reply, ...encodeWithReceipt(analyzer, request, result, signing) };
 }
 
 async function report(
@@ -83,7 +126,6 @@ async function report(
     embeddings = false,
     requestId,
     ignored: parameters = [],
-    maxSeconds,
     receipt,
     cancel,
     yieldToOthers,
@@ -96,8 +138,7 @@ async function report(
   requireAllSignals(form, signals);
   if (embeddings && requested) throw noReceipt();
   const wanted = !embeddings && (requested || receipt.always);
-  const limits = { cancel, yieldToOthers, maxSeconds };
-  const request = { ...form, ...limits, signals, embeddings, hashSamples: wanted };
+  const request = { ...form, cancel, yieldToOthers, signals, embeddings, hashSamples: wanted };
   const analyses = await analyzer.analyze(request);
   const analyzed = performance.now();
   const composed = {
@@ -106,16 +147,13 @@ async function report(
       : composeReport(request, analyses, requestId)),
     ...ignoredField(ignored, parameters),
   };
-  const encoded = wanted
-    ? encodeWithReceipt(analyzer, request, { analyses, report: composed }, receipt)
-    : { json: encoder.encode(JSON.stringify(composed)) };
+  const reply = await replyOf(analyzer, request, { analyses, report: composed }, wanted ? receipt : null);
   const stages: Stage[] = [
     { name: 'multipart', ms: parsed - started },
-    ...(analyses.at(-1)?.stages ?? []),
+    ...reply.stages,
     { name: 'report', ms: performance.now() - analyzed },
   ];
-  const { seconds: audioSeconds } = analyses[0].audio;
-  return { kind: 'report', ...encoded, stages, audioSeconds } as const;
+  return { ...reply, stages };
 }
 
 function noReceipt(): ServiceError {

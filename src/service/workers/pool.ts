@@ -7,12 +7,14 @@ import { entryFile } from '../../node/paths.ts';
 import { deserializeError, ServiceError } from '../errors.ts';
 import {
   areCoresIdle,
+  buffersOf,
   createPauseFlag,
   type PauseFlag,
   type Reply,
   type Task,
   type TaskMessage,
   type TaskPaused,
+  type TaskProgress,
   type ThreadSettings,
 } from './protocol.ts';
 import { createScheduler, maxTasksPerThread, type TaskKind } from './scheduler.ts';
@@ -21,7 +23,7 @@ import { createThreadPool, deferred, ThreadLostError, type ThreadPool } from './
 export type AnalysisResult = Omit<Extract<Reply, { kind: 'report' }>, 'kind'>;
 
 export type PendingAnalysis = {
-  /** Null when cancelled. */
+  /** Null when cancelled, and for a recording that belongs into the queue `long` of jobs. */
   readonly result: Promise<AnalysisResult | null>;
   cancel(): void;
 };
@@ -36,7 +38,7 @@ type SubmitOptions = {
 export type TaskLimit =
   | {
       /** `upload` by default. */
-      readonly kind?: Exclude<TaskKind, 'report'>;
+      readonly kind?: 'upload' | 'step';
       /** In ms, as performance.now(). */
       readonly deadlineAt: number;
     }
@@ -44,6 +46,12 @@ export type TaskLimit =
       readonly kind: 'report';
       /** From its start on a worker. */
       readonly maxRunMs: number;
+    }
+  | {
+      /** Runs while no task of another kind waits. */
+      readonly kind: 'job';
+      /** Called after each chunk of a long recording. */
+      readonly onProgress: (analysedSeconds: number, declaredSeconds: number | null) => void;
     };
 
 export type PoolStats = {
@@ -91,9 +99,10 @@ type Entry = {
   readonly kind: TaskKind;
   readonly task: Task;
   readonly queuedAt: number;
-  /** Null for a report that waits. */
+  /** Null for a report that waits, and for a job. */
   timer: NodeJS.Timeout | null;
   startTimer(): void;
+  readonly onProgress: Extract<TaskLimit, { kind: 'job' }>['onProgress'];
   readonly release: () => void;
   readonly resolve: (result: AnalysisResult | null) => void;
   readonly reject: (error: Error) => void;
@@ -104,7 +113,8 @@ type Entry = {
 
 type Threads = ThreadPool<TaskMessage, Reply>;
 
-const heapMebibytes = 512;
+/** Measures and timelines of a report take 6 MB per hour of audio. */
+const heapMebibytes = 1024;
 const closePollMs = 10;
 /** Longer than any stage: an exit while a thread runs inference aborts the process. */
 const maxCloseMs = 10_000;
@@ -112,7 +122,12 @@ const maxCloseMs = 10_000;
 export function createPool(options: PoolOptions): Pool {
   const threads = openThreads(options, {
     onReady: () => scheduler.update(),
-    onPaused: (id) => scheduler.onPaused(id),
+    onNote: (note) => {
+      if ('paused' in note) return scheduler.onPaused(note.paused);
+      const { progressed, analysedSeconds, declaredSeconds } = note;
+      const entry = scheduler.all().find(({ id }) => id === progressed);
+      entry?.onProgress(analysedSeconds, declaredSeconds);
+    },
   });
   const scheduler = createScheduler<Threads, Entry>({ threads, queue: options.queue, run, onUpdate });
   let fullSince: number | null = null;
@@ -155,6 +170,7 @@ export function createPool(options: PoolOptions): Pool {
     const queuedAt = performance.now();
     const onDeadline = () => fail(entry, new ServiceError('deadline', 'The request exceeded its deadline'));
     const startTimer = () => {
+      if (limit.kind === 'job') return;
       const ms = limit.kind === 'report' ? limit.maxRunMs : msUntil(limit.deadlineAt);
       entry.timer = setTimeout(onDeadline, ms);
     };
@@ -169,7 +185,8 @@ export function createPool(options: PoolOptions): Pool {
       cancel,
       pauseFlag: createPauseFlag(),
     };
-    const entry: Entry = { ...shared, ...settlers, timer: null, startTimer };
+    const onProgress = limit.kind === 'job' ? limit.onProgress : () => {};
+    const entry: Entry = { ...shared, ...settlers, timer: null, startTimer, onProgress };
     if (kind !== 'report') startTimer();
     queue(entry);
     return {
@@ -200,7 +217,7 @@ export function createPool(options: PoolOptions): Pool {
 
 function openThreads(
   { workers, ...options }: PoolOptions,
-  { onReady, onPaused }: { onReady(): void; onPaused(id: number): void },
+  listeners: { onReady(): void; onNote(note: TaskPaused | TaskProgress): void },
 ): readonly Threads[] {
   const threadOptions = {
     file: entryFile('service/workers/analysis-thread'),
@@ -208,11 +225,10 @@ function openThreads(
     threads: 1,
     tasksPerThread: maxTasksPerThread,
     heapMebibytes,
-    onReady,
-    onNote: ({ paused }: TaskPaused) => onPaused(paused),
+    ...listeners,
   };
   return Array.from({ length: workers }, () =>
-    createThreadPool<TaskMessage, Reply, TaskPaused>(threadOptions),
+    createThreadPool<TaskMessage, Reply, TaskPaused | TaskProgress>(threadOptions),
   );
 }
 
@@ -233,9 +249,11 @@ async function run(threads: Threads, entry: Entry, running: number): Promise<voi
   if (entry.timer === null) entry.startTimer();
   const queueMs = performance.now() - entry.queuedAt;
   const { id, task, cancel, pauseFlag } = entry;
-  const message = { ...task, id, cancel, pauseFlag, hasIdleCores: areCoresIdle(running) };
+  // A job leaves the other cores to requests that arrive later.
+  const hasIdleCores = entry.kind !== 'job' && areCoresIdle(running);
+  const message = { ...task, id, cancel, pauseFlag, hasIdleCores };
   try {
-    settle(entry, await threads.run(message, 'body' in task ? task.body : []), queueMs);
+    settle(entry, await threads.run(message, buffersOf(task)), queueMs);
   } catch (cause) {
     const lost = new ServiceError('worker_lost', 'The worker of this request ended unexpectedly');
     entry.reject(cause instanceof ThreadLostError ? lost : (cause as Error));
@@ -257,6 +275,7 @@ function displacedError(): ServiceError {
 function settle(entry: Entry, reply: Reply, queueMs: number): void {
   if (reply.kind === 'failure') entry.reject(deserializeError(reply.failure));
   else if (reply.kind === 'internalError') entry.reject(new Error(reply.cause));
+  else if (reply.kind === 'long') entry.resolve(null);
   else {
     const { kind: _, stages, ...result } = reply;
     entry.resolve({ ...result, stages: [{ name: 'queue', ms: queueMs }, ...stages] });

@@ -4,7 +4,14 @@
 import { availableParallelism } from 'node:os';
 import { deserialize, getHeapStatistics, serialize } from 'node:v8';
 import { parentPort, threadId } from 'node:worker_threads';
-import type { DecodeLimits, LiveState, LiveStep, SampleFormat, Stage } from '../../engine/index.ts';
+import type {
+  AnalyzeOptions,
+  DecodeLimits,
+  LiveState,
+  LiveStep,
+  SampleFormat,
+  Stage,
+} from '../../engine/index.ts';
 import type { Ignored, Signal } from '../../engine/schema.ts';
 import type { Signing } from '../compose-receipt.ts';
 import { type SerializedError, ServiceError, serializeError, toServiceError } from '../errors.ts';
@@ -21,6 +28,13 @@ export type HeapPressure = { readonly heapPressure: number };
 /** Posted by a thread when the task with this id has paused. */
 export type TaskPaused = { readonly paused: number };
 
+/** Posted by a thread after each chunk of a long job with this id: seconds analysed, and the declared duration. */
+export type TaskProgress = {
+  readonly progressed: number;
+  readonly analysedSeconds: number;
+  readonly declaredSeconds: number | null;
+};
+
 /** The analysis of an upload. */
 export type FormTask = {
   /** The raw upload in blocks, whose buffers are transferred. */
@@ -32,8 +46,6 @@ export type FormTask = {
   readonly requestId: string;
   /** Query parameters, which the path does not have. */
   readonly ignored?: Ignored;
-  /** Longest recording, s, in place of the limit of the service. */
-  readonly maxSeconds?: number;
   readonly receipt: Signing & { readonly always: boolean };
 };
 
@@ -53,7 +65,28 @@ export type RecordingTask = {
   readonly maxSeconds: number;
 };
 
-export type Task = FormTask | LiveTask | RecordingTask;
+/** Jobs start in `analyses`; those with recordings of more than one chunk move to `long`. */
+export type JobQueueName = 'analyses' | 'long';
+
+/** The recordings of a job, whose buffers are transferred. */
+export type JobTask = AnalyzeOptions & {
+  readonly job: JobQueueName;
+  readonly audio: Uint8Array;
+  readonly baselines: readonly Uint8Array[];
+  readonly requestId: string;
+  readonly maxSeconds: number;
+  /** Of the report. */
+  readonly ignored?: Ignored | undefined;
+  /** Null: no receipt. */
+  readonly signing: Signing | null;
+};
+
+export type Task = FormTask | LiveTask | RecordingTask | JobTask;
+
+export function buffersOf(task: Task): readonly Uint8Array[] {
+  if ('body' in task) return task.body;
+  return 'job' in task ? [task.audio, ...task.baselines] : [];
+}
 
 /** Shared flag of a task: a value other than 0 stops it before the next stage. */
 export type CancellableTask = Task & { readonly cancel: Int32Array };
@@ -78,6 +111,8 @@ export type Reply =
       /** What the receipt in `json`, whose signature is missing, has signed. */
       readonly signed?: Uint8Array;
     }
+  /** A job of `analyses` belongs into `long`. */
+  | { readonly kind: 'long' }
   | ErrorReply;
 
 export type ErrorReply =
@@ -98,6 +133,10 @@ function stackOf({ name, message, stack = `${name}: ${message}` }: Error): strin
 
 export function reportPaused(id: number): void {
   parentPort?.postMessage({ paused: id } satisfies TaskPaused);
+}
+
+export function reportProgress(progress: TaskProgress): void {
+  parentPort?.postMessage(progress);
 }
 
 export function reportReady(): void {

@@ -32,16 +32,17 @@ type Worker<Thread, Task> = {
 
 /** Minimum length of a time slice, but for a task that ends: most recordings of 10 s need only one. */
 const timeSliceMs = 50;
-/** Bounds the memory of paused tasks. */
+/** Tasks that a worker has started at most, without jobs and steps, and jobs: bounds the memory of paused tasks. */
 const maxStarted = 4;
+const maxStartedJobs = 2;
 /** A step runs beside them. */
-export const maxTasksPerThread = maxStarted + 1;
+export const maxTasksPerThread = maxStarted + maxStartedJobs + 1;
 
 export function createScheduler<Thread extends { ready(): number }, Task extends Schedulable>(options: {
   readonly threads: readonly Thread[];
   /** Maximum number of queued uploads. */
   readonly queue: number;
-  /** Runs a task to its end. Never rejects. */
+  /** Runs a task to its end. Never rejects. @param running tasks that run, without jobs */
   run(thread: Thread, task: Task, running: number): Promise<void>;
   onUpdate(): void;
 }) {
@@ -53,6 +54,7 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
   let timer: NodeJS.Timeout | undefined;
   const running = () => workers.filter((worker) => worker.running !== null).length;
   const isIdle = (worker: Own) => worker.running === null && worker.thread.ready() > 0;
+  const isRunningJob = ({ running }: Own) => running?.kind === 'job';
 
   function update(): void {
     for (const worker of workers) charge(worker);
@@ -71,10 +73,14 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
   function requestEnd(worker: Own): number {
     const { running: task, startedAt } = worker;
     if (task === null) return 0;
-    const isContested = queues.isContested(task, startedOf(worker));
-    const left = Math.max(0, startedAt + timeSliceMs - performance.now());
-    requestPause(task.pauseFlag, isContested && left === 0);
-    return isContested ? left : 0;
+    const slice = queues.sliceOf(task, startedOf(worker));
+    if (slice === null) {
+      requestPause(task.pauseFlag, false);
+      return 0;
+    }
+    const left = Math.max(0, startedAt + slice - performance.now());
+    requestPause(task.pauseFlag, left === 0);
+    return left;
   }
 
   function charge(worker: Own): void {
@@ -89,7 +95,8 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
     if (worker.paused.delete(task)) resume(task.pauseFlag);
     else {
       worker.started.add(task);
-      void options.run(worker.thread, task, running()).then(() => end(worker, task));
+      const requests = workers.filter((one) => one.running !== null && !isRunningJob(one)).length;
+      void options.run(worker.thread, task, requests).then(() => end(worker, task));
     }
   }
 
@@ -110,7 +117,9 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
   return {
     uploads: queues.uploads,
     update,
-    idle: () => workers.some(isIdle),
+    /** Whether an upload would start at once: a worker is idle, or runs a job, which pauses, and no other upload waits for it. */
+    idle: () =>
+      workers.filter((worker) => isRunningJob(worker) || isIdle(worker)).length > queues.uploads.size(),
     add(task: Task): void {
       queues.add(task);
       update();
@@ -139,22 +148,25 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
   };
 }
 
-function startedOf<Task>({ paused, started }: Worker<unknown, Task>): Started<Task> {
-  return { paused, isFull: started.size >= maxStarted };
+function startedOf<Task extends Schedulable>({ paused, started }: Worker<unknown, Task>): Started<Task> {
+  const jobs = [...started].filter(({ kind }) => kind === 'job').length;
+  return { paused, isFull: started.size - jobs >= maxStarted, hasMaxJobs: jobs >= maxStartedJobs };
 }
 
 // The tasks that wait for a worker. Accounts share the workers by the time that their tasks run, not by their number.
 
-/** Uploads are bounded. Steps and reports of live sessions are never refused. */
-export type TaskKind = 'upload' | 'step' | 'report';
+/** Uploads are bounded. Steps and reports of live sessions, and jobs, are never refused. Jobs run while nothing else waits. */
+export type TaskKind = 'upload' | 'step' | 'report' | 'job';
 
 type Waiting = { readonly account: string; readonly kind: TaskKind };
 
 /** The tasks that a worker has started and paused. */
 type Started<Task> = {
   readonly paused: ReadonlySet<Task>;
-  /** The worker starts no further task but steps. */
+  /** The worker starts no further task but steps and jobs. */
   readonly isFull: boolean;
+  /** The worker starts no further job. */
+  readonly hasMaxJobs: boolean;
 };
 
 /** Steps that run before a waiting task of another kind. */
@@ -165,19 +177,30 @@ export function createTaskQueues<Task extends Waiting>(uploadCapacity: number) {
     upload: createFairQueue<Task>(uploadCapacity),
     step: createFairQueue<Task>(Number.POSITIVE_INFINITY),
     report: createFairQueue<Task>(Number.POSITIVE_INFINITY),
+    job: createFairQueue<Task>(Number.POSITIVE_INFINITY),
   };
-  const times = createWorkerTimes();
+  const times = { request: createWorkerTimes(), job: createWorkerTimes() };
   let stepsInRow = 0;
 
-  /** The task of the account with the least time. The order within an account: paused tasks, reports, uploads. */
-  function choose({ paused, isFull }: Started<Task>): Task | null {
-    const candidates = new Map<string, Task>();
-    for (const queue of isFull ? [] : [queues.upload, queues.report])
-      for (const task of queue.heads()) candidates.set(task.account, task);
-    for (const task of paused) candidates.set(task.account, task);
+  const isJob = ({ kind }: Task) => kind === 'job';
+  const timesOf = (task: Task) => (isJob(task) ? times.job : times.request);
+  const timeOf = (task: Task) => timesOf(task).of(task.account);
+  /** Uploads and reports, and jobs, that could run. The order within an account: uploads, reports, paused tasks. */
+  const requestsOf = ({ paused, isFull }: Started<Task>) => [
+    ...(isFull ? [] : [...queues.upload.heads(), ...queues.report.heads()]),
+    ...[...paused].filter((task) => !isJob(task)),
+  ];
+  const jobsOf = ({ paused, hasMaxJobs }: Started<Task>) => [
+    ...(hasMaxJobs ? [] : queues.job.heads()),
+    ...[...paused].filter(isJob),
+  ];
+
+  /** The last task of the account with the least time. */
+  function leastOf(tasks: readonly Task[]): Task | null {
+    const candidates = new Map(tasks.map((task) => [task.account, task]));
     let chosen: Task | null = null;
     for (const task of candidates.values())
-      if (chosen === null || times.of(task.account) < times.of(chosen.account)) chosen = task;
+      if (chosen === null || timeOf(task) < timeOf(chosen)) chosen = task;
     return chosen;
   }
 
@@ -191,31 +214,32 @@ export function createTaskQueues<Task extends Waiting>(uploadCapacity: number) {
     }),
     all: () => Object.values(queues).flatMap((queue) => queue.all()),
     add(task: Task): void {
-      times.enter(task.account);
+      timesOf(task).enter(task.account);
       queues[task.kind].add(task.account, task);
     },
     remove,
     /** Called once for each added task, after its end. */
-    end: ({ account }: Task) => times.leave(account),
+    end: (task: Task) => timesOf(task).leave(task.account),
     /** Adds time for which a task ran. */
-    charge: ({ account }: Task, ms: number) => times.add(account, ms),
+    charge: (task: Task, ms: number) => timesOf(task).add(task.account, ms),
     /** Removes and returns the next task of a worker, or returns one of its paused tasks: a step, or the chosen task. */
     next(started: Started<Task>): Task | null {
       const isStepNext = queues.step.size() > 0 && stepsInRow < maxStepsInRow;
-      const other = isStepNext ? null : choose(started);
+      const other = isStepNext ? null : (leastOf(requestsOf(started)) ?? leastOf(jobsOf(started)));
       const task = other ?? queues.step.next();
       if (task === null) return null;
       stepsInRow = task.kind === 'step' ? stepsInRow + 1 : 0;
       if (other !== null) remove(other);
       return task;
     },
-    /** Whether a step, or a task of another account, could run in place of this one. */
-    isContested({ account, kind }: Task, { paused, isFull }: Started<Task>): boolean {
-      if (kind === 'step') return false;
-      const isOther = (name: string) => name !== account;
-      if (queues.step.size() > 0 || [...paused].some((task) => isOther(task.account))) return true;
-      const waiting = [...queues.upload.heads(), ...queues.report.heads()];
-      return !isFull && waiting.some((task) => isOther(task.account));
+    /** ms after which a step, or a task of another account, runs in place of this one; null: none waits. */
+    sliceOf(task: Task, started: Started<Task>): number | null {
+      if (task.kind === 'step') return null;
+      const requests = requestsOf(started);
+      if (isJob(task) && queues.step.size() + requests.length > 0) return 0;
+      const others = isJob(task) ? jobsOf(started) : requests;
+      const isContested = queues.step.size() > 0 || others.some(({ account }) => account !== task.account);
+      return isContested ? timeSliceMs : null;
     },
   };
 }

@@ -11,7 +11,8 @@ import { readForm } from '../../../src/service/form.ts';
 import { createByteBudget } from '../../../src/service/http/body.ts';
 import { uploadJob } from '../../../src/service/http/routes/jobs.ts';
 import { createCipher } from '../../../src/service/jobs/payload.ts';
-import { chunkBytes, createUploadStore, type UploadStore } from '../../../src/service/jobs/upload-store.ts';
+import { createUploadStore } from '../../../src/service/jobs/redis-uploads.ts';
+import { chunkBytes, type UploadStore } from '../../../src/service/jobs/upload-store.ts';
 import type { UploadedForm, UploadsOptions } from '../../../src/service/jobs/uploads.ts';
 import { createUploads } from '../../../src/service/jobs/uploads.ts';
 import { createLifecycle, type Lifecycle } from '../../../src/service/lifecycle.ts';
@@ -42,7 +43,7 @@ async function open(
 ): Promise<Place> {
   const redis = await useRedis(t);
   const waiting = createUploadStore({ redis: redis.client, cipher: createCipher(secret), settings });
-  const uploads = createUploads({ redisUrl: redis.url, secret, settings, drop: waiting.delete, ...options });
+  const uploads = createUploads({ redisUrl: redis.url, secret, settings, store: waiting, ...options });
   const held = createByteBudget(options.memoryBytes ?? 2 ** 24);
   const lifecycle = createLifecycle();
   const ids: string[] = [];
@@ -54,7 +55,7 @@ async function open(
     const { deadlineMs = 100_000 } = options;
     const limits = { maxBytes, deadlineAt: performance.now() + deadlineMs, shutdown: lifecycle.shutdown };
     const memory = held.open(['account']);
-    const end = uploadJob(incoming, { id, boundary, keep: true, uploads, memory, ...limits });
+    const end = uploadJob(incoming, { id, owner: 'a', boundary, keep: true, uploads, memory, ...limits });
     ended(end);
     void end.catch(() => {}).then(() => response.end());
   });

@@ -13,6 +13,7 @@ const pages = {
   ]),
   assets: new Map(),
   trust: '',
+  docs: '',
 };
 
 /** Sends raw header lines. */
@@ -57,7 +58,7 @@ test('a rebound name reaches the API but no metrics, and no page that uses cooki
   const { port } = await startApp(t, { pages });
   const statusOf = async (path: string) =>
     (await call(port, { path, headers: { Host: 'rebound.example' } })).status;
-  t.deepEqual([await statusOf('/'), await statusOf('/account')], [421, 421]);
+  for (const path of ['/', '/account', '/docs']) t.is(await statusOf(path), 421);
   t.is(await statusOf('/metrics'), 421);
   for (const path of ['/health', '/ready', '/v1/models', '/openapi.json']) t.is(await statusOf(path), 200);
   t.is((await call(port, { path: '/account' })).status, 200);

@@ -6,12 +6,10 @@ import { version } from '../../../src/node/paths.ts';
 import { openApiDocument } from '../../../src/service/api/document.ts';
 import type { ExampleResponse } from '../../../src/service/api/operation.ts';
 import { errorTable } from '../../../src/service/errors.ts';
-import { hasChromium, openChromium } from '../../support/chromium.ts';
 import { createContract, type Document, type Schema } from '../../support/contract.ts';
 import { closeTo, sendExamples, shortened } from '../../support/example-requests.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { makeToken, startServer } from '../../support/server.ts';
-import { ceilingMs } from '../../support/wait.ts';
 
 const document = openApiDocument(version) as Document;
 const stored: Readonly<Record<string, ExampleResponse>> = JSON.parse(
@@ -76,33 +74,4 @@ test.serial('the examples, in the document and in README.md, are what the servic
   for (const { request, status, body } of Object.values(stored)) checkAnswer(t, request, status, body);
   const shown = /^```json\n(.*?)^```$/ms.exec(readFileSync('README.md', 'utf8'))?.[1] ?? '';
   t.deepEqual(JSON.parse(shown), shortened(stored.emotion?.body));
-});
-
-(hasChromium ? test.serial : test.skip)('/docs shows it under a policy that nothing violates', async (t) => {
-  const server = await startServer(t);
-  const browser = await openChromium();
-  t.teardown(() => browser.close());
-  const page = await browser.newPage({ viewport: { width: 390, height: 800 } });
-  page.setDefaultTimeout(ceilingMs);
-  const troubles: string[] = [];
-  page.on('console', (message) => {
-    if (message.type() === 'error' || /Content Security Policy/.test(message.text()))
-      troubles.push(message.text());
-  });
-  page.on('pageerror', (error) => troubles.push(error.message));
-  page.on('request', (request) => {
-    if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(server.url))
-      troubles.push(request.url());
-  });
-  const response = await page.goto(`${server.url}/docs`);
-  const policy = response?.headers()['content-security-policy'] ?? '';
-  t.regex(policy, /script-src 'self'; style-src 'self'; img-src 'self' data:;/);
-  await page.locator('.opblock').first().waitFor();
-  const shown = Object.entries(document.paths).filter(([path]) => !path.startsWith('/account/'));
-  const operations = shown.flatMap(([, path]) => Object.keys(path));
-  const webhooks = 1;
-  t.is(await page.locator('.opblock').count(), operations.length + webhooks);
-  await page.locator('.opblock-summary-control').first().click();
-  await page.locator('.opblock-body .responses-table').first().waitFor();
-  t.deepEqual(troubles, []);
 });

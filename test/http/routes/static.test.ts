@@ -11,11 +11,12 @@ import { startServer } from '../../support/server.ts';
 
 function build(files: Readonly<Record<string, string>> = {}): string {
   const folder = makeFolder();
-  for (const name of ['account', 'assets', 'trust']) mkdirSync(join(folder, name));
+  for (const name of ['account', 'assets', 'trust', 'docs']) mkdirSync(join(folder, name));
   const all = {
     'index.html': '<link nonce="CSP_NONCE"><meta nonce="CSP_NONCE">',
     'account/index.html': 'account',
     'trust/index.html': '<main><!-- content --></main>',
+    'docs/index.html': '<main><!-- content --></main>',
     'assets/main-1a.js': 'export {};',
     'assets/main-1a.css': 'body {}',
     ...files,

@@ -1,4 +1,5 @@
 /** Clients that send headers or bodies, or read responses, very slowly. */
+import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { contentType } from '../../../benchmarks/upload-body.ts';
@@ -27,8 +28,12 @@ export type SlowClients = {
 };
 
 const trickleMs = 500;
-/** Four times 1.4 MB: more than the socket buffers hold. */
-const bigAnswer = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(4);
+
+/** The sample of the pages four times, 1.3 MB each: more than the socket buffers hold. */
+function bigAnswers(): string {
+  const sample = readdirSync('dist/web/assets').find((name) => name.endsWith('.wav'));
+  return `GET /assets/${sample} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(4);
+}
 
 type Behaviour = { readonly first: string; readonly trickle: string };
 
@@ -42,7 +47,7 @@ function behaviours(token: string): Record<SlowKind, Behaviour> {
     body: { first: head(grant, 'Content-Length: 300000'), trickle: 'x' },
     'chunked body': { first: head(grant, 'Transfer-Encoding: chunked'), trickle: '1\r\nx\r\n' },
     'body without a token': { first: head('Content-Length: 300000'), trickle: 'x' },
-    reading: { first: bigAnswer, trickle: '' },
+    reading: { first: bigAnswers(), trickle: '' },
   };
 }
 

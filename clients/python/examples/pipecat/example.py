@@ -6,9 +6,11 @@ service and turn detection send these frames in an agent.
 """
 
 import asyncio
+import json
 import sys
 import wave
 from collections.abc import Iterator
+from pathlib import Path
 
 from loguru import logger
 from pipecat.frames.frames import EndFrame, Frame, InputAudioRawFrame, TranscriptionFrame, UserStoppedSpeakingFrame
@@ -21,15 +23,8 @@ from undertone_pipecat import UserEmotionFrame, UserEmotionProcessor
 
 FRAME_S = 0.02
 #: Of examples/sample.wav: the end of each turn, s, and its words.
-TURNS = {
-    3.2: "This is a recording for trying out the service.",
-    7.8: "Nobody is speaking here: the voice is made by a computer.",
-    15.0: "People who explain something stop now and then, to breathe, or to find the next word.",
-    17.2: "Some of their pauses are short.",
-    20.0: "Others take a second, or more.",
-    25.4: "The service counts them, and it measures how long the speech between them lasts.",
-    31.5: "For that it needs about half a minute, so here is the weather: in the morning it rained.",
-    39.2: "By noon the sky was clear, and in the evening a light wind came up from the sea, and nobody thought of rain.",
+TURNS: dict[float, str] = {
+    turn["end_s"]: turn["text"] for turn in json.loads(Path(__file__).parents[1].joinpath("turns.json").read_text())
 }
 
 

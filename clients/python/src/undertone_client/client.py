@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import Mapping, Sequence
@@ -10,15 +11,13 @@ from typing import Any, Literal, TypedDict, cast, overload
 
 import httpx
 
-from .errors import NoAnswerError, error_of
-from .jobs import AsyncJobs, Jobs
+from .base import REFUSED, Base, Options, Scope, is_above_limit
+from .errors import ApiError, UndertoneError, ValidationError
+from .jobs import PATH as JOBS
+from .jobs import AsyncJobs, Jobs, upload_of
 from .recording import AsyncBaseline, AsyncRecording, Baseline, Recording, read, read_all, read_all_async, read_async
 from .reports import ChannelsReport, CognitiveReport, EmbeddingReport, EmotionReport, Report, SpeakersReport, StreamToken, Usage
-from .retry import RETRIED, wait_before_retry
 from .stream import Encoding, Signal, StreamSession, open_session
-
-Scope = Literal["analyze:emotion", "analyze:cognitive"]
-Options = Mapping[str, object]
 
 
 class SpeakerSegment(TypedDict):
@@ -35,53 +34,7 @@ BOTH, EMOTION, COGNITIVE = "v1/analyze", "v1/analyze/emotion", "v1/analyze/cogni
 EMBED = "v1/embed"
 
 
-class _Base:
-    def __init__(self, url: str, token: str, *, timeout: float = 60.0, retries: int = 3) -> None:
-        """
-        :param url: where the service is, such as ``http://127.0.0.1:8080``
-        :param timeout: longest wait for a connection, and then for each byte of the answer, s
-        :param retries: retries after 500, 502, 503, 504 or a lost connection
-        """
-        self._url = url.rstrip("/") + "/"
-        self._retries = retries
-        self._how: dict[str, Any] = {
-            "headers": {"Authorization": f"Bearer {token}"},
-            "timeout": timeout,
-        }
-
-    def _form(self, audio: bytes, baselines: Sequence[bytes], options: Options) -> dict[str, Any]:
-        parts = [("audio", audio), *(("baseline", baseline) for baseline in baselines)]
-        files = [(name, (name, content, "application/octet-stream")) for name, content in parts]
-        data = {name: str(value) for name, value in options.items() if value is not None}
-        return {"files": files, "data": data}
-
-    def _scopes(self, scopes: Sequence[Scope] | None) -> dict[str, Any]:
-        return {"json": {} if scopes is None else {"scopes": list(scopes)}}
-
-    def _wait(self, response: httpx.Response, done: int) -> float | None:
-        """Seconds until the next attempt; None when there is to be none."""
-        if done >= self._retries or response.status_code not in RETRIED:
-            return None
-        return wait_before_retry(response, done)
-
-    def _answer(self, method: str, response: httpx.Response, done: int) -> object:
-        # A 404 after a lost answer: an earlier attempt deleted it.
-        if response.is_success or (method == "DELETE" and done > 0 and response.status_code == 404):
-            return response.json()
-        raise error_of(response)
-
-    def _wait_after(self, cause: httpx.TransportError, path: str, done: int) -> float:
-        """Seconds until the next attempt; raises NoAnswerError when there is to be none: what was late would be late again."""
-        if done >= self._retries or isinstance(cause, httpx.TimeoutException):
-            raise self._lost(path, cause) from cause
-        return wait_before_retry(None, done)
-
-    def _lost(self, path: str, cause: httpx.TransportError) -> NoAnswerError:
-        kind = type(cause).__name__
-        return NoAnswerError(f"Expected an answer from {self._url}{path}, got {kind}: {cause}".rstrip(": "))
-
-
-class Client(_Base):
+class Client(Base):
     """Calls raise ApiError and its subclasses, NoAnswerError or JobFailedError."""
 
     def __init__(self, url: str, token: str, *, timeout: float = 60.0, retries: int = 3) -> None:
@@ -98,14 +51,17 @@ class Client(_Base):
         channel: int | None = None,
         receipt: bool = False,
     ) -> Report:
-        """Both reports from one pass."""
+        """
+        Both reports from one pass. A recording above the limits of a request is analysed as a job, by this call and the
+        next two: it may take minutes, and the job is deleted at the end.
+        """
         options = {"channel": channel, "receipt": "true" if receipt else None}
-        return cast(Report, self._post(BOTH, audio, baseline, options))
+        return cast(Report, self._post_any(audio, baseline, options))
 
     def analyze_channels(self, audio: Recording, *, receipt: bool = False) -> ChannelsReport:
         """One report per channel of a recording with two, and their conversation."""
         options = {"channels": "split", "receipt": "true" if receipt else None}
-        return cast(ChannelsReport, self._post(BOTH, audio, None, options))
+        return cast(ChannelsReport, self._post_any(audio, None, options))
 
     def analyze_speakers(
         self,
@@ -118,7 +74,7 @@ class Client(_Base):
         """One report per speaker of a diarizer or a transcript; segments as text are RTTM."""
         text = segments if isinstance(segments, str) else json.dumps(segments)
         options = {"segments": text, "channel": channel, "receipt": "true" if receipt else None}
-        return cast(SpeakersReport, self._post(BOTH, audio, None, options))
+        return cast(SpeakersReport, self._post_any(audio, None, options))
 
     def emotion(
         self,
@@ -145,6 +101,29 @@ class Client(_Base):
     def embed(self, audio: Recording, *, channel: int | None = None) -> EmbeddingReport:
         """Embeddings of the recording and of its utterances; needs the scope ``embed``."""
         return cast(EmbeddingReport, self._post(EMBED, audio, None, {"channel": channel}))
+
+    def _post_any(self, audio: Recording, baseline: Baseline | None, options: Options) -> object:
+        form = self._form(read(audio), read_all(baseline), options)
+        try:
+            return self._request("POST", BOTH, form)
+        except ValidationError as error:
+            job_id = self._create_job(error, form)
+        try:
+            return self.jobs.wait(job_id)
+        finally:
+            with contextlib.suppress(UndertoneError):
+                self.jobs.cancel(job_id)
+
+    def _create_job(self, error: ValidationError, form: dict[str, Any]) -> str:
+        """Raises `error` if it is no limit, or where the service takes no jobs, or not with this token."""
+        if not is_above_limit(error):
+            raise error
+        try:
+            return cast(str, cast(Any, self._request("POST", JOBS, upload_of(form)))["id"])
+        except ApiError as refusal:
+            if refusal.status in REFUSED:
+                raise error from None
+            raise
 
     def _post(
         self, path: str, audio: Recording, baseline: Baseline | None, options: Options
@@ -190,7 +169,7 @@ class Client(_Base):
         self.close()
 
 
-class AsyncClient(_Base):
+class AsyncClient(Base):
     """As Client, for asyncio, and with live sessions, which raise SessionEndedError too."""
 
     def __init__(self, url: str, token: str, *, timeout: float = 60.0, retries: int = 3) -> None:
@@ -207,14 +186,14 @@ class AsyncClient(_Base):
         channel: int | None = None,
         receipt: bool = False,
     ) -> Report:
-        """Both reports from one pass."""
+        """As Client.analyze."""
         options = {"channel": channel, "receipt": "true" if receipt else None}
-        return cast(Report, await self._post(BOTH, audio, baseline, options))
+        return cast(Report, await self._post_any(audio, baseline, options))
 
     async def analyze_channels(self, audio: AsyncRecording, *, receipt: bool = False) -> ChannelsReport:
         """One report per channel of a recording with two, and their conversation."""
         options = {"channels": "split", "receipt": "true" if receipt else None}
-        return cast(ChannelsReport, await self._post(BOTH, audio, None, options))
+        return cast(ChannelsReport, await self._post_any(audio, None, options))
 
     async def analyze_speakers(
         self,
@@ -227,7 +206,7 @@ class AsyncClient(_Base):
         """One report per speaker of a diarizer or a transcript; segments as text are RTTM."""
         text = segments if isinstance(segments, str) else json.dumps(segments)
         options = {"segments": text, "channel": channel, "receipt": "true" if receipt else None}
-        return cast(SpeakersReport, await self._post(BOTH, audio, None, options))
+        return cast(SpeakersReport, await self._post_any(audio, None, options))
 
     async def emotion(
         self,
@@ -254,6 +233,32 @@ class AsyncClient(_Base):
     async def embed(self, audio: AsyncRecording, *, channel: int | None = None) -> EmbeddingReport:
         """As Client.embed."""
         return cast(EmbeddingReport, await self._post(EMBED, audio, None, {"channel": channel}))
+
+    async def _post_any(
+        self, audio: AsyncRecording, baseline: AsyncBaseline | None, options: Options
+    ) -> object:
+        rest = await read_all_async(baseline)
+        form = self._form(await read_async(audio), rest, options)
+        try:
+            return await self._request("POST", BOTH, form)
+        except ValidationError as error:
+            job_id = await self._create_job(error, form)
+        try:
+            return await self.jobs.wait(job_id)
+        finally:
+            with contextlib.suppress(UndertoneError):
+                await self.jobs.cancel(job_id)
+
+    async def _create_job(self, error: ValidationError, form: dict[str, Any]) -> str:
+        """As Client._create_job."""
+        if not is_above_limit(error):
+            raise error
+        try:
+            return cast(str, cast(Any, await self._request("POST", JOBS, upload_of(form)))["id"])
+        except ApiError as refusal:
+            if refusal.status in REFUSED:
+                raise error from None
+            raise
 
     async def _post(
         self, path: str, audio: AsyncRecording, baseline: AsyncBaseline | None, options: Options

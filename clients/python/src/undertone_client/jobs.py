@@ -180,7 +180,11 @@ def _upload(
             fields[name] = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if fields.pop("receipt", False):
         fields["receipt"] = "true"
-    return {**form(audio, baselines, fields), "headers": _key_header(key), "timeout": UPLOAD_TIMEOUT}
+    return upload_of(form(audio, baselines, fields), key)
+
+
+def upload_of(form: dict[str, Any], key: object = None) -> dict[str, Any]:
+    return {**form, "headers": _key_header(key), "timeout": UPLOAD_TIMEOUT}
 
 
 def _list(urls: Sequence[str], options: Mapping[str, object]) -> dict[str, Any]:

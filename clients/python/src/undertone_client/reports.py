@@ -148,6 +148,14 @@ class Empty(TypedDict):
     """
 
 
+class Readiness(TypedDict):
+    """
+    The service is ready.
+    """
+
+    jobs: NotRequired[Literal['no_worker']]
+
+
 class ModelCard(TypedDict):
     """
     The evidence card of one model, with data, metrics, limits and rule as further fields.
@@ -881,6 +889,7 @@ class JobSummary(TypedDict):
 
     id: str
     status: Literal['waiting', 'running', 'done', 'failed', 'cancelled']
+    reason: Literal['no_worker'] | None
     created_at: str
     finished_at: str | None
     expires_at: str
@@ -1080,6 +1089,7 @@ class Job(TypedDict):
 
     id: str
     status: Literal['waiting', 'running', 'done', 'failed', 'cancelled']
+    reason: Literal['no_worker'] | None
     created_at: str
     finished_at: str | None
     expires_at: str
@@ -1096,6 +1106,7 @@ class JobEvent(TypedDict):
 
     id: str
     status: Literal['waiting', 'running', 'done', 'failed', 'cancelled']
+    reason: Literal['no_worker'] | None
     created_at: str
     finished_at: str | None
     expires_at: str
@@ -1114,6 +1125,7 @@ class JobBegun(TypedDict):
 
     id: str
     status: Literal['waiting', 'running', 'done', 'failed', 'cancelled']
+    reason: Literal['no_worker'] | None
     created_at: str
     finished_at: str | None
     expires_at: str

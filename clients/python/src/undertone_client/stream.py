@@ -50,7 +50,7 @@ class StreamSession(Generic[AnyReport]):
         self._connection = connection
         self._place = place
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
-        self._ready = asyncio.Event()
+        self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._report: AnyReport | None = None
         self._failure: UndertoneError | None = None
         self._is_ending = False
@@ -90,11 +90,10 @@ class StreamSession(Generic[AnyReport]):
     async def _configure(self, config: Mapping[str, object], timeout: float) -> None:
         with contextlib.suppress(UndertoneError):
             await self._send_message({"type": "session.configure", **config})
-        try:
-            await asyncio.wait_for(self._ready.wait(), timeout)
-        except asyncio.TimeoutError:
-            message = f"Expected a session from {self._place} within {timeout} s, got no message"
-            raise NoAnswerError(message) from None
+        # wait_for of Python 3.11 and earlier can swallow a cancellation.
+        await asyncio.wait([self._ready], timeout=timeout)
+        if not self._ready.done():
+            raise NoAnswerError(f"Expected a session from {self._place} within {timeout} s, got no message")
         if self._reader.done():
             raise self._ended()
 
@@ -125,7 +124,7 @@ class StreamSession(Generic[AnyReport]):
             if self._keeper is not None:
                 self._keeper.cancel()
             self._messages.put_nowait(None)
-            self._ready.set()
+            self._set_ready()
 
     def _receive(self, text: str | bytes) -> bool:
         """False for a frame that is no message: the session fails."""
@@ -146,10 +145,14 @@ class StreamSession(Generic[AnyReport]):
             return
         if message["type"] == "session.ready":
             self._keeper = asyncio.create_task(self._keep_alive(message["limits"]["idle_s"] / 4))
-            self._ready.set()
+            self._set_ready()
         if message["type"] == "final":
             self._report = message["report"]
         self._messages.put_nowait(cast(Message, message))
+
+    def _set_ready(self) -> None:
+        if not self._ready.done():
+            self._ready.set_result(None)
 
     async def _keep_alive(self, seconds: float) -> None:
         with contextlib.suppress(UndertoneError):

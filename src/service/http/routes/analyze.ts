@@ -53,8 +53,8 @@ type Wanted = Pick<FormTask, 'signals' | 'embeddings'>;
 
 /** Names the setting of a limit, and POST /v1/jobs, which takes more. */
 function namedLimits(config: Config): Middleware<State> {
-  const { jobs, redisUrl } = config;
-  const path = redisUrl === null ? 'with UNDERTONE_REDIS_URL POST /v1/jobs' : 'POST /v1/jobs';
+  const { jobs } = config;
+  const path = jobs.available ? 'POST /v1/jobs' : 'with UNDERTONE_REDIS_URL POST /v1/jobs';
   const advice = {
     'audio.too_long': `UNDERTONE_MAX_SECONDS sets the limit, and ${path} takes up to ${jobs.maxSeconds} s`,
     'audio.too_large': `UNDERTONE_MAX_UPLOAD_BYTES sets the limit, and ${path} takes up to ${jobs.maxBytes} bytes`,

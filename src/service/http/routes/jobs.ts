@@ -172,9 +172,12 @@ async function upload(
     ...limits,
     uploads: jobs.uploads,
     memory: budget.open([owner.key]),
+    owner: owner.key,
     maxBytes: config.jobs.maxBytes,
   });
   try {
+    // The queue in memory ends with the service.
+    requireAccepting(options);
     await checkCallback(form?.callback ?? null, config);
   } catch (error) {
     if (limits.keep) await jobs.uploadStore.delete(limits.id).catch(() => {});
@@ -244,7 +247,7 @@ function requireQueue(jobs: Jobs | null): Middleware<State> {
     if (jobs !== null) return next();
     throw new ServiceError(
       'not_configured',
-      'Expected `UNDERTONE_REDIS_URL` to be set, which jobs require, got nothing',
+      'Expected `UNDERTONE_REDIS_URL` to be set, which jobs require with PostgreSQL or UNDERTONE_JOB_WORKERS=0, got nothing',
     );
   };
 }
@@ -277,26 +280,27 @@ function secretFor(callback: string | null, jobs: Jobs, owner: JobOwner): { call
   return callback === null ? {} : { callback_secret: jobs.callbackSecret(owner) };
 }
 
-// The multipart body of a job, streamed block by block to Redis.
+// The multipart body of a job, streamed block by block to where recordings wait.
 
 type JobUploadOptions = BodyLimits &
   UploadSettings & {
+    readonly owner: string;
     /** Id of the new job. */
     readonly id: string;
     readonly uploads: Uploads;
-    /** Bytes that have arrived and are not in Redis yet. */
+    /** Bytes that have arrived and do not wait for a worker yet. */
     readonly memory: Reservation;
   };
 
 /** Limit for a form beside its recordings. */
 const maxFormBytes = 2 ** 22;
-/** High and low watermark of one upload in memory; a block on its way to Redis is smaller. */
+/** High and low watermark of one upload in memory; a block on its way is smaller. */
 const maxUnreleasedBytes = 2 ** 21;
 const resumeBytes = 2 ** 20;
 
 const maxBodyBytes = (maxBytes: number): number => maxBytes + maxFormBytes;
 
-/** Returns null when the client aborted. An abort or error deletes what Redis holds of the upload. @throws ServiceError */
+/** Returns null when the client aborted. An abort or error deletes the upload. @throws ServiceError */
 export function uploadJob(request: IncomingMessage, options: JobUploadOptions): Promise<UploadedForm | null> {
   const { maxBytes, memory } = options;
   const blocks = createBlocks();

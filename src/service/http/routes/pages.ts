@@ -1,6 +1,5 @@
-/** Pages, served from memory: those that `vite build web` wrote, /trust, the documents of the API and the documentation. */
+/** Pages, served from memory: those that `vite build web` wrote, /trust, /docs, the documents of the API and the documentation. */
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Router } from '@koa/router';
@@ -8,7 +7,7 @@ import type { Context } from 'koa';
 import { ModelError } from '../../../engine/index.ts';
 import { combinedReportSchema, type Manifest } from '../../../engine/schema.ts';
 import { readOptionalJson } from '../../../node/models.ts';
-import { listDocs, readDoc, swaggerFolder, version } from '../../../node/paths.ts';
+import { listDocs, readDoc, version } from '../../../node/paths.ts';
 import { asyncApiDocument, openApiDocument } from '../../api/document.ts';
 import type { Config } from '../../config.ts';
 import type { ReceiptKeys } from '../../receipts.ts';
@@ -22,6 +21,8 @@ export type Pages = {
   readonly documents: ReadonlyMap<string, string>;
   /** HTML of /trust without its content. */
   readonly trust: string;
+  /** HTML of /docs without its content. */
+  readonly docs: string;
   /** By file name, which contains a hash of the content. */
   readonly assets: ReadonlyMap<string, TaggedBody>;
 };
@@ -30,6 +31,7 @@ export type StaticOptions = { readonly pages: Pages; readonly config: Pick<Confi
 
 /** Written by `web/vite.config.ts`. */
 const noncePlaceholder = 'CSP_NONCE';
+const contentPlaceholder = '<!-- content -->';
 const documentFiles = { '/': 'index.html', '/account': 'account/index.html' };
 /** In web/index.html. */
 const examplePlaceholder = '"EXAMPLE"';
@@ -57,6 +59,7 @@ export async function readPages(folder: string, example: object | null): Promise
   return {
     documents: new Map(await Promise.all(documents)),
     trust: await readFile(join(folder, 'trust', 'index.html'), 'utf8'),
+    docs: await readFile(join(folder, 'docs', 'index.html'), 'utf8'),
     assets: new Map(await Promise.all(assets)),
   };
 }
@@ -100,6 +103,10 @@ export function addStaticRoutes(router: Router<State>, { pages, config }: Static
   });
 }
 
+function withContent(html: string, content: string): string {
+  return html.replace(contentPlaceholder, () => content);
+}
+
 function sendDocument(context: Context, html: string): void {
   const nonce = randomBytes(16).toString('base64');
   context.set({
@@ -137,7 +144,6 @@ type TrustRouteOptions = {
 
 type Served = { readonly html: string; readonly recordings: ReadonlyMap<string, TaggedBody> };
 
-const contentPlaceholder = '<!-- content -->';
 const recordingCaching = 'public, max-age=31536000, immutable';
 
 /** The page is made at its first request: it takes longer than the start of the service. */
@@ -165,133 +171,32 @@ async function readPage({ pages, manifests, receiptKeys, config }: TrustRouteOpt
   const trust: Trust = await readTrust({ manifests, keys: receiptKeys.published, config });
   const recordings = [...trust.files].map(([name, bytes]) => [name, tagBody(bytes, 'audio/flac')] as const);
   return {
-    html: pages.trust.replace(contentPlaceholder, () => trust.content),
+    html: withContent(pages.trust, trust.content),
     recordings: new Map(recordings),
   };
 }
 
-// GET /openapi.json, GET /asyncapi.json and GET /docs, which renders it with Swagger UI.
+// GET /openapi.json, GET /asyncapi.json and GET /docs, which shows both.
 
-const page = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Undertone API</title>
-<link rel="icon" href="/docs/favicon-32x32.png">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-<link rel="stylesheet" href="/docs/contrast.css">
-<link rel="stylesheet" href="/docs/page.css">
-</head>
-<body>
-<header class="site">
-<a class="brand" href="/">Undertone</a>
-<nav aria-label="Site">
-<a href="/">Playground</a>
-<a href="/account">Account</a>
-<a href="/docs" aria-current="page">API</a>
-</nav>
-</header>
-<main>
-<section class="first" aria-labelledby="first-title">
-<h1 id="first-title">The first request</h1>
-<p>Create a token on the <a href="/account">account page</a>, put it into UNDERTONE_TOKEN and send a recording:</p>
-<pre tabindex="0"><code>curl -H "Authorization: Bearer $UNDERTONE_TOKEN" -F audio=@recording.wav <span id="origin"></span>/v1/analyze</code></pre>
-</section>
-<div id="reference"></div>
-</main>
-<noscript>This page needs JavaScript. <a href="/openapi.json">The document it shows</a> does not.</noscript>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script type="module" src="/docs/start.js"></script>
-</body>
-</html>
-`;
-
-const start = `const dark = matchMedia('(prefers-color-scheme: dark)');
-const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
-dark.addEventListener('change', follow);
-follow();
-document.getElementById('origin').textContent = location.origin;
-/** Programs need no account routes: the document has them, this page hides them. */
-const withoutAccounts = (spec) => {
-  const shown = Object.entries(spec.paths).filter(([path]) => !path.startsWith('/account/'));
-  return { ...spec, paths: Object.fromEntries(shown) };
-};
-const response = await fetch('/openapi.json');
-SwaggerUIBundle({
-  spec: withoutAccounts(await response.json()),
-  domNode: document.getElementById('reference'),
-  defaultModelsExpandDepth: 0,
-  validatorUrl: null,
-  // The document lists one server: the menu is hidden.
-  plugins: [() => ({ wrapComponents: { ServersContainer: () => () => null } })],
-});
-`;
-
-/** Swagger UI's light colours do not reach the contrast of WCAG AA. */
-const contrast = `html:not(.dark-mode) .swagger-ui .opblock-get .opblock-summary-method { background: #1b5e9e; }
-html:not(.dark-mode) .swagger-ui .opblock-post .opblock-summary-method { background: #14704a; }
-html:not(.dark-mode) .swagger-ui .opblock-delete .opblock-summary-method { background: #b3261e; }
-html:not(.dark-mode) .swagger-ui .info .title small { background: #4c5254; }
-html:not(.dark-mode) .swagger-ui .info .title small.version-stamp { background: #14704a; }
-html:not(.dark-mode) .swagger-ui .info a { color: #1b5e9e; }
-html:not(.dark-mode) .swagger-ui .info .url { color: #1b5e9e; }
-html:not(.dark-mode) .swagger-ui .btn.authorize { border-color: #14704a; color: #14704a; }
-html:not(.dark-mode) .swagger-ui .btn.authorize svg { fill: #14704a; }
-`;
-
-/** The colours of web/styles/tokens.css. */
-const pageStyle = `:root { color-scheme: light dark; --text: #14201e; --accent: #0d666b; --line: #d8dfde; --sunken: #edf1f1; }
-.dark-mode { --text: #e7eeec; --accent: #62cbc7; --line: #2c3735; --sunken: #1e2725; }
-body { margin: 0; color: var(--text); font: 1rem / 1.55 system-ui, sans-serif; }
-.site, .first { max-width: 72rem; margin-inline: auto; padding: 1rem clamp(1rem, 4vw, 2rem); }
-#reference { max-width: 76rem; margin-inline: auto; }
-.site { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .5rem 1.5rem; }
-.site a { color: var(--text); text-decoration: none; font-weight: 550; }
-.site nav { display: flex; gap: 1.5rem; }
-.site a[aria-current] { color: var(--accent); }
-.site .brand { font-size: 1.125rem; font-weight: 680; }
-.first a { color: var(--accent); }
-.first pre { overflow-x: auto; padding: 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--sunken); }
-`;
-
-/** Swagger UI's style sheet holds its icons as data: images. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-const swaggerFiles = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-  'favicon-32x32.png': 'image/png',
-} as const;
-
-export function addApiDocsRoutes(router: Router<State>): void {
-  const add = (path: string, type: string, read: () => string | Buffer) => {
+export function addApiDocsRoutes(router: Router<State>, { pages, config }: StaticOptions): void {
+  const add = (path: string, build: () => object) => {
     let content: TaggedBody | null = null;
-    router.get(path, async function apiDocs(context) {
-      // Built or read on the first request, so that it does not delay the start.
-      content ??= tagBody(read(), type);
-      context.set('Content-Security-Policy', policy);
+    router.get(path, async function apiDocument(context) {
+      // Built on the first request, so that it does not delay the start.
+      content ??= tagBody(JSON.stringify(build()), 'application/json');
       sendTagged(context, content, 'no-cache');
     });
   };
-  add('/openapi.json', 'application/json', () => JSON.stringify(openApiDocument(version)));
-  add('/asyncapi.json', 'application/json', () => JSON.stringify(asyncApiDocument(version)));
-  add('/docs', 'text/html; charset=utf-8', () => page);
-  add('/docs/contrast.css', 'text/css; charset=utf-8', () => contrast);
-  add('/docs/page.css', 'text/css; charset=utf-8', () => pageStyle);
-  add('/docs/start.js', 'text/javascript; charset=utf-8', () => start);
-  for (const [name, type] of Object.entries(swaggerFiles)) {
-    add(`/docs/${name}`, type, () => readFileSync(new URL(name, swaggerFolder)));
-  }
+  add('/openapi.json', () => openApiDocument(version));
+  add('/asyncapi.json', () => asyncApiDocument(version));
+  let html: string | null = null;
+  router.get('/docs', requireKnownHost(config), async function apiPage(context) {
+    if (html === null) {
+      const page = await import('../../api/page.ts');
+      html = withContent(pages.docs, page.apiPage());
+    }
+    sendDocument(context, html);
+  });
 }
 
 // GET /docs/NAME.md: the documentation in Markdown, and GET /llms.txt, its index.

@@ -4,6 +4,7 @@ import type { Context, Middleware } from 'koa';
 import { correctionOf, type Manifest, publishedName, unavailableOf } from '../../../engine/schema.ts';
 import type { Usage } from '../../auth/usage.ts';
 import { ServiceError } from '../../errors.ts';
+import type { OwnWorker } from '../../jobs/own-worker.ts';
 import { type Lifecycle, readinessError } from '../../lifecycle.ts';
 import type { ReceiptKeys } from '../../receipts.ts';
 import type { Pool } from '../../workers/pool.ts';
@@ -22,6 +23,7 @@ import {
 } from './pages.ts';
 
 type RouteOptions = AnalysisOptions &
+  HealthOptions &
   JobOptions &
   ModelOptions &
   StaticOptions &
@@ -42,7 +44,7 @@ export function createRouter(options: RouteOptions): Router<State> {
   addTrustRoutes(router, options);
   addHealthRoutes(router, options);
   if (options.config.metricsAddress === 'public') addMetricsRoutes(router, options);
-  addApiDocsRoutes(router);
+  addApiDocsRoutes(router, options);
   addDocsPagesRoutes(router);
   addStaticRoutes(router, options);
   addAccountRoutes(router, options.account);
@@ -81,16 +83,21 @@ export function rejectUnmatched(notFound: (context: Context) => ServiceError): M
 
 // GET /health and GET /ready, for supervisors and load balancers.
 
-type HealthOptions = { readonly lifecycle: Lifecycle; readonly pool: Pool };
+type HealthOptions = {
+  readonly lifecycle: Lifecycle;
+  readonly pool: Pool;
+  readonly ownWorker: Pick<OwnWorker, 'waitReason'> | null;
+};
 
-function addHealthRoutes(router: Router<State>, { lifecycle, pool }: HealthOptions): void {
+function addHealthRoutes(router: Router<State>, { lifecycle, pool, ownWorker }: HealthOptions): void {
   router.get('/health', async function health(context) {
     sendJson(context, '{}');
   });
   router.get('/ready', async function ready(context) {
     const error = readinessError(lifecycle, pool);
     if (error !== null) throw error;
-    sendJson(context, '{}');
+    const jobs = ownWorker?.waitReason() ?? null;
+    sendJson(context, jobs === null ? '{}' : JSON.stringify({ jobs }));
   });
 }
 

@@ -1,4 +1,4 @@
-import { type Child, element } from '../dom.ts';
+import { type Child, element } from './dom.ts';
 
 /** @param kind classes beside `button`: primary, plain, danger */
 export function button(kind: string, onClick: () => void, ...content: readonly Child[]): HTMLButtonElement {

@@ -1,8 +1,8 @@
 /** Shows the token in use and accepts a pasted one. */
 
+import { button } from '../button.ts';
 import { element } from '../dom.ts';
-import { button } from './button.ts';
-import { fold } from './card.ts';
+import { fold } from '../playground/card.ts';
 import type { AuthState, Credentials } from './credentials.ts';
 
 type CredentialsPanel = {
@@ -19,8 +19,8 @@ type CredentialsPanel = {
 export function createCredentialsPanel(
   host: HTMLElement,
   access: Credentials,
-  onToken: () => void,
-  beforeLogIn: () => Promise<void>,
+  onToken: () => void = () => {},
+  beforeLogIn: () => Promise<void> = async () => {},
 ): CredentialsPanel {
   /** Counts calls: a state that arrives after a later call is not shown. */
   let calls = 0;
@@ -76,7 +76,7 @@ function welcome(authState: Exclude<AuthState, { kind: 'none' }>, forget: () => 
     const note = `In this tab, until ${until}, for analyses and Live. No account was created.`;
     return row('You are signed in by the link.', note, button('plain', forget, 'Sign out'));
   }
-  const note = `As ${authState.email}. The playground uses a token of its own, good for 15 minutes and for analyses alone.`;
+  const note = `As ${authState.email}. This page uses a token of its own, with both scopes, good for 15 minutes.`;
   return row('You are logged in.', note);
 }
 

@@ -1,0 +1,297 @@
+/** The queues of jobs and callbacks in Redis: BullMQ with fair priorities. */
+import { randomUUID } from 'node:crypto';
+import { DelayedError, type Job, Queue, UnrecoverableError, WaitingError, Worker } from 'bullmq';
+import { type Redis, withoutCommand } from '../redis.ts';
+import { isProgress } from './job-store.ts';
+import type { Cipher, EncryptedPayload } from './payload.ts';
+import {
+  type Attempts,
+  analysisAttempts,
+  callbackAttempts,
+  computeTurnDelayMs,
+  type JobQueue,
+  PutBack,
+  type QueueJob,
+  type Queues,
+  UnprocessableError,
+  type WorkerKind,
+  type WorkOptions,
+} from './queues.ts';
+
+const prefix = 'undertone';
+
+type BullJob = Job<EncryptedPayload>;
+
+export type RedisQueue = JobQueue & { readonly queue: Queue<EncryptedPayload> };
+export type RedisQueues = Queues & Readonly<Record<'analyses' | 'long' | 'callbacks', RedisQueue>>;
+
+/** Redis keeps no finished job, and of a failed attempt no stack trace: it may name hosts. */
+const forget = { removeOnComplete: true, removeOnFail: true, stackTraceLimit: 0 } as const;
+
+/** The fingerprint separates processes with different secrets, which cannot decrypt each other's jobs. */
+export function openQueues(redis: Redis, cipher: Cipher): RedisQueues {
+  const open = (kind: string, { attempts, firstDelayMs }: Attempts) => {
+    const name = `${kind}-${cipher.fingerprint}`;
+    const backoff = { type: 'exponential', delay: firstDelayMs };
+    const queue = new Queue<EncryptedPayload>(name, {
+      ...connectionOptions(redis),
+      defaultJobOptions: { attempts, backoff, ...forget },
+    });
+    // Each call reports its own error.
+    queue.on('error', () => {});
+    return toJobQueue(redis, queue, createFairPriority(redis, name), cipher);
+  };
+  const analyses = open('analyses', analysisAttempts);
+  const long = open('long', analysisAttempts);
+  const callbacks = open('callbacks', callbackAttempts);
+  return {
+    analyses,
+    long,
+    callbacks,
+    ...createRegistry(redis, cipher),
+    openedAt: null,
+    close: async () => {
+      await Promise.all([analyses, long, callbacks].map(({ queue }) => queue.close()));
+    },
+  };
+}
+
+/** Jobs of lost workers are `waiting`: BullMQ puts them before all others. */
+const waitingStates = ['waiting', 'prioritized', 'delayed'] as const;
+
+function toJobQueue(
+  redis: Redis,
+  queue: Queue<EncryptedPayload>,
+  priorities: FairPriority,
+  { pseudonym }: Cipher,
+): RedisQueue {
+  return {
+    queue,
+    async add({ id, owner, payload, createdAt }) {
+      try {
+        const priority = await priorities.next(pseudonym(owner));
+        await queue.add('job', payload, { jobId: id, priority, timestamp: createdAt });
+      } catch (error) {
+        // Its arguments have the payload, and errors are logged.
+        throw withoutCommand(error);
+      }
+    },
+    async find(id) {
+      const job = await queue.getJob(id);
+      if (job === undefined) return null;
+      const state = await job.getState();
+      if (state === 'unknown' || state === 'completed' || state === 'failed') return null;
+      const progress = isProgress(job.progress) ? job.progress : null;
+      const status = state === 'active' ? 'running' : 'waiting';
+      return { id, payload: job.data, createdAt: job.timestamp, status, progress };
+    },
+    async remove(id, owner) {
+      try {
+        await (await queue.getJob(id))?.remove();
+      } catch (error) {
+        if (error instanceof Error && /locked/.test(error.message)) return false;
+        throw error;
+      }
+      await priorities.remove(pseudonym(owner));
+      return true;
+    },
+    countWaiting: (owner) => priorities.countWaiting(pseudonym(owner)),
+    async count() {
+      const [waiting, running, [next]] = await Promise.all([
+        queue.getJobCountByTypes(...waitingStates),
+        queue.getJobCountByTypes('active'),
+        queue.getJobs(['waiting', 'prioritized'], 0, 0, true),
+      ]);
+      return { waiting, running, oldestAt: next?.timestamp ?? null };
+    },
+    work: (options) => startWorker(redis, queue, priorities, pseudonym, options),
+  };
+}
+
+/** The loss of a worker is detected after the lock expires and at most one interval more. */
+const lockMs = 15_000;
+const stalledIntervalMs = 5000;
+/** Workers that may be lost with a job before it fails. */
+const maxStalled = 3;
+
+function startWorker(
+  redis: Redis,
+  queue: Queue<EncryptedPayload>,
+  priorities: FairPriority,
+  pseudonym: Cipher['pseudonym'],
+  { concurrency, process, onFailed, onError }: WorkOptions,
+) {
+  async function run(job: BullJob, token: string | undefined): Promise<void> {
+    const shift = await priorities.advance(job.priority);
+    if (shift > 0) void rebase(queue, shift).catch(() => {});
+    try {
+      await process(toQueueJob(job));
+    } catch (error) {
+      if (error instanceof UnprocessableError) throw new UnrecoverableError(error.message);
+      if (!(error instanceof PutBack)) throw error;
+      await putBack(job, error.place, token);
+    }
+  }
+
+  /** @throws WaitingError, DelayedError, as BullMQ requires */
+  async function putBack(job: BullJob, place: PutBack['place'], token: string | undefined): Promise<never> {
+    if (place === 'first') {
+      await job.moveToWait(token);
+      throw new WaitingError();
+    }
+    let delayMs: number;
+    if ('delayMs' in place) delayMs = place.delayMs;
+    else {
+      await job.changePriority({ priority: await priorities.next(pseudonym(place.turnOf)) });
+      // Attempts that were started and not made are the returns to the queue.
+      delayMs = computeTurnDelayMs(Math.max(0, job.attemptsStarted - job.attemptsMade - 1));
+    }
+    await job.moveToDelayed(Date.now() + delayMs, token);
+    throw new DelayedError();
+  }
+
+  const worker = new Worker<EncryptedPayload>(queue.name, run, {
+    ...connectionOptions(redis),
+    lockDuration: lockMs,
+    stalledInterval: stalledIntervalMs,
+    maxStalledCount: maxStalled,
+    concurrency,
+  });
+  worker.on('error', onError);
+  worker.on('failed', (job, error) => {
+    const cause = withoutCommand(error) as Error;
+    if (job !== undefined) onFailed(toQueueJob(job), cause, job.finishedOn !== undefined);
+  });
+  return {
+    /** `resume` makes a fully occupied worker fetch further jobs. */
+    resize(size: number): void {
+      const more = size > worker.concurrency;
+      worker.concurrency = size;
+      if (more && worker.closing === undefined) void worker.pause(true).then(() => worker.resume());
+    },
+    close: () => worker.close(),
+  };
+}
+
+function toQueueJob(job: BullJob): QueueJob {
+  return {
+    id: job.id as string,
+    payload: job.data,
+    createdAt: job.timestamp,
+    failedAttempts: job.attemptsMade,
+    isLastAttempt: job.attemptsMade + 1 >= (job.opts.attempts ?? 1),
+    reportProgress: (progress) => void job.updateProgress(progress).catch(() => {}),
+  };
+}
+
+/** Subtracts `shift` from the priorities of waiting jobs, once in a million jobs. */
+async function rebase(queue: Queue<EncryptedPayload>, shift: number): Promise<void> {
+  for (const job of await queue.getJobs(['prioritized', 'delayed'], 0, -1, true)) {
+    await job.changePriority({ priority: Math.max(1, job.priority - shift) }).catch(() => {});
+  }
+}
+
+function connectionOptions(redis: Redis) {
+  return { connection: redis, prefix } as const;
+}
+
+// The processes that take jobs: each writes the time of Redis into a sorted set, and counts for `expirySeconds` after that.
+
+const beatMs = 2000;
+const expirySeconds = 10;
+/** A count serves all jobs of a request. */
+const maxCountAgeMs = 500;
+
+const registryScripts = {
+  beat: `local now = tonumber(redis.call('TIME')[1])
+    redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ${expirySeconds})
+    return redis.call('ZADD', KEYS[1], now, ARGV[1])`,
+  count: `return redis.call('ZCOUNT', KEYS[1], tonumber(redis.call('TIME')[1]) - ${expirySeconds}, '+inf')`,
+} as const;
+
+function createRegistry(redis: Redis, { fingerprint }: Cipher): Pick<Queues, 'register' | 'countWorkers'> {
+  const keyOf = (kind: WorkerKind) => `undertone:${kind}s:${fingerprint}`;
+  const counts = new Map<WorkerKind, { readonly at: number; readonly count: Promise<number> }>();
+  return {
+    register(kind) {
+      const [key, id] = [keyOf(kind), randomUUID()];
+      const beat = () => {
+        // One that fails is followed by others.
+        if (redis.status === 'ready') void redis.eval(registryScripts.beat, 1, key, id).catch(() => {});
+      };
+      redis.on('ready', beat);
+      beat();
+      const timer = setInterval(beat, beatMs);
+      return async () => {
+        clearInterval(timer);
+        redis.off('ready', beat);
+        await redis.zrem(key, id).catch(() => {});
+      };
+    },
+    async countWorkers(kind) {
+      const last = counts.get(kind);
+      if (last !== undefined && performance.now() - last.at < maxCountAgeMs) return last.count;
+      const count = redis.eval(registryScripts.count, 1, keyOf(kind)).then(Number);
+      counts.set(kind, { at: performance.now(), count });
+      count.catch(() => counts.delete(kind));
+      return count;
+    },
+  };
+}
+
+// BullMQ priorities by start-time fair queueing (Goyal, Vin and Cheng 1996). The priority of a job is its start tag: one
+// more than the last tag of its owner or than the tag of the job in service, whichever is larger. Owners with many jobs
+// alternate, and the first job of another owner does not wait behind them.
+
+/** BullMQ's largest priority. */
+export const maxPriority = 2 ** 21 - 1;
+/** Priorities are rebased above this tag, so half of the range is left for waiting jobs. */
+const rebaseAt = 2 ** 20;
+
+const served = `local served = tonumber(redis.call('GET', KEYS[2]) or '0')`;
+
+const scripts = {
+  next: `${served}
+    redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', served)
+    local last = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or served)
+    redis.call('ZADD', KEYS[1], last + 1, ARGV[1])
+    return last + 1`,
+  advance: `${served}
+    served = math.max(served, tonumber(ARGV[1]))
+    local shift = served < ${rebaseAt} and 0 or served
+    if shift > 0 then
+      for _, owner in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+        redis.call('ZINCRBY', KEYS[1], -shift, owner)
+      end
+    end
+    redis.call('SET', KEYS[2], served - shift)
+    return shift`,
+  remove: `${served}
+    local last = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or served)
+    if last > served then redis.call('ZADD', KEYS[1], last - 1, ARGV[1]) end
+    return 0`,
+  countWaiting: `${served}
+    return math.max(0, tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or served) - served)`,
+} as const;
+
+type FairPriority = ReturnType<typeof createFairPriority>;
+
+/** @param name of the queue */
+export function createFairPriority(redis: Redis, name: string) {
+  const keys = [`undertone:turns:${name}`, `undertone:served:${name}`] as const;
+  const run = async (script: keyof typeof scripts, argument: string | number) =>
+    Number(await redis.eval(scripts[script], keys.length, ...keys, argument));
+  return {
+    /** Assigns the priority of the owner's next job. */
+    next: async (owner: string) => Math.min(maxPriority, await run('next', owner)),
+    /**
+     * Called when a worker starts a job. Returns the amount to subtract from the priorities of waiting jobs, which is
+     * positive only when priorities approach the maximum.
+     */
+    advance: (priority: number) => run('advance', priority),
+    /** Called when a waiting job of the owner is removed. */
+    remove: async (owner: string) => void (await run('remove', owner)),
+    /** Counts waiting jobs of the owner. Removed jobs may count until their tag is served. */
+    countWaiting: (owner: string) => run('countWaiting', owner),
+  };
+}
