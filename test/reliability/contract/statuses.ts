@@ -53,10 +53,13 @@ export async function exerciseStatuses(
   const shared = { UNDERTONE_DATABASE_URL: await database.makeUrl(), ...(await sharedReceiptKeys()) };
   const own = { ...shared, UNDERTONE_GRACE_S: '10' };
   await withRedis((redis) =>
-    withServer({ ...own, ...open, UNDERTONE_REDIS_URL: redis.url }, async (server) => {
-      await askJobs(server, redis, onResponse);
-      await askEnding(server, account, onResponse, database.stop);
-    }),
+    withServer(
+      { ...own, ...open, UNDERTONE_REDIS_URL: redis.url, UNDERTONE_JOB_WORKERS: '0' },
+      async (server) => {
+        await askJobs(server, redis, onResponse);
+        await askEnding(server, account, onResponse, database.stop);
+      },
+    ),
   );
   database.start();
 }
