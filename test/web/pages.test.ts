@@ -262,7 +262,7 @@ test.serial('the trust page plays the recordings of known failures, and fits a p
 
 test.serial('everything can be done with the keyboard', async (t) => {
   const { page } = await open(t, '/');
-  await page.locator('#token').waitFor();
+  await page.getByText('Paste a token').waitFor();
   await tabTo(page, /Skip to the content/);
   await page.keyboard.press('Enter');
   await tabTo(page, /Paste a token/);

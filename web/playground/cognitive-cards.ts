@@ -1,6 +1,7 @@
 /** The parts of load and processing. */
-import { type Child, element, percent } from '../dom.ts';
+
 import { button } from '../button.ts';
+import { type Child, element, percent } from '../dom.ts';
 import { card } from './card.ts';
 import { term } from './explained.ts';
 import { quantity, score, share, signed } from './format.ts';
