@@ -1,4 +1,4 @@
-"""Command line: python -m training train | evaluate | recordings | baseline-reference | adaptation | left-out | encoders | disclosure | power | sets | corpus-pages.
+"""Command line: python -m training train | evaluate | recordings | calls | baseline-reference | adaptation | left-out | encoders | disclosure | power | sets | corpus-pages.
 
 The scripts training/train and training/evaluate call it.
 """
@@ -34,6 +34,9 @@ def parse_arguments() -> argparse.Namespace:
     recordings.add_argument("--models", type=Path, help="one folder of models in place of models/standard and models/fast")
     recordings.add_argument("--out", type=Path, help="the figures as JSON, in place of results and documents")
     recordings.set_defaults(small=False)
+    calls = commands.add_parser("calls", help="writes which moments of calls are found into docs/measures.md")
+    calls.add_argument("--models", type=Path, help="one folder of models in place of the shipped ones")
+    calls.set_defaults(small=False)
     baseline = commands.add_parser("baseline-reference", parents=[small, permissive], help="fits the reference of the part `baseline`")
     baseline.add_argument("--rates", action="store_true", help="only measure the reference that is there, for docs/measures.md")
     commands.add_parser("adaptation", help="writes how much undertone adapt improves left-out corpora into docs/your-data.md").set_defaults(small=False)
@@ -104,6 +107,11 @@ def main() -> None:
 
         build_service()
         evaluate_recordings([options.models] if options.models else shipped(), options.out)
+    elif options.command == "calls":
+        from training.evaluation import calls
+
+        build_service()
+        calls.run([options.models] if options.models else [settings.sibling_models(name) for name in calls.SETS])
     elif options.command == "adaptation":
         from training.studies import adaptation
 

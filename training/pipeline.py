@@ -18,7 +18,7 @@ from torch import nn
 from training import settings
 from training.augment import synthetic_music
 from training.augment.augmented import AugmentedCopies
-from training.calibration import several_speakers, timing_reference
+from training.calibration import moments, several_speakers, timing_reference
 from training.calibration.affine import EmotionCalibration, Outputs, calibrate_emotion, fit_neutral
 from training.calibration.intervals import DEGRADATION_PARAMS, WIDEN, fit_intervals, initial_interval
 from training.corpora.corpus import Clip, Part
@@ -29,7 +29,7 @@ from training.encoder import distill, embeddings, finetune, window_store
 from training.encoder import large as large_trunk
 from training.encoder.embeddings import EmbeddingStore, by_recording
 from training.export.head_graph import pooling_sums, write_clarity, write_emotion
-from training.export.manifest import write_model
+from training.export.manifest import update_manifest, write_model
 from training.export.specs import specs_of
 from training.export.trunk_graph import write_trunk
 from training.export import vad_graph
@@ -250,6 +250,14 @@ def train_clarity(models: ModelSet) -> None:
         write_model(spec, graph, folder, params, is_fitted)
 
 
+def fit_moments(models: ModelSet) -> None:
+    """With heads that the parts dev and calibration are new to. The trunk was fine-tuned on them."""
+    params, share = moments.fit(models.calibration / "emotion" / "weights.onnx", load_embeddings(models))
+    print(f"moments: {share:.3f} of the sought utterances are among the first {moments.FIRST}", flush=True)
+    for folder in (models.calibration, models.models):
+        update_manifest(folder / "emotion", {"moments": params})
+
+
 def fit_all_intervals(models: ModelSet) -> None:
     """By the shipped pipeline, with heads that the calibration part is new to. The trunk was fine-tuned on it."""
     subprocess.run(["npm", "run", "--silent", "build:service"], cwd=settings.REPOSITORY, check=True)
@@ -272,6 +280,7 @@ def finish(models: ModelSet) -> None:
 def train_heads(models: ModelSet) -> None:
     train_emotion(models)
     train_clarity(models)
+    fit_moments(models)
     fit_all_intervals(models)
     finish(models)
 

@@ -79,8 +79,8 @@ type ChannelState = {
   readonly totals: Totals;
   /** Before `frames`. */
   readonly speech: SpeechSoFar;
-  /** Utterances of the last seconds, in frames of the stream. */
-  readonly recent: readonly Scored[];
+  /** The last ones, at most `keptUtterances`, in frames of the stream. */
+  readonly utterances: readonly Scored[];
 };
 
 /** Messages to the client, without their sequence numbers. */
@@ -93,6 +93,9 @@ export type LiveResult = {
 
 /** Emotion of a measurement is that of the utterances of the last seconds. */
 const recentSeconds = 10;
+/** With which an utterance is compared: more than the last seconds hold. */
+const keptUtterances = 40;
+
 type Step = Omit<LiveStep, 'bytes' | 'state'> & {
   readonly models: Models;
   readonly timer: StageTimer;
@@ -142,7 +145,7 @@ function initialState(channels: number, models: Models): LiveState {
     noise: noNoise,
     totals: {},
     speech: noSpeech,
-    recent: [],
+    utterances: [],
   };
   return { ...initialSampleState, channels: Array.from({ length: channels }, () => channel) };
 }
@@ -183,21 +186,23 @@ async function analyzeChannel(
   const isRecent = ({ end }: Scored) => end > state.offset + now - recentSeconds * speech.framesPerSecond;
 
   const activity = announce(state, speech, isLast, models);
+  const utterances = [...state.utterances, ...ended];
   const turns = ended.map((one, index) => {
     const { cause: why } = over[index] as Utterance;
-    return toTurn(one, why === 'end' ? 'session.end' : why, false, step);
+    const earlier = utterances.slice(0, state.utterances.length + index);
+    return toTurn(one, earlier, why === 'end' ? 'session.end' : why, false, step);
   });
-  const asked = cause === 'turn.end' ? stillOpen.map((one) => toTurn(one, cause, true, step)) : [];
+  const asked = cause === 'turn.end' ? stillOpen.map((one) => toTurn(one, utterances, cause, true, step)) : [];
   const next: ChannelState = {
     ...kept,
     detector: detected.state,
     speaking: activity.speaking,
     announced: activity.announced,
     totals: scored.totals,
-    recent: [...state.recent, ...ended].filter(isRecent),
+    utterances: utterances.slice(-keptUtterances),
   };
   const measured = step.measure
-    ? toMeasurement(state, speech, [...next.recent, ...stillOpen], shown?.totals ?? scored.totals, step)
+    ? toMeasurement(state, speech, [...utterances.filter(isRecent), ...stillOpen], shown?.totals ?? scored.totals, step)
     : [];
   return { state: next, messages: [...mergeInOrder(activity.messages, turns), ...asked, ...measured] };
 }
@@ -294,11 +299,22 @@ function addSpeech(
   };
 }
 
-function toTurn(utterance: Scored, cause: string, provisional: boolean, step: Step): LiveMessage {
-  const analysis = toAnalysis([utterance], {}, null, step);
+type Entry = Readonly<Record<string, unknown>>;
+
+function toTurn(
+  utterance: Scored,
+  earlier: readonly Scored[],
+  cause: string,
+  provisional: boolean,
+  step: Step,
+): LiveMessage {
+  const analysis = toAnalysis([utterance], earlier, {}, null, step);
+  const withoutBounds = ({ start_s: _, end_s: __, ...entry }: Entry) => entry;
   const entries = step.signals.flatMap((signal) => {
-    const { timeline = [] } = bodyOf(signal, analysis) as { timeline?: readonly Record<string, unknown>[] };
-    return timeline.map(({ start_s: _, end_s: __, ...scores }) => [signal, scores] as const);
+    const body = bodyOf(signal, analysis) as { timeline?: readonly Entry[]; moments?: readonly Entry[] };
+    const [moment] = (body.moments ?? []).map(withoutBounds);
+    const added = moment && { moment };
+    return (body.timeline ?? []).map((entry) => [signal, { ...withoutBounds(entry), ...added }] as const);
   });
   const { framesPerSecond } = analysis.span;
   return {
@@ -326,7 +342,7 @@ function toMeasurement(
   const window = { start: Math.max(0, now - recentSeconds * framesPerSecond), end: now };
   const speechSeconds = countFrames(clipSegments(soFar.segments, window)) / framesPerSecond;
   if (speechSeconds < minTotalSpeechSeconds || recent.length === 0) return [];
-  const analysis = toAnalysis(recent, totals, soFar, step);
+  const analysis = toAnalysis(recent, [], totals, soFar, step);
   const bodies = step.signals.map((signal) => [signal, bodyOf(signal, analysis)] as const);
   return [
     {
@@ -344,6 +360,7 @@ function toMeasurement(
 /** @param soFar null: only the timeline is read */
 function toAnalysis(
   utterances: readonly Scored[],
+  earlier: readonly Scored[],
   totals: Totals,
   soFar: SpeechSoFar | null,
   step: Step,
@@ -360,7 +377,7 @@ function toAnalysis(
   const speechSeconds = countFrames(segments) / framesPerSecond;
   const span = { segments, framesPerSecond, speechSeconds };
   const conditions = { ...quality, speechSeconds, clippedRatio: source.clippedRatio };
-  const recording: RecordingContext = { ...span, syllables, utterances, totals, conditions, baselines: [] };
+  const recording: RecordingContext = { ...span, syllables, utterances, earlier, totals, conditions, baselines: [] };
   const wanted = scoredSignals(step).filter(
     (signal) => soFar !== null || definitions[signal].addTo === undefined,
   );

@@ -18,7 +18,18 @@ export function tiersOf({ segments, emotion }: Annotated, part = ''): Tier[] {
     end: entry.end_s,
     text: `${entry.dominant_emotion} ${entry.confidence.toFixed(2)}; valence ${entry.valence.toFixed(2)}; arousal ${entry.arousal.toFixed(2)}`,
   }));
-  return [segmentTier, { name: named('utterances'), intervals }];
+  const momentIntervals = emotion.moments
+    .map(({ start_s: start, end_s: end, emotion: label, probability, differences }) => ({
+      start,
+      end,
+      text: `${label} ${probability.toFixed(2)}; ${differences[0]?.spreads.toFixed(1)} spreads above the others`,
+    }))
+    .sort((one, other) => one.start - other.start);
+  return [
+    segmentTier,
+    { name: named('utterances'), intervals },
+    { name: named('moments'), intervals: momentIntervals },
+  ];
 }
 
 /** In Praat's text format. The intervals of a tier follow each other without a gap: those between are empty. */

@@ -1,7 +1,7 @@
 /** `undertone listen`: a live analysis of a microphone or standard input, and its view. */
 import type { Command } from 'commander';
 import type { SampleFormat } from '../engine/index.ts';
-import { definitions, type Signal, signals, versionOf } from '../engine/schema.ts';
+import { definitions, type Moment, type Signal, signals, versionOf } from '../engine/schema.ts';
 import { parseConfig } from '../service/config.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { LocalSession, LocalSessions, ServerMessages, SessionConfig } from '../service/live/local.ts';
@@ -228,7 +228,7 @@ function describeScores(message: ServerMessages['measurement']): string[] {
     const scores = message[signal as keyof typeof message];
     if (scores === undefined || Object.keys(scores).length === 0) return [];
     return definitions[signal]
-      .describe(scores as never)
+      .describe({ signals: scores as never })
       .map(([label, value]) => `  ${label.padEnd(labelWidth)}${value}`);
   });
 }
@@ -239,6 +239,7 @@ type Entry = {
     readonly confidence: number;
     readonly valence: number;
     readonly arousal: number;
+    readonly moment?: Pick<Moment, 'differences'>;
   };
 };
 
@@ -246,9 +247,11 @@ function describeTurn(message: ServerMessages['turn']): string {
   const { emotion } = message as Entry;
   const parts = [`  ${message.start_s.toFixed(1)} to ${message.end_s.toFixed(1)} s`.padEnd(labelWidth + 2)];
   if (emotion !== undefined) {
-    const { dominant_emotion, confidence, valence, arousal } = emotion;
+    const { dominant_emotion, confidence, valence, arousal, moment } = emotion;
     const label = `${dominant_emotion} (${confidence.toFixed(2)})`;
     parts.push(label.padEnd(labelWidth), `valence ${valence.toFixed(2)}`, `arousal ${arousal.toFixed(2)}`);
+    const spreads = moment?.differences[0]?.spreads;
+    if (spreads !== undefined) parts.push(`moment: ${spreads.toFixed(1)} spreads above those before`);
   }
   return parts.join('  ');
 }

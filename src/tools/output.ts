@@ -157,7 +157,7 @@ export function describeReport(path: string, report: Report): string {
       if (own.status === 'not_available') return [`  ${signal}: ${own.status}: ${own.reason}`];
       if (own.status !== 'ok') return [`  ${signal}: ${own.status}`];
       return definitions[signal]
-        .describe(own.signals)
+        .describe(own)
         .map(([label, value]) => `  ${label.padEnd(labelWidth)}${value}`);
     }),
     ...(warnings.length === 0 ? [] : [`  warnings: ${warnings.join(', ')}`]),

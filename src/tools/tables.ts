@@ -5,6 +5,7 @@ import {
   type BodySchema,
   definitions,
   envelope,
+  type Moment,
   reportShape,
   type Signal,
   signals,
@@ -133,6 +134,48 @@ const firstColumns: readonly Column[] = [
   spanColumn('end_s', 'End'),
 ];
 
+/** The moment that the utterance of a row is, or the most unusual one of the recording. */
+function momentOf(row: Row): Moment | undefined {
+  const moments = 'error' in row.result ? [] : (row.result.report.emotion?.moments ?? []);
+  if (row.utterance === undefined) return moments[0];
+  const { start_s } = scoresOf('emotion', row);
+  return moments.find((moment) => moment.start_s === start_s);
+}
+
+const momentColumns: readonly Column[] = [
+  {
+    name: 'moments',
+    type: 'INT32',
+    unit: 'number',
+    description: 'Utterances that sound more emotional than the others of the speaker, at most 10.',
+    rows: perRecording,
+    value: ofReport(({ emotion }) => (emotion?.status === 'ok' ? emotion.moments.length : null)),
+  },
+  {
+    name: 'moment_start_s',
+    ...seconds,
+    description: 'Start of the most unusual of these utterances.',
+    rows: perRecording,
+    value: (row) => momentOf(row)?.start_s ?? null,
+  },
+  {
+    name: 'moment_emotion',
+    ...text,
+    description: 'Its most probable label but neutral and calm.',
+    rows: perRecording,
+    value: (row) => momentOf(row)?.emotion ?? null,
+  },
+  {
+    name: 'moment_spreads',
+    type: 'DOUBLE',
+    unit: 'number',
+    description:
+      'How far the log odds of an emotion are above the median of the speaker, in spreads; of an utterance, if it is a moment.',
+    rows: ['file', 'utterance'],
+    value: (row) => momentOf(row)?.differences[0]?.spreads ?? null,
+  },
+];
+
 const lastColumns: readonly Column[] = [
   {
     name: 'warnings',
@@ -184,6 +227,7 @@ export function allColumns(labels: readonly string[]): Column[] {
     ...firstColumns,
     ...signals.flatMap((signal) => signalColumns(signal, labels)),
     ...measureColumns,
+    ...momentColumns,
     ...lastColumns,
   ];
 }

@@ -55,6 +55,7 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
         arousal: 1 - score,
         intervals,
         timeline: [{ start: 0, end: 3, probabilities, valence: score, arousal: score, intervals }],
+        moments: [],
         tone: 'engaged',
         lowConfidence: true,
         unlikeTraining: false,

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from training import settings
@@ -25,7 +26,7 @@ def scoring(models: Path) -> Path:
     return copy
 
 
-def analyze(paths: list[Path], signals: str, models: Path) -> list[dict]:
+def analyze(paths: list[Path], signals: str, models: Path, options: Sequence[str] = ()) -> list[dict]:
     """Reports of `undertone analyze`, in the order of `paths`. A refused recording has a report without signals."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("UNDERTONE_")}
     folder = scoring(models).resolve()
@@ -33,7 +34,7 @@ def analyze(paths: list[Path], signals: str, models: Path) -> list[dict]:
     distinct = list(dict.fromkeys(absolute))
     reports: dict[str, dict] = {}
     for at in range(0, len(distinct), BATCH):
-        command = ["node", "dist/src/cli.js", "analyze", "--jsonl", "--signals", signals, "--models-dir", str(folder)]
+        command = ["node", "dist/src/cli.js", "analyze", "--jsonl", "--signals", signals, "--models-dir", str(folder), *options]
         command += distinct[at : at + BATCH]
         run = subprocess.run(command, cwd=settings.REPOSITORY, env=environment, stdout=subprocess.PIPE, text=True)
         reports |= {report["path"]: report for report in map(json.loads, run.stdout.splitlines())}

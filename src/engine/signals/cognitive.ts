@@ -285,7 +285,7 @@ export const cognitive: SignalDefinition<
     };
   },
 
-  describe({ cognitive_load, processing, clarity, intervals }) {
+  describe({ signals: { cognitive_load, processing, clarity, intervals } }) {
     return [
       ['cognitive load', formatScore(cognitive_load, intervals.cognitive_load)],
       ['processing', formatScore(processing, intervals.processing)],

@@ -33,6 +33,8 @@ export type ScoredUtterance = Segment & {
 export type RecordingContext = Omit<SpeakerRecording, 'chunks'> & {
   /** The entries of the timeline. */
   readonly utterances: readonly ScoredUtterance[];
+  /** Of a stream: utterances of the same speaker before them, which the result is compared with. */
+  readonly earlier?: readonly ScoredUtterance[];
   /** What each signal added up over the utterances. */
   readonly totals: Readonly<Record<string, unknown>>;
   readonly conditions: Conditions;
@@ -54,8 +56,9 @@ type Column = {
   readonly table?: readonly [heading: string, width: number];
 };
 
-/** `signals` of a report with enough speech. */
-type ScoresOf<Body extends BodySchema> = z.infer<Body['options'][0]>['signals'];
+/** Scores of a report with enough speech, or of a part of a live session, which has `signals` alone. */
+type Scored<Body extends BodySchema> = Pick<z.infer<Body['options'][0]>, 'signals'> &
+  Partial<z.infer<Body['options'][0]>>;
 
 /**
  * @typeParam Params of the manifest
@@ -98,5 +101,5 @@ export type SignalDefinition<
   /** @param result null when there was too little speech */
   report(result: Result | null): SignalFields;
   /** Lines of the text report of the CLI. */
-  describe(scores: ScoresOf<Body>): readonly (readonly [label: string, value: string])[];
+  describe(report: Scored<Body>): readonly (readonly [label: string, value: string])[];
 };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { weightedMean } from '../arrays.ts';
 import type { Values } from '../platform.ts';
 import { bodySchema, entryShape, intervalSchema, scoreSchema, timelineSchema } from '../report-schema.ts';
-import type { SignalDefinition } from './definition.ts';
+import type { ScoredUtterance, SignalDefinition } from './definition.ts';
 import {
   type Conditions,
   degradationParams,
@@ -17,6 +17,7 @@ import {
   roundInterval,
   roundParts,
 } from './intervals.ts';
+import { findMoments, formatMoment, type Moment, momentParams, momentSchema, momentsSchema } from './moments.ts';
 
 // One word for the point of valence and arousal that does not contradict the dominant emotion.
 
@@ -76,6 +77,7 @@ const params = z.strictObject({
   tone: toneParams,
   /** Beyond this distance from the training recordings the report warns `unlike_training`. */
   unlikeDistance: z.number().positive(),
+  moments: momentParams,
 });
 
 type Scores = {
@@ -102,6 +104,7 @@ type EmotionResult = Scores & {
     readonly end: number;
     readonly intervals: Intervals;
   })[];
+  readonly moments: readonly Moment[];
   readonly lowConfidence: boolean;
   readonly unlikeTraining: boolean;
   readonly shortSpeech: boolean;
@@ -156,6 +159,7 @@ const emotionEntry = z
 
 const body = bodySchema(scores, {
   timeline: timelineSchema(emotionEntry),
+  moments: momentsSchema,
 });
 
 const rowOutputs = [
@@ -182,7 +186,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
   params,
   usesBaseline: false,
   body,
-  components: { EmotionSignals: scores, EmotionIntervals: intervals, EmotionEntry: emotionEntry },
+  components: { EmotionSignals: scores, EmotionIntervals: intervals, EmotionEntry: emotionEntry, Moment: momentSchema },
   columns: [
     { name: 'valence', field: 'valence', table: ['VALENCE', 7] },
     { name: 'arousal', field: 'arousal', table: ['AROUSAL', 7] },
@@ -197,12 +201,13 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
   },
 
   aggregate(_, recording, { manifest }) {
-    const { params, labels } = manifest;
-    const { utterances, framesPerSecond } = recording;
+    const { params } = manifest;
+    const labels = manifest.labels ?? [];
+    const { utterances, framesPerSecond, earlier = [] } = recording;
     const rows = utterances.map((utterance) => utterance.rows.emotion as Row);
     const weights = utterances.map(({ speechFrames }) => speechFrames);
     const pooled = toScores([...weightedMean(rows, weights)]);
-    const dominant = labels?.[indexOfMax(pooled.probabilities)] ?? '';
+    const dominant = labels[indexOfMax(pooled.probabilities)] ?? '';
     const printed = { valence: round(pooled.valence), arousal: round(pooled.arousal) };
     const intervalsOf = (scores: Scores & Uncertainty, conditions: Conditions): Intervals => {
       const degradations = degradationsOf(conditions, params.degradations);
@@ -211,17 +216,25 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
         arousal: interval(scores.arousal, params.intervals.arousal, degradations, scores.arousalSpread),
       };
     };
+    const describe = (utterance: ScoredUtterance) => {
+      const scores = toScores(utterance.rows.emotion as Row);
+      const speechSeconds = utterance.speechFrames / framesPerSecond;
+      return {
+        start: utterance.start / framesPerSecond,
+        end: utterance.end / framesPerSecond,
+        speechSeconds,
+        ...scores,
+        intervals: intervalsOf(scores, { ...utterance.quality, speechSeconds }),
+      };
+    };
+    const timeline = utterances.map(describe);
     return {
       ...pooled,
-      labels: labels ?? [],
+      labels,
       tone: toneOf(dominant, printed, params.tone),
       intervals: intervalsOf(pooled, recording.conditions),
-      timeline: utterances.map(({ start, end, speechFrames, quality }, index) => {
-        const scores = toScores(rows[index] as Row);
-        const conditions = { ...quality, speechSeconds: speechFrames / framesPerSecond };
-        const bounds = { start: start / framesPerSecond, end: end / framesPerSecond };
-        return { ...bounds, ...scores, intervals: intervalsOf(scores, conditions) };
-      }),
+      timeline,
+      moments: findMoments(timeline, earlier.map(describe), labels, params.moments),
       lowConfidence: Math.max(...pooled.probabilities) < params.lowConfidence,
       unlikeTraining: pooled.distance > params.unlikeDistance,
       shortSpeech: recording.speechSeconds < params.shortSpeechSeconds,
@@ -232,6 +245,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
     return {
       signals: result === null ? {} : signalsOf(result),
       timeline: result === null ? [] : timelineOf(result),
+      moments: result === null ? [] : result.moments,
       warnings: [
         ...(result?.shortSpeech ? (['short_speech'] as const) : []),
         ...(result?.lowConfidence ? (['low_confidence'] as const) : []),
@@ -240,11 +254,13 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
     };
   },
 
-  describe({ valence, arousal, dominant_emotion, tone, confidence, intervals }) {
+  describe({ signals, moments = [] }) {
+    const { valence, arousal, dominant_emotion, tone, confidence, intervals } = signals;
     return [
       ['emotion', `${dominant_emotion} (${confidence.toFixed(2)}), tone ${tone}`],
       ['valence', formatScore(valence, intervals.valence)],
       ['arousal', formatScore(arousal, intervals.arousal)],
+      ...moments.map((moment, index) => [index === 0 ? 'moments' : '', formatMoment(moment)] as const),
     ];
   },
 };

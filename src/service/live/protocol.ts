@@ -165,19 +165,35 @@ const provisional = z.literal(true).describe('The report may differ.');
 const message = <Type extends string, Shape extends z.ZodRawShape>(type: Type, about: string, shape: Shape) =>
   z.strictObject({ type: z.literal(type).describe('The kind of message.'), seq, ...shape }).describe(about);
 
+type Entries = z.ZodArray<z.ZodObject>;
+/** Fields of a report with enough speech. */
+type Shape = {
+  readonly signals?: z.ZodType | undefined;
+  readonly timeline?: Entries | undefined;
+  readonly moments?: Entries | undefined;
+};
+
+const shapeOf = (signal: Signal): Shape => definitions[signal].body.options[0].shape;
+
 /** Present for the requested signals that have the field. */
-const perSignal = <Field>(field: string, schemaOf: (schema: Field) => z.ZodType) =>
+const perSignal = (field: keyof Shape, schemaOf: (shape: Shape) => z.ZodType) =>
   Object.fromEntries(
     signals
       .filter((signal) => field in shapeOf(signal))
-      .map((signal) => [signal, schemaOf(shapeOf(signal)[field] as Field).optional()]),
+      .map((signal) => [signal, schemaOf(shapeOf(signal)).optional()]),
   );
 
-/** Fields of a report with enough speech. */
-const shapeOf = (signal: Signal): z.ZodRawShape => definitions[signal].body.options[0].shape;
+const withoutBounds = ({ element }: Entries) => element.omit({ start_s: true, end_s: true });
 
-const entryOf = ({ element }: z.ZodArray<z.ZodObject>) =>
-  element.omit({ start_s: true, end_s: true }).describe('The scores of the utterance.');
+function turnOf({ timeline, moments }: Shape): z.ZodType {
+  const scores = withoutBounds(timeline as Entries);
+  const moment =
+    moments &&
+    withoutBounds(moments)
+      .optional()
+      .describe('Present when the utterance sounds more emotional than those of the speaker before it.');
+  return (moment === undefined ? scores : scores.extend({ moment })).describe('The scores of the utterance.');
+}
 
 const model = z.strictObject({
   name: z.string().describe('Name of the model.'),
@@ -208,9 +224,9 @@ export const serverMessages = {
       ...span,
       provisional,
       speech_s: secondsSchema.describe('Speech within it, s.'),
-      ...perSignal('signals', (scores: z.ZodType) =>
+      ...perSignal('signals', (shape) =>
         z
-          .union([scores, noSignalsSchema])
+          .union([shape.signals as z.ZodType, noSignalsSchema])
           .describe('The signals, or nothing when there is too little speech.'),
       ),
       warnings: reportShape.warnings,
@@ -226,7 +242,7 @@ export const serverMessages = {
     cause: z
       .enum(['pause', 'length', 'turn.end', 'session.end'])
       .describe('A pause after it, its length, or a message of the client.'),
-    ...perSignal('timeline', entryOf),
+    ...perSignal('timeline', turnOf),
   }),
   final: message('final', 'The report of the session.', {
     report: z.looseObject({}).describe('The body of POST /v1/analyze for the same samples.'),

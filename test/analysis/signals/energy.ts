@@ -36,7 +36,7 @@ export const energy: SignalDefinition<unknown, Chunk, number, typeof body> = {
     return { signals: level === null ? {} : { level_db: roundTo(level, 10) }, warnings: [] };
   },
 
-  describe({ level_db }) {
+  describe({ signals: { level_db } }) {
     return [['level', `${level_db} dB`]];
   },
 };

@@ -1,0 +1,171 @@
+"""Params of the moments of a report: utterances that sound more emotional than the others of the same speaker.
+
+They are fitted on the parts dev and calibration, with heads that were not fitted on them: sides of calls are drawn from the utterances of each
+speaker, plain ones with one to three emotional ones among them. The service evaluates the same rule (src/engine/signals/moments.ts).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from scipy.special import logit
+
+from training import settings
+from training.corpora.corpus import Clip, Part
+from training.corpora.index import read_clips
+from training.corpora.labels import EMOTIONS
+from training.encoder.embeddings import EmbeddingStore
+from training.features.windows import FRAMES_PER_SECOND
+from training.session import Session
+
+PLAIN = ("neutral", "calm")
+SOUGHT = ("angry", "sad")
+MIN_SPEECH_S, MIN_SOUGHT_S = 1.0, 1.5  # of an utterance that is compared, and of one that is sought
+MIN_UTTERANCES, PRIOR_UTTERANCES = 5, 8
+CALLS = 20  # of each speaker
+PLAIN_IN_CALL, SOUGHT_IN_CALL = (6, 12), (1, 3)  # utterances
+SPEECH_SHARE = 0.8  # of the time of a speaker's side
+FALSE_ALARMS = 0.15  # moments per minute without an emotional utterance
+FIRST = 3  # moments of which the sought ones are to be
+MIN_SPREADS, MIN_LOG_ODDS = np.arange(1.5, 5.01, 0.1), np.arange(-1, 4.01, 0.1)  # compared
+COVERAGE = 0.8
+MAD_TO_DEVIATION = 1.4826  # of a normal distribution
+MIN_PROBABILITY = 1e-4
+
+
+@dataclass(frozen=True)
+class Utterances:
+    """Rows of utterances of labelled clips."""
+
+    log_odds: np.ndarray  # [n] of an emotion
+    valence: np.ndarray  # [n]
+    arousal: np.ndarray  # [n]
+    seconds: np.ndarray  # [n] of speech
+    label: np.ndarray  # [n] names; empty where listeners heard another one
+    speaker: np.ndarray  # [n] corpus and speaker
+
+    def where(self, rows: np.ndarray) -> "Utterances":
+        return Utterances(*(values[rows] for values in vars(self).values()))
+
+    def by_speaker(self) -> Iterator["Utterances"]:
+        for name in np.unique(self.speaker):
+            yield self.where(self.speaker == name)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One speaker's utterances of a call."""
+
+    log_odds: np.ndarray  # [n]
+    sought: np.ndarray  # bool [n]
+    minutes: float
+
+    def without_sought(self) -> "Side":
+        return replace(self, log_odds=self.log_odds[~self.sought], sought=self.sought[~self.sought])
+
+
+def log_odds_of(probabilities: np.ndarray) -> np.ndarray:
+    """[n,8] -> [n]"""
+    plain = [EMOTIONS.index(name) for name in PLAIN]
+    return logit(np.clip(1 - probabilities[:, plain].sum(1), MIN_PROBABILITY, 1 - MIN_PROBABILITY))
+
+
+def usual(values: np.ndarray, prior: float) -> tuple[float, float]:
+    """-> median and spread of a speaker's values; `prior` counts as PRIOR_UTTERANCES of them."""
+    median = float(np.median(values))
+    own = MAD_TO_DEVIATION * float(np.median(np.abs(values - median)))
+    return median, float(np.sqrt((len(values) * own**2 + PRIOR_UTTERANCES * prior**2) / (len(values) + PRIOR_UTTERANCES)))
+
+
+def label_of(clip: Clip) -> str:
+    heard = clip.emotion is not None and EMOTIONS[int(np.argmax(clip.distribution))] == clip.emotion
+    return str(clip.emotion) if heard else ""
+
+
+def score(head: Path, store: EmbeddingStore, rows: np.ndarray) -> Utterances:
+    session, found = Session(head, 1), []
+    for row in rows:
+        embeddings, weights = store[row]
+        found.append(session.run(tokens=embeddings[None].astype(np.float32), weights=weights[None]))
+    column = lambda name: np.concatenate([outputs[name] for outputs in found])
+    all_clips = read_clips()
+    clips = [all_clips[i] for i in store.clips[rows]]
+    return Utterances(log_odds_of(column("probabilities")), column("valence"), column("arousal"), store.speech_frames[rows] / FRAMES_PER_SECOND,
+                      np.array([label_of(clip) for clip in clips]), np.array([f"{clip.corpus} {clip.speaker}" for clip in clips]))  # fmt: skip
+
+
+def draw_sides(found: Utterances, rng: np.random.Generator) -> list[Side]:
+    """CALLS of each speaker with enough utterances."""
+    sides = []
+    for own in found.by_speaker():
+        plain = np.flatnonzero(np.isin(own.label, PLAIN))
+        sought = np.flatnonzero(np.isin(own.label, SOUGHT) & (own.seconds >= MIN_SOUGHT_S))
+        if len(plain) < PLAIN_IN_CALL[0] or len(sought) < SOUGHT_IN_CALL[1]:
+            continue
+        for _ in range(CALLS):
+            drawn = rng.choice(plain, min(len(plain), PLAIN_IN_CALL[1]), replace=False)
+            emotional = rng.choice(sought, rng.integers(SOUGHT_IN_CALL[0], SOUGHT_IN_CALL[1] + 1), replace=False)
+            minutes = own.seconds[drawn].sum() / SPEECH_SHARE / 60
+            sides.append(Side(own.log_odds[np.append(drawn, emotional)], np.arange(len(drawn) + len(emotional)) >= len(drawn), minutes))
+    return sides
+
+
+def spreads_of(side: Side, prior: float) -> np.ndarray:
+    median, spread = usual(side.log_odds, prior)
+    return (side.log_odds - median) / spread
+
+
+def found_first(side: Side, prior: float, min_spreads: float, min_log_odds: float) -> float:
+    """Share of the sought utterances that are among the first moments."""
+    is_moment = (spreads_of(side, prior) >= min_spreads) & (side.log_odds >= min_log_odds)
+    first = np.argsort(-side.log_odds)[:FIRST]
+    return float((side.sought & is_moment)[first].sum() / side.sought.sum())
+
+
+def fit_bounds(sides: list[Side], prior: float) -> tuple[float, float, float]:
+    """-> the bounds of spreads and of log odds that find most, with at most FALSE_ALARMS per minute of even sides; and the share that they find"""
+    even = [side.without_sought() for side in sides]
+    spreads, odds = np.concatenate([spreads_of(side, prior) for side in even]), np.concatenate([side.log_odds for side in even])
+    most = FALSE_ALARMS * sum(side.minutes for side in even)
+    best = (0.0, 0.0, -1.0)
+    for least in MIN_SPREADS:
+        allowed = [bound for bound in MIN_LOG_ODDS if ((spreads >= least) & (odds >= bound)).sum() <= most]
+        if allowed:
+            share = float(np.mean([found_first(side, prior, least, allowed[0]) for side in sides]))
+            best = max(best, (float(least), float(allowed[0]), share), key=lambda one: one[2])
+    if best[2] < 0:
+        raise SystemExit(f"Expected bounds with at most {FALSE_ALARMS} moments per minute of even calls, got none")
+    return best
+
+
+def within(values: np.ndarray, found: Utterances) -> float:
+    """Spread within a speaker of the plain utterances."""
+    own = [values[found.speaker == name] for name in np.unique(found.speaker)]
+    apart = np.concatenate([one - np.median(one) for one in own if len(one) >= PLAIN_IN_CALL[0]])
+    return round(float(np.sqrt((apart**2).mean())), 4)
+
+
+def half_width(head: Path, store: EmbeddingStore, chosen: np.ndarray) -> float:
+    """COVERAGE of the differences of log odds between a clip of one utterance and its augmented copy."""
+    counts = np.bincount(store.clips[~store.copied], minlength=len(read_clips()))
+    single = chosen[counts[store.clips[chosen]] == 1]
+    copies = {store.clips[row]: row for row in np.flatnonzero(store.copied)}
+    pairs = [(row, copies[store.clips[row]]) for row in single if store.clips[row] in copies]
+    one, other = (score(head, store, np.array(rows)).log_odds for rows in zip(*pairs))
+    return round(float(np.quantile(np.abs(one - other), COVERAGE)), 3)
+
+
+def fit(head: Path, store: EmbeddingStore) -> tuple[dict, float]:
+    """`head`: weights that the parts dev and calibration are new to. -> params, and the share of sought utterances that they find"""
+    clips = read_clips()
+    held = np.array([clips[i].part in (Part.DEV, Part.CALIBRATION) and clips[i].emotion is not None for i in store.clips])
+    chosen = np.flatnonzero(held & ~store.copied & (store.speech_frames >= MIN_SPEECH_S * FRAMES_PER_SECOND))
+    found = score(head, store, chosen)
+    plain = found.where(np.isin(found.label, PLAIN))
+    spreads = {"emotion": within(plain.log_odds, plain), "valence": within(plain.valence, plain), "arousal": within(plain.arousal, plain)}
+    least, log_odds, share = fit_bounds(draw_sides(found, np.random.default_rng(settings.SEED)), spreads["emotion"])
+    params = {"plainLabels": list(PLAIN), "minSpeechSeconds": MIN_SPEECH_S, "minUtterances": MIN_UTTERANCES, "minLogOdds": round(log_odds, 1),
+              "minSpreads": round(least, 1), "spreads": spreads, "priorUtterances": PRIOR_UTTERANCES,
+              "logOddsHalfWidth": half_width(head, store, chosen)}  # fmt: skip
+    return params, share

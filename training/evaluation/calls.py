@@ -1,0 +1,175 @@
+"""Moments of calls: built from clips of speakers of the test part, a channel for each of two, and of talk as it is.
+
+results/calls.json has the last run of each set of models; docs/measures.md has the table.
+"""
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import soundfile
+
+from training import settings
+from training.calibration.moments import FIRST, MIN_SOUGHT_S, PLAIN, PLAIN_IN_CALL, SOUGHT, SOUGHT_IN_CALL, label_of
+from training.corpora.corpus import Clip
+from training.corpora.index import read_clips
+from training.corpora.recipe import RECIPE
+from training.evaluation import results
+from training.evaluation.joined import samples_of
+from training.evaluation.metrics import Metric, make_metrics
+from training.evaluation.pipeline import analyze, is_ok
+from training.evaluation.statistics import mean
+from training.reporting.tables import replace_between, table
+from training.settings import SAMPLE_RATE
+
+PATH, PAGE = settings.RESULTS / "calls.json", settings.REPOSITORY / "docs" / "measures.md"
+SETS = ("standard", "large", "fast")
+CALLS, SECONDS, GAP_S = 6, 120, 0.6  # of each speaker; of a call at most; between two turns
+TALK = ("AMIMixed", "AWSCalls", "Frisian", "VoxLingua107")  # nobody acted it
+FOUND, EVEN, PER_MINUTE = f"found among the first {FIRST} moments", "moments per minute, even calls", "moments per minute, talk"
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Turn:
+    clip: Clip
+    channel: int
+    start: float  # seconds
+
+    @property
+    def end(self) -> float:
+        return self.start + len(samples_of(self.clip)) / SAMPLE_RATE
+
+    @property
+    def sought(self) -> bool:
+        return self.clip.emotion in SOUGHT
+
+
+@dataclass(frozen=True)
+class Call:
+    turns: list[Turn]
+
+    @property
+    def corpus(self) -> str:
+        return self.turns[0].clip.corpus
+
+    @property
+    def seconds(self) -> float:
+        return max(turn.end for turn in self.turns)
+
+    def without_sought(self) -> "Call":
+        """The same with a pause in place of each emotional utterance."""
+        return Call([turn for turn in self.turns if not turn.sought])
+
+    def write(self, path: Path) -> None:
+        samples = np.zeros((round(self.seconds * SAMPLE_RATE) + 1, 2), np.int16)
+        for turn in self.turns:
+            own, at = samples_of(turn.clip), round(turn.start * SAMPLE_RATE)
+            samples[at : at + len(own), turn.channel] = own
+        soundfile.write(path, samples, SAMPLE_RATE, "PCM_16")
+
+
+def take_turns(customer: list[Clip], other: list[Clip]) -> Call:
+    """The one and the other, with GAP_S between; without `other` the one alone. At most SECONDS."""
+    turns, at = [], 0.0
+    for index, clip in enumerate(customer):
+        for channel, spoken in enumerate((clip, other[index % len(other)])[: 2 if other else 1]):
+            turn = Turn(spoken, channel, at)
+            if turn.end <= SECONDS:
+                turns.append(turn)
+                at = turn.end + GAP_S
+    return Call(turns)
+
+
+def calls_of(clips: list[Clip]) -> list[Call]:
+    """CALLS of each speaker of the test part with enough clips: plain ones, and one to three that are angry or sad."""
+    rng, calls = np.random.default_rng(settings.SEED), []
+    for name in RECIPE.known:
+        own = [clip for clip in clips if clip.corpus == name and clip.tested]
+        plain, sought = {}, {}
+        for clip in own:
+            if label_of(clip) in PLAIN:
+                plain.setdefault(clip.speaker, []).append(clip)
+            elif label_of(clip) in SOUGHT and float(clip.row["dur_s"]) >= MIN_SOUGHT_S:
+                sought.setdefault(clip.speaker, []).append(clip)
+        names = sorted(plain)
+        for speaker in names:
+            if len(plain[speaker]) < PLAIN_IN_CALL[0] or len(sought.get(speaker, [])) < SOUGHT_IN_CALL[1]:
+                continue
+            others = [clip for other in names if other != speaker for clip in plain[other]]
+            for _ in range(CALLS):
+                count = rng.integers(SOUGHT_IN_CALL[0], SOUGHT_IN_CALL[1] + 1)
+                drawn = [plain[speaker][i] for i in rng.permutation(len(plain[speaker]))[: PLAIN_IN_CALL[1]]]
+                drawn += [sought[speaker][i] for i in rng.choice(len(sought[speaker]), count, replace=False)]
+                partner = others and [clip for clip in others if clip.speaker == others[rng.integers(len(others))].speaker]
+                calls.append(take_turns([drawn[i] for i in rng.permutation(len(drawn))], partner))
+    return calls
+
+
+def analyze_calls(calls: list[Call], models: Path) -> list[list[list[dict]]]:
+    """-> moments of each channel of each call. The files are gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="undertone-calls-") as folder:
+        paths = [Path(folder) / f"{index:04}.wav" for index in range(len(calls))]
+        for call, path in zip(calls, paths):
+            call.write(path)
+        reports = analyze(paths, "emotion", models, ["--channels", "split"])
+    return [[channel["emotion"]["moments"] for channel in report["channels"]] for report in reports]
+
+
+def is_found(turn: Turn, moments: list[dict]) -> bool:
+    """Whether one of the first moments lies mostly in the turn."""
+    overlaps = (min(one["end_s"], turn.end) - max(one["start_s"], turn.start) > (one["end_s"] - one["start_s"]) / 2 for one in moments[:FIRST])
+    return any(overlaps)
+
+
+def built_metrics(models: Path) -> list[Metric]:
+    calls = calls_of(read_clips())
+    found = [(turn.clip, is_found(turn, channels[0])) for call, channels in zip(calls, analyze_calls(calls, models)) for turn in call.turns if turn.sought]
+    even = [call.without_sought() for call in calls]
+    alarms = [sum(map(len, channels)) / call.seconds * 60 for call, channels in zip(even, analyze_calls(even, models))]
+    return group_metrics(FOUND, *zip(*found)) + group_metrics(EVEN, [call.turns[0].clip for call in even], alarms)
+
+
+def talk_metrics(models: Path) -> list[Metric]:
+    clips = sorted(read_clips(TALK), key=lambda clip: clip.path)
+    reports = analyze([settings.DATA / clip.path for clip in clips], "emotion", models)
+    seconds = {name: sum(report["audio"]["duration_s"] for clip, report in zip(clips, reports) if clip.corpus == name) for name in TALK}
+    counts = {name: sum(clip.corpus == name for clip in clips) for name in TALK}
+    # The mean over clips is that over minutes.
+    rates = [len(report["emotion"]["moments"]) * 60 * counts[clip.corpus] / seconds[clip.corpus] if is_ok(report, "emotion") else 0.0
+             for clip, report in zip(clips, reports)]  # fmt: skip
+    return group_metrics(PER_MINUTE, clips, rates, (*TALK,))
+
+
+def group_metrics(figure: str, clips: list[Clip], values: list[float], names: tuple[str, ...] = (*RECIPE.known, ALL)) -> list[Metric]:
+    rows, metrics = np.array(values, float), []
+    for name in names:
+        own = np.array([name in (ALL, clip.corpus) for clip in clips])
+        chosen = [clip for clip, wanted in zip(clips, own) if wanted]
+        metrics += make_metrics("emotion", figure, name, mean, chosen, rows[own], rows[own])
+    return metrics
+
+
+def run(models: list[Path]) -> None:
+    """Shipped sets go into the results and docs/measures.md."""
+    found = json.loads(PATH.read_text()) if PATH.exists() else {}
+    for folder in models:
+        metrics = built_metrics(folder) + talk_metrics(folder)
+        found[folder.resolve().name] = results.new_run(folder, read_clips(TALK), metrics)
+        for metric in metrics:
+            print(folder.name, metric.figure, metric.group, metric.value, metric.interval, flush=True)
+    if all(folder.resolve().parent == settings.SHIPPED_MODELS.parent for folder in models):
+        PATH.write_text(json.dumps(found, indent=1) + "\n")
+        write_page(found)
+
+
+def write_page(found: dict[str, dict]) -> None:
+    by_set = {name: {(metric.figure, metric.group): metric for metric in results.metrics_of(found[name])} for name in SETS if name in found}
+    rows = []
+    for key in next(iter(by_set.values())):
+        cells = [metrics.get(key) for metrics in by_set.values()]
+        rows.append([*key, *("" if one is None else f"{one.value:.2f} [{one.interval[0]:.2f}, {one.interval[1]:.2f}]" for one in cells)])
+    runs = {name: found[name] for name in by_set}
+    replace_between(PAGE, "moments", f"{results.describe_sources(runs)}\n\n{table(['figure', 'speech', *by_set], rows)}")
