@@ -1,7 +1,8 @@
 /** Long, poor and two-channel recordings of speech. */
 
 import { wavFile } from '../../benchmarks/wav.ts';
-import { samplesOf } from './analysis.ts';
+import { joinArrays } from '../../src/engine/arrays.ts';
+import { samplesOf, speech } from './analysis.ts';
 
 /** Speech over and over. */
 export function lecture(seconds: number): Buffer {
@@ -60,4 +61,32 @@ function stereo(left: Float32Array, right: Float32Array, sampleRate: number): Bu
     (_, at) => (at % 2 === 0 ? left : right)[at >> 1] ?? 0,
   );
   return wavFile(both, sampleRate, 2);
+}
+
+const calmVoices = ['en-us+m3-140', 'en-us+f2-110', 'en-gb+m5-160'] as const;
+
+/** Six plain utterances with pauses, and among them one that is faster and higher. @param emotional whether that one is there */
+export function outburst(emotional: boolean): { readonly samples: Float32Array; readonly start: number } {
+  const silence = new Float32Array(16_000);
+  const parts: Float32Array[] = [silence];
+  let start = 0;
+  for (let index = 0; index < 6; index++) {
+    if (index === 4 && emotional) {
+      start = parts.reduce((sum, part) => sum + part.length, 0) / 16_000;
+      parts.push(spoken('en-us+f5-175', 1.5), silence);
+    }
+    parts.push(spoken(calmVoices[index % calmVoices.length] as string, 1), silence);
+  }
+  return { samples: joinArrays(parts), start };
+}
+
+/** Peak at -12 dBFS. @param speed of playing */
+function spoken(voice: string, speed: number): Float32Array {
+  const samples = speech(voice);
+  const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+  const length = Math.floor(samples.length / speed);
+  return Float32Array.from(
+    { length },
+    (_, at) => (0.25 * (samples[Math.round(at * speed)] ?? 0)) / peak,
+  );
 }

@@ -19,7 +19,7 @@ from training.corpora.recipe import RECIPE
 from training.evaluation import results
 from training.evaluation.joined import samples_of
 from training.evaluation.metrics import Metric, make_metrics
-from training.evaluation.pipeline import analyze, is_ok
+from training.evaluation.pipeline import BOTH, analyze, is_ok
 from training.evaluation.statistics import mean
 from training.reporting.tables import replace_between, table
 from training.settings import SAMPLE_RATE
@@ -75,7 +75,7 @@ def take_turns(customer: list[Clip], other: list[Clip]) -> Call:
     """The one and the other, with GAP_S between; without `other` the one alone. At most SECONDS."""
     turns, at = [], 0.0
     for index, clip in enumerate(customer):
-        for channel, spoken in enumerate((clip, other[index % len(other)])[: 2 if other else 1]):
+        for channel, spoken in enumerate([clip, *other[index % len(other) :][:1]] if other else [clip]):
             turn = Turn(spoken, channel, at)
             if turn.end <= SECONDS:
                 turns.append(turn)
@@ -83,27 +83,27 @@ def take_turns(customer: list[Clip], other: list[Clip]) -> Call:
     return Call(turns)
 
 
+def by_speaker(clips: list[Clip]) -> dict[str, list[Clip]]:
+    return {name: [clip for clip in clips if clip.speaker == name] for name in {clip.speaker for clip in clips}}
+
+
 def calls_of(clips: list[Clip]) -> list[Call]:
     """CALLS of each speaker of the test part with enough clips: plain ones, and one to three that are angry or sad."""
     rng, calls = np.random.default_rng(settings.SEED), []
     for name in RECIPE.known:
         own = [clip for clip in clips if clip.corpus == name and clip.tested]
-        plain, sought = {}, {}
-        for clip in own:
-            if label_of(clip) in PLAIN:
-                plain.setdefault(clip.speaker, []).append(clip)
-            elif label_of(clip) in SOUGHT and float(clip.row["dur_s"]) >= MIN_SOUGHT_S:
-                sought.setdefault(clip.speaker, []).append(clip)
+        plain = by_speaker([clip for clip in own if label_of(clip) in PLAIN])
+        sought = by_speaker([clip for clip in own if label_of(clip) in SOUGHT and float(clip.row["dur_s"]) >= MIN_SOUGHT_S])
         names = sorted(plain)
         for speaker in names:
             if len(plain[speaker]) < PLAIN_IN_CALL[0] or len(sought.get(speaker, [])) < SOUGHT_IN_CALL[1]:
                 continue
-            others = [clip for other in names if other != speaker for clip in plain[other]]
+            others = [other for other in names if other != speaker]
             for _ in range(CALLS):
                 count = rng.integers(SOUGHT_IN_CALL[0], SOUGHT_IN_CALL[1] + 1)
                 drawn = [plain[speaker][i] for i in rng.permutation(len(plain[speaker]))[: PLAIN_IN_CALL[1]]]
                 drawn += [sought[speaker][i] for i in rng.choice(len(sought[speaker]), count, replace=False)]
-                partner = others and [clip for clip in others if clip.speaker == others[rng.integers(len(others))].speaker]
+                partner = plain[others[rng.integers(len(others))]] if others else []
                 calls.append(take_turns([drawn[i] for i in rng.permutation(len(drawn))], partner))
     return calls
 
@@ -114,7 +114,7 @@ def analyze_calls(calls: list[Call], models: Path) -> list[list[list[dict]]]:
         paths = [Path(folder) / f"{index:04}.wav" for index in range(len(calls))]
         for call, path in zip(calls, paths):
             call.write(path)
-        reports = analyze(paths, "emotion", models, ["--channels", "split"])
+        reports = analyze(paths, BOTH, models, ["--channels", "split"])
     return [[channel["emotion"]["moments"] for channel in report["channels"]] for report in reports]
 
 

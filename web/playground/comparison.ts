@@ -40,7 +40,7 @@ function entry({ name, answer: { report } }: Kept): HTMLElement {
   const words =
     signals === null
       ? [emotionReason(report) === null ? 'Too little speech' : 'No emotion']
-      : sounds(verdictOf(signals, report.emotion.warnings));
+      : sounds(verdictOf(signals, report.emotion));
   return element('li', {}, element('strong', {}, name), ': ', ...words);
 }
 

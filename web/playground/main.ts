@@ -19,7 +19,7 @@ import type { RecorderPanel } from './recorder-panel.ts';
 import type { Recording } from './recording.ts';
 import { createRecordingInput } from './recording-input.ts';
 import { type CognitiveSignals, cognitiveSignals, type Report } from './report.ts';
-import { answerCard, showReport } from './report-view.ts';
+import { answerCard, type FirstCard, showReport } from './report-view.ts';
 import { loadRules, type Rules } from './rules.ts';
 
 type Picture = { readonly rules: Rules; readonly peaks: Peaks | null };
@@ -90,12 +90,12 @@ async function showExample(): Promise<void> {
   results.ariaLabel = 'Example';
   results.hidden = false;
   const first = answerCard(report, name, true);
-  results.replaceChildren(first);
+  results.replaceChildren(first.root);
   const response = await fetch(sampleUrl).catch(() => null);
   if (!response?.ok) return;
   const example = { name, blob: await response.blob() };
   const picture = await preparePicture(example);
-  if (!first.isConnected) return;
+  if (!first.root.isConnected) return;
   const answer = { report, json: JSON.stringify(report) };
   complete({ recording: example, baseline: null, channel: null }, answer, picture, {
     first,
@@ -234,7 +234,7 @@ function show(request: AnalysisRequest, answer: Answer, picture: Picture): void 
   endShown();
   const first = answerCard(answer.report, request.recording.name, false);
   results.hidden = false;
-  results.replaceChildren(first);
+  results.replaceChildren(first.root);
   complete(request, answer, picture, { first, isExample: false });
   reveal(`Results for ${request.recording.name}: ${results.querySelector('h2')?.textContent ?? ''}`);
 }
@@ -244,7 +244,7 @@ function complete(
   request: AnalysisRequest,
   answer: Answer,
   picture: Picture,
-  started: { readonly first: HTMLElement; readonly isExample: boolean },
+  started: { readonly first: FirstCard; readonly isExample: boolean },
 ): void {
   const { relative } = answer.report.cognitive;
   const signals = cognitiveSignals(answer.report);

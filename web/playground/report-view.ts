@@ -12,6 +12,7 @@ import { createDownloads } from './downloads.ts';
 import { emotionCards } from './emotion-cards.ts';
 import { createMeasuresTable, createSoundTable } from './facts.ts';
 import { createCurlView, createJsonView } from './json-view.ts';
+import { createMoments, type MomentList } from './moments.ts';
 import type { Peaks } from './peaks.ts';
 import { type CognitiveSignals, cognitiveSignals, emotionSignals, type Report } from './report.ts';
 import type { Rules } from './rules.ts';
@@ -23,7 +24,7 @@ type Shown = {
   readonly request: AnalysisRequest;
   readonly answer: Answer;
   /** The first card, in the page, with the answer in it. */
-  readonly first: HTMLElement;
+  readonly first: FirstCard;
   /** Whether nothing was sent yet. */
   readonly isExample: boolean;
   /** Scores of the same recording without its baseline, if known. */
@@ -37,9 +38,13 @@ type Shown = {
   readonly onChannel: (channel: number | null) => void;
 };
 
+export type FirstCard = { readonly root: HTMLElement; readonly moments: MomentList };
+
 /** The first card, which needs nothing but the report. */
-export function answerCard(report: Report, name: string, isExample: boolean): HTMLElement {
-  return wide(element('section', { class: 'card' }, createSummary(report, name, isExample)));
+export function answerCard(report: Report, name: string, isExample: boolean): FirstCard {
+  const moments = createMoments(report.emotion.moments);
+  const summary = createSummary(report, name, isExample, moments.root);
+  return { root: wide(element('section', { class: 'card' }, summary)), moments };
 }
 
 /** Fills the first card, and adds the others to `host`. @returns a function that stops playback and observers */
@@ -73,9 +78,10 @@ export function showReport(host: HTMLElement, shown: Shown): () => void {
     cognitive && wide(effortCard(report.cognitive, cognitive, context)),
     wide(details(shown, timeline.details, affect)),
   ];
-  first.append(...within.filter((part) => part !== null));
+  first.root.append(...within.filter((part) => part !== null));
   host.append(...cards.filter((part) => part !== null));
   waveform.load();
+  if (waveform.playSpan !== null) first.moments.enable(waveform.playSpan);
   if (chart.root.isConnected) chart.draw();
   waveform.onTime(timeline.mark);
   waveform.onTime(chart.mark);

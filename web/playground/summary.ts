@@ -1,11 +1,12 @@
 /** The answer: the emotion that listeners would name, the scores, and the warnings. */
 import { type Child, element } from '../dom.ts';
 import { createExplained } from './explained.ts';
-import { length, seconds, share } from './format.ts';
+import { clock, length, seconds, share } from './format.ts';
 import { warningSentence } from './messages.ts';
 import {
   type AudioBlock,
   cognitiveSignals,
+  type Emotion,
   type EmotionSignals,
   emotionReason,
   emotionSignals,
@@ -19,7 +20,12 @@ export const probabilityScale =
   'How probable it is that listeners hear the emotion, 0 to 100 %: all emotions together are 100 %. Learned mostly from actors.';
 
 /** @param isExample whether nothing was sent yet */
-export function createSummary(report: Report, name: string, isExample: boolean): HTMLElement {
+export function createSummary(
+  report: Report,
+  name: string,
+  isExample: boolean,
+  moments: HTMLElement | null,
+): HTMLElement {
   const { audio, emotion, cognitive } = report;
   const scores = createScores();
   scores.show(scoresOf(emotionSignals(report), cognitiveSignals(report), cognitive));
@@ -39,6 +45,7 @@ export function createSummary(report: Report, name: string, isExample: boolean):
           `${name} · ${length(audio.duration_s)}, ${length(audio.speech_s)} of it speech`,
         ),
     result(report),
+    moments,
     scores.root,
     warningNotice([...emotion.warnings, ...cognitive.warnings]),
   );
@@ -48,7 +55,7 @@ function result(report: Report): HTMLElement {
   const signals = emotionSignals(report);
   if (signals !== null) {
     const headline = createHeadline();
-    headline.show(signals, report.emotion.warnings);
+    headline.show(signals, report.emotion);
     return headline.root;
   }
   const reason = emotionReason(report);
@@ -62,9 +69,24 @@ type Verdict = {
   readonly probable: string;
 };
 
-/** Names an emotion unless the signal warns of low confidence. */
-export function verdictOf(signals: EmotionSignals, warnings: readonly Warning[]): Verdict {
+/** Names the moments, or else an emotion unless the signal warns of low confidence. */
+export function verdictOf(
+  signals: EmotionSignals,
+  { warnings, moments = [] }: { readonly warnings: readonly Warning[]; readonly moments?: Emotion['moments'] },
+): Verdict {
   const { dominant_emotion, confidence } = signals;
+  const [first, ...others] = moments;
+  if (first !== undefined) {
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    return {
+      title: [
+        element('em', {}, first.emotion),
+        ` at ${clock(first.start_s)}${more}, mostly `,
+        element('em', {}, dominant_emotion),
+      ],
+      probable: `Of the whole recording ${dominant_emotion} is ${share(confidence)} probable.`,
+    };
+  }
   return warnings.includes('low_confidence')
     ? { title: ['No clear emotion'], probable: `Likeliest: ${likeliest(signals)}.` }
     : {
@@ -75,7 +97,7 @@ export function verdictOf(signals: EmotionSignals, warnings: readonly Warning[])
 
 type Headline = {
   readonly root: HTMLElement;
-  show(signals: EmotionSignals, warnings: readonly Warning[]): void;
+  show(signals: EmotionSignals, report: Parameters<typeof verdictOf>[1]): void;
 };
 
 export function createHeadline(): Headline {
@@ -92,8 +114,8 @@ export function createHeadline(): Headline {
       words,
       element('p', { class: 'headline-note' }, probable.root, ' ', tone.root),
     ),
-    show: (signals, warnings) => {
-      const verdict = verdictOf(signals, warnings);
+    show: (signals, report) => {
+      const verdict = verdictOf(signals, report);
       words.replaceChildren(...verdict.title.filter((part) => part !== null));
       probable.button.textContent = verdict.probable;
       tone.button.textContent = `Tone of voice: ${signals.tone}.`;

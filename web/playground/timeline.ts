@@ -23,7 +23,7 @@ type Timeline = {
 
 /** @param onPlay null when the page cannot play the recording */
 export function createTimeline(report: Report, onPlay: ((span: Span) => void) | null): Timeline {
-  const { timeline } = report.emotion;
+  const { timeline, moments } = report.emotion;
   const signals = emotionSignals(report);
   if (signals === null || timeline.length === 0)
     return { columns: null, legend: null, details: null, mark: () => {} };
@@ -33,6 +33,8 @@ export function createTimeline(report: Report, onPlay: ((span: Span) => void) | 
   for (const [index, utterance] of timeline.entries()) {
     const column = columns[index] as HTMLElement;
     placeBlock(column, utterance, shown);
+    const isMoment = moments.some(({ start_s }) => start_s === utterance.start_s);
+    column.classList.toggle('moment', isMoment);
     if (onPlay === null) continue;
     column.style.cursor = 'pointer';
     column.addEventListener('click', () => onPlay(utterance));

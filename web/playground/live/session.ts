@@ -14,7 +14,10 @@ export type Measurement = Span & {
 export type Turn = Span & {
   readonly type: 'turn';
   /** Absent when the models have no emotion. */
-  readonly emotion?: Omit<Emotion['timeline'][number], keyof Span>;
+  readonly emotion?: Omit<Emotion['timeline'][number], keyof Span> & {
+    /** Present when it sounds more emotional than what came before. */
+    readonly moment?: Omit<Emotion['moments'][number], keyof Span>;
+  };
 };
 
 export type LiveMessage =

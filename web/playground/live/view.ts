@@ -40,7 +40,7 @@ export function createLiveView(host: HTMLElement, { tone }: Rules): LiveView {
 
   function showEmotion(emotion: EmotionSignals, { warnings }: Measurement): void {
     latest = emotion;
-    headline.show(emotion, warnings);
+    headline.show(emotion, { warnings });
     bars.show(emotion);
     for (const one of emotions) one.hidden = false;
     showPoint();

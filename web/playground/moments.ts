@@ -1,0 +1,64 @@
+/** The moments of a recording: a button for each, which plays it. */
+import { button } from '../button.ts';
+import { element } from '../dom.ts';
+import { fold } from './card.ts';
+import { term } from './explained.ts';
+import { clock, fixed, score, share } from './format.ts';
+import { icon } from './icons.ts';
+import type { Emotion } from './report.ts';
+
+type Moment = Emotion['moments'][number];
+export type PlaySpan = (span: { readonly start_s: number; readonly end_s: number }) => void;
+
+export type MomentList = {
+  /** Null without moments. */
+  readonly root: HTMLElement | null;
+  /** Call it once the recording can be played. */
+  enable(play: PlaySpan): void;
+};
+
+/** The others are on demand. */
+const shownAtOnce = 3;
+const scale =
+  'Utterances that sound more emotional than the others of this recording, the most unusual first. A spread is how much the others usually differ.';
+
+export function createMoments(moments: readonly Moment[]): MomentList {
+  if (moments.length === 0) return { root: null, enable: () => {} };
+  let play: PlaySpan = () => {};
+  const items = moments.map((moment) => {
+    const made = button('plain small moment', () => play(moment), ...describe(moment));
+    made.disabled = true;
+    made.dataset.emotion = moment.emotion;
+    return made;
+  });
+  const list = (part: readonly HTMLElement[]) =>
+    element('ol', { class: 'moments' }, ...part.map((item) => element('li', {}, item)));
+  const rest = items.slice(shownAtOnce);
+  return {
+    root: element(
+      'section',
+      { 'aria-label': 'Moments' },
+      element('p', { class: 'small muted' }, term(scale, moments.length === 1 ? 'One moment' : 'Moments')),
+      list(items.slice(0, shownAtOnce)),
+      rest.length === 0 ? null : fold(`${rest.length} more`, list(rest)),
+    ),
+    enable: (start) => {
+      play = start;
+      for (const item of items) item.disabled = false;
+    },
+  };
+}
+
+function describe({ start_s, emotion, probability, differences }: Moment) {
+  const [first, ...others] = differences;
+  const more = others.map(
+    ({ measure, value, typical }) => `${measure} ${score(value)} instead of ${score(typical)}`,
+  );
+  const far = `${fixed(first?.spreads ?? 0, 1)} spreads`;
+  return [
+    icon('play'),
+    element('span', { class: 'number' }, clock(start_s)),
+    element('strong', {}, `${emotion} ${share(probability)}`),
+    element('span', { class: 'muted' }, [far, ...more].join(', ')),
+  ];
+}
