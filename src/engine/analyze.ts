@@ -12,6 +12,7 @@ import {
   type SpeechChunk,
   soloSpans,
   type UploadPart,
+  union,
 } from './chunks.ts';
 import { analyzeLive, type LiveResult, type LiveStep } from './live.ts';
 import { type Models, replay, syntheticSignal } from './loader.ts';
@@ -26,7 +27,7 @@ import {
 } from './platform.ts';
 import { describeChunk, type SpeakerChunk, type SpeakerRecording } from './signals/speaker.ts';
 import { definitions, type Signal } from './signals/table.ts';
-import type { Segment } from './speech.ts';
+import { type Segment, shift } from './speech.ts';
 import { type StageTimer, startStageTimer } from './timer.ts';
 
 export type AnalyzeRequest = AnalyzeOptions & {
@@ -106,6 +107,9 @@ async function analyze(
   const spans = request.segments && soloSpans(request.segments, sampleRate / models.features.hopLength);
   const results = (spans ?? decoders).map((): ChunkResult[] => []);
   const [decoder, firstResults] = [decoders[0] as IncrementalDecoder, results[0] as ChunkResult[]];
+  const isShared = spans !== null || decoders.length > 1;
+  /** Speech of all speakers of a shared recording, in frames of it. */
+  const everyone: Segment[] = [];
   let baselines: readonly SpeakerRecording[] = [];
   let baselineSeconds = 0;
 
@@ -131,7 +135,11 @@ async function analyze(
     };
     if (firstResults.length === 0) baselines = await describeBaselines(request, own, onBaseline, timer);
     checkTogether(seconds);
-    const offset = sum(firstResults, ({ frames }) => frames);
+    const offset = framesOf(firstResults);
+    for (const [index, { allSegments }] of isShared ? chunks.entries() : []) {
+      const own = results[index] as ChunkResult[];
+      everyone.push(...shift(allSegments, framesOf(own)));
+    }
     const voices = spans?.map((own) => restrictToSpeaker(chunks[0], own, offset)) ?? chunks;
     for (const [index, voice] of voices.entries()) {
       const own = results[index] as ChunkResult[];
@@ -147,7 +155,8 @@ async function analyze(
       if (more === null) return null;
     }
     const averaged = request.channel === null && request.channels === null;
-    const recording = { source: decoder.source() as Source, averaged, baselines };
+    const turns = isShared ? { everyone: union(everyone) } : {};
+    const recording = { source: decoder.source() as Source, averaged, baselines, ...turns };
     const digests = hashes.digests();
     const [first, ...others] = results.map((chunks, index) => ({
       ...aggregate(chunks, recording, request.signals, models, timer),
@@ -158,6 +167,8 @@ async function analyze(
     decoder.close();
   }
 }
+
+const framesOf = (results: readonly ChunkResult[]): number => sum(results, ({ frames }) => frames);
 
 /** @returns decoders whose samples are hashed if the request wants it */
 function hashSamples(

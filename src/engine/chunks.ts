@@ -263,7 +263,7 @@ export function soloSpans(segments: readonly SpeakerSegment[], framesPerSecond: 
 }
 
 /** Joins spans that touch or overlap. */
-function union(spans: readonly Segment[]): Segment[] {
+export function union(spans: readonly Segment[]): Segment[] {
   const joined: Segment[] = [];
   for (const span of spans.toSorted((one, other) => one.start - other.start)) {
     const last = joined.at(-1);

@@ -22,7 +22,8 @@ export {
   type Probabilities,
   softmax,
 } from './correction.ts';
-export type { LiveMessage, LiveState, LiveStep } from './live.ts';
+export type { LiveState, LiveStep } from './live.ts';
+export type { LiveMessage } from './live-messages.ts';
 export {
   checkSet,
   type Encoder,

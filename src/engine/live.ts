@@ -1,17 +1,25 @@
 /** A stream, step by step: bytes -> frames -> utterances, each scored once -> messages. */
 
-import { joinArrays, weightedMean } from './arrays.ts';
+import { joinArrays } from './arrays.ts';
+import { union } from './chunks.ts';
 import { type Scored, scoreUtterances, type Totals } from './embeddings.ts';
+import {
+  type LiveMessage,
+  type MessageContext,
+  noSpeech,
+  recentSeconds,
+  type SpeechSoFar,
+  scoredSignals,
+  toMeasurement,
+  toTurn,
+} from './live-messages.ts';
 import type { Models } from './loader.ts';
-import { type Analysis, available, manifestsOf } from './partial-result.ts';
 import { decodeNext, initialSampleState, type SampleFormat, type SampleState } from './pcm.ts';
-import type { DecodeLimits, Source } from './platform.ts';
+import type { DecodeLimits } from './platform.ts';
 import { createQualityMeter, type NoiseLevel, noNoise } from './quality.ts';
-import { bodyOf } from './report.ts';
-import type { RecordingContext } from './signals/definition.ts';
 import { round } from './signals/intervals.ts';
-import { addSyllables, noSyllables, type SyllableTotals } from './signals/measures.ts';
-import { definitions, type Signal } from './signals/table.ts';
+import { addSyllables } from './signals/measures.ts';
+import type { Signal } from './signals/table.ts';
 import {
   analyzeSpeech,
   clipSegments,
@@ -29,9 +37,8 @@ import {
   sliceFrames,
   unbounded,
 } from './speech.ts';
-import { type Stage, type StageTimer, startStageTimer } from './timer.ts';
+import { type Stage, startStageTimer } from './timer.ts';
 import { cutUtterances, gridFrames, hasEnded, maxGapSeconds, type Utterance } from './utterances.ts';
-import { recordingWarnings } from './warnings.ts';
 
 export type LiveStep = {
   readonly format: SampleFormat;
@@ -50,16 +57,6 @@ export type LiveStep = {
 
 /** Serializable: per channel some 100 kB, and 66 kB for each second of an open utterance. */
 export type LiveState = SampleState & { readonly channels: readonly ChannelState[] };
-
-/** Speech of a stream so far, in frames of the stream, as measurements need it. */
-type SpeechSoFar = {
-  readonly segments: readonly Segment[];
-  readonly syllables: SyllableTotals;
-  /** Log odds that it is speech and no other sound, summed over its frames. */
-  readonly voice: { readonly sum: number; readonly frames: number };
-};
-
-const noSpeech: SpeechSoFar = { segments: [], syllables: noSyllables, voice: { sum: 0, frames: 0 } };
 
 type ChannelState = {
   readonly detector: DetectorState;
@@ -83,26 +80,16 @@ type ChannelState = {
   readonly utterances: readonly Scored[];
 };
 
-/** Messages to the client, without their sequence numbers. */
-export type LiveMessage = { readonly type: string } & Readonly<Record<string, unknown>>;
 export type LiveResult = {
   readonly state: LiveState;
   readonly messages: readonly LiveMessage[];
   readonly stages: readonly Stage[];
 };
 
-/** Emotion of a measurement is that of the utterances of the last seconds. */
-const recentSeconds = 10;
 /** With which an utterance is compared: more than the last seconds hold. */
 const keptUtterances = 40;
 
-type Step = Omit<LiveStep, 'bytes' | 'state'> & {
-  readonly models: Models;
-  readonly timer: StageTimer;
-  readonly source: Source;
-  /** Seconds of the stream. */
-  readonly seconds: number;
-};
+type Step = MessageContext & Pick<LiveStep, 'measure' | 'cause'>;
 
 /** @throws EngineError */
 export async function analyzeLive(
@@ -116,17 +103,18 @@ export async function analyzeLive(
   const decoded = decodeNext(before, bytes, step, features.sampleRate, limits, platform);
   timer.mark('decode');
   const seconds = decoded.state.read / features.sampleRate;
+  const own = { ...step, models, timer, source: decoded.source, seconds };
+  const detected: Detected[] = [];
+  for (const [channel, samples] of decoded.channels.entries()) {
+    detected.push(await detectSpeech(before.channels[channel] as ChannelState, samples, own));
+  }
+  const speech = step.measure ? detected.map((one) => speechSoFar(one, models)) : [];
+  const everyone = step.split ? union(speech.flatMap(({ segments }) => segments)) : undefined;
   const channels: ChannelState[] = [];
   const messages: LiveMessage[] = [];
-  for (const [channel, samples] of decoded.channels.entries()) {
-    const own = before.channels[channel] as ChannelState;
-    const output = await analyzeChannel(own, samples, {
-      ...step,
-      models,
-      timer,
-      source: decoded.source,
-      seconds,
-    });
+  for (const [channel, one] of detected.entries()) {
+    const soFar = speech[channel];
+    const output = await analyzeChannel(one, soFar && { ...soFar, everyone }, own);
     channels.push(output.state);
     messages.push(...output.messages.map((message) => (step.split ? { ...message, channel } : message)));
   }
@@ -150,18 +138,39 @@ function initialState(channels: number, models: Models): LiveState {
   return { ...initialSampleState, channels: Array.from({ length: channels }, () => channel) };
 }
 
-async function analyzeChannel(
+/** A channel of which the speech of this step is known. */
+type Detected = {
+  readonly state: ChannelState;
+  readonly detector: DetectorState;
+  readonly speech: DetectedSpeech;
+};
+
+async function detectSpeech(
   state: ChannelState,
   samples: Float32Array,
-  step: Step,
-): Promise<{ readonly state: ChannelState; readonly messages: readonly LiveMessage[] }> {
-  const { models, timer, cause } = step;
+  { models, timer, cause }: Step,
+): Promise<Detected> {
   const isLast = cause === 'session.end';
   const detected = await detectFrames(state.detector, samples, isLast, models, timer);
   const frames = joinFrames([state.frames, detected.frames]);
   const audio = { samples: joinArrays([state.samples, samples]), sampleRate: models.features.sampleRate };
-  const speech = analyzeSpeech(audio, frames, models);
-  const now = frames.power.length;
+  return { state, detector: detected.state, speech: analyzeSpeech(audio, frames, models) };
+}
+
+function speechSoFar({ state, speech }: Detected, models: Models): SpeechSoFar {
+  return addSpeech(state, speech, speech.segments, models);
+}
+
+/** @param soFar present when a measurement is due */
+async function analyzeChannel(
+  detected: Detected,
+  soFar: SpeechSoFar | undefined,
+  step: Step,
+): Promise<{ readonly state: ChannelState; readonly messages: readonly LiveMessage[] }> {
+  const { models, timer, cause } = step;
+  const { state, speech } = detected;
+  const isLast = cause === 'session.end';
+  const now = speech.power.length;
   const minPause = models.vad.manifest.params.minPauseSeconds * speech.framesPerSecond;
   const bounds = { start: state.offset === 0 ? unbounded.start : 0, end: isLast ? unbounded.end : now };
   const cut = cutUtterances(
@@ -192,23 +201,22 @@ async function analyzeChannel(
     const earlier = utterances.slice(0, state.utterances.length + index);
     return toTurn(one, earlier, why === 'end' ? 'session.end' : why, false, step);
   });
-  const asked = cause === 'turn.end' ? stillOpen.map((one) => toTurn(one, utterances, cause, true, step)) : [];
+  const asked =
+    cause === 'turn.end' ? stillOpen.map((one) => toTurn(one, utterances, cause, true, step)) : [];
   const next: ChannelState = {
     ...kept,
-    detector: detected.state,
+    detector: detected.detector,
     speaking: activity.speaking,
     announced: activity.announced,
     totals: scored.totals,
     utterances: utterances.slice(-keptUtterances),
   };
-  const measured = step.measure
-    ? toMeasurement(state, speech, [...utterances.filter(isRecent), ...stillOpen], shown?.totals ?? scored.totals, step)
-    : [];
+  const recent = [...utterances.filter(isRecent), ...stillOpen];
+  const measured =
+    soFar === undefined
+      ? []
+      : toMeasurement(soFar, state.offset + now, recent, shown?.totals ?? scored.totals, step);
   return { state: next, messages: [...mergeInOrder(activity.messages, turns), ...asked, ...measured] };
-}
-
-function scoredSignals({ signals, models }: Step): Signal[] {
-  return available(models).filter((signal) => signals.includes(signal));
 }
 
 /** Starts and ends of speech, each once. */
@@ -296,107 +304,5 @@ function addSpeech(
       sum: before.voice.sum + frames * meanOver(segments, voiceLogOdds),
       frames: before.voice.frames + frames,
     },
-  };
-}
-
-type Entry = Readonly<Record<string, unknown>>;
-
-function toTurn(
-  utterance: Scored,
-  earlier: readonly Scored[],
-  cause: string,
-  provisional: boolean,
-  step: Step,
-): LiveMessage {
-  const analysis = toAnalysis([utterance], earlier, {}, null, step);
-  const withoutBounds = ({ start_s: _, end_s: __, ...entry }: Entry) => entry;
-  const entries = step.signals.flatMap((signal) => {
-    const body = bodyOf(signal, analysis) as { timeline?: readonly Entry[]; moments?: readonly Entry[] };
-    const [moment] = (body.moments ?? []).map(withoutBounds);
-    const added = moment && { moment };
-    return (body.timeline ?? []).map((entry) => [signal, { ...withoutBounds(entry), ...added }] as const);
-  });
-  const { framesPerSecond } = analysis.span;
-  return {
-    type: 'turn',
-    start_s: round(utterance.start / framesPerSecond),
-    end_s: round(utterance.end / framesPerSecond),
-    cause,
-    provisional,
-    ...Object.fromEntries(entries),
-  };
-}
-
-/** Emotion of the last seconds, cognitive signals of the session so far. None without enough speech. */
-function toMeasurement(
-  state: ChannelState,
-  speech: DetectedSpeech,
-  recent: readonly Scored[],
-  totals: Totals,
-  step: Step,
-): LiveMessage[] {
-  const { framesPerSecond } = speech;
-  const { minTotalSpeechSeconds } = step.models.vad.manifest.params;
-  const now = state.offset + speech.power.length;
-  const soFar = addSpeech(state, speech, speech.segments, step.models);
-  const window = { start: Math.max(0, now - recentSeconds * framesPerSecond), end: now };
-  const speechSeconds = countFrames(clipSegments(soFar.segments, window)) / framesPerSecond;
-  if (speechSeconds < minTotalSpeechSeconds || recent.length === 0) return [];
-  const analysis = toAnalysis(recent, [], totals, soFar, step);
-  const bodies = step.signals.map((signal) => [signal, bodyOf(signal, analysis)] as const);
-  return [
-    {
-      type: 'measurement',
-      start_s: round(window.start / framesPerSecond),
-      end_s: round(now / framesPerSecond),
-      speech_s: round(speechSeconds),
-      provisional: true,
-      ...Object.fromEntries(bodies.map(([signal, { signals: scores }]) => [signal, scores])),
-      warnings: [...new Set(bodies.flatMap(([, { warnings }]) => warnings))],
-    },
-  ];
-}
-
-/** @param soFar null: only the timeline is read */
-function toAnalysis(
-  utterances: readonly Scored[],
-  earlier: readonly Scored[],
-  totals: Totals,
-  soFar: SpeechSoFar | null,
-  step: Step,
-): Analysis {
-  const { models, source, split, seconds, timer } = step;
-  const { features, vad } = models;
-  const framesPerSecond = features.sampleRate / features.hopLength;
-  const [snrDb = 0, bandwidthHz = 0] = weightedMean(
-    utterances.map(({ quality }) => [quality.snrDb, quality.bandwidthHz]),
-    utterances.map(({ speechFrames }) => speechFrames),
-  );
-  const quality = { snrDb, bandwidthHz, levelDbfs: 0 };
-  const { segments, syllables, voice } = soFar ?? noSpeech;
-  const speechSeconds = countFrames(segments) / framesPerSecond;
-  const span = { segments, framesPerSecond, speechSeconds };
-  const conditions = { ...quality, speechSeconds, clippedRatio: source.clippedRatio };
-  const recording: RecordingContext = { ...span, syllables, utterances, earlier, totals, conditions, baselines: [] };
-  const wanted = scoredSignals(step).filter(
-    (signal) => soFar !== null || definitions[signal].addTo === undefined,
-  );
-  const recorded = { ...source, averaged: !split };
-  const spoken = { ...quality, voiceLogOdds: voice.sum / Math.max(1, voice.frames), severalSpeakers: false };
-  return {
-    audio: { seconds, source, ...quality, speechSeconds },
-    span,
-    results: Object.fromEntries(
-      wanted.map((signal) => [signal, definitions[signal].aggregate([], recording, models[signal])]),
-    ),
-    embeddings: null,
-    samplesSha256: null,
-    insufficientSpeech: false,
-    warnings:
-      soFar === null
-        ? []
-        : recordingWarnings({ source: recorded, spoken, levelDbfs: 0 }, vad.manifest.params),
-    models: manifestsOf(models),
-    stages: timer.stages(),
   };
 }

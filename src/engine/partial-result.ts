@@ -15,7 +15,7 @@ import {
   noNoise,
 } from './quality.ts';
 import type { RecordingContext } from './signals/definition.ts';
-import type { Span, SpeakerRecording } from './signals/speaker.ts';
+import type { Span } from './signals/speaker.ts';
 import { definitions, type ResultOf, type Signal, signals } from './signals/table.ts';
 import { countFrames, joinGaps, meanOver, type Segment, segmentSeconds, shift } from './speech.ts';
 import type { Stage, StageTimer } from './timer.ts';
@@ -167,12 +167,11 @@ type Aggregated = {
   readonly source: Source;
   /** Whether the samples are the average of all channels. */
   readonly averaged: boolean;
-  readonly baselines: readonly SpeakerRecording[];
-};
+} & Pick<RecordingContext, 'baselines' | 'everyone'>;
 
 export function aggregate(
   results: readonly ChunkResult[],
-  { source, averaged, baselines }: Aggregated,
+  { source, averaged, baselines, everyone }: Aggregated,
   wanted: readonly Signal[],
   models: Models,
   timer: StageTimer,
@@ -190,6 +189,7 @@ export function aggregate(
     : results.find(({ runs }) => runs !== null)?.runs?.totals;
   const recording: RecordingContext = {
     ...span,
+    everyone,
     utterances,
     totals: totals ?? {},
     conditions: { ...quality, speechSeconds: span.speechSeconds, clippedRatio: source.clippedRatio },

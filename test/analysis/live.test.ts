@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { defaultOptions } from '../../src/engine/chunks.ts';
-import type { LiveMessage, LiveState, LiveStep } from '../../src/engine/live.ts';
+import type { LiveState, LiveStep } from '../../src/engine/live.ts';
+import type { LiveMessage } from '../../src/engine/live-messages.ts';
 import { wavHeader } from '../../src/engine/pcm.ts';
 import { combinedReport } from '../../src/engine/report.ts';
 import { createAnalyzer } from '../../src/node/models.ts';

@@ -94,7 +94,9 @@ test('earlier utterances are compared, and are no moments', (t) => {
 
 test('labels without emotion are those of the models', async (t) => {
   const manifests = await readManifests('models/standard');
-  const { labels: own, params: shipped } = manifests.find(({ kind }) => kind === 'emotion') as ManifestOf<'emotion'>;
+  const { labels: own, params: shipped } = manifests.find(
+    ({ kind }) => kind === 'emotion',
+  ) as ManifestOf<'emotion'>;
   for (const label of shipped.moments.plainLabels) t.true(own?.includes(label));
   t.deepEqual(findMoments([...even, outburst], [], ['neutral', 'calm'], params), []);
 });

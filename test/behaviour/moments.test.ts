@@ -2,7 +2,8 @@
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { defaultOptions } from '../../src/engine/chunks.ts';
-import type { LiveMessage, LiveState } from '../../src/engine/live.ts';
+import type { LiveState } from '../../src/engine/live.ts';
+import type { LiveMessage } from '../../src/engine/live-messages.ts';
 import { wavHeader } from '../../src/engine/pcm.ts';
 import { combinedReport } from '../../src/engine/report.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
@@ -29,7 +30,9 @@ test('an outburst among plain utterances is the moment of a recording, and witho
   t.is(emotion?.moments.length, 1);
   const [moment] = emotion?.moments ?? [];
   t.true(moment !== undefined && isLoud(moment));
-  t.true(emotion?.timeline.some(({ start_s, end_s }) => start_s === moment?.start_s && end_s === moment.end_s));
+  t.true(
+    emotion?.timeline.some(({ start_s, end_s }) => start_s === moment?.start_s && end_s === moment.end_s),
+  );
   t.is(emotion?.signals.dominant_emotion, 'neutral');
   const [others] = await reportsOf(wavFile(even.samples));
   t.deepEqual(others?.moments, []);

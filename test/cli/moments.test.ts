@@ -15,7 +15,11 @@ const moments = (async () => JSON.parse(await run('--jsonl')).emotion.moments)()
 test('text has a line per moment', async (t) => {
   const [{ start_s, end_s, emotion, probability, differences }] = await moments;
   const line = `  moments         ${start_s.toFixed(1)} to ${end_s.toFixed(1)} s: ${emotion} (${probability.toFixed(2)}), `;
-  t.true((await run()).includes(`${line}${differences[0].spreads.toFixed(1)} spreads above the other utterances\n`));
+  t.true(
+    (await run()).includes(
+      `${line}${differences[0].spreads.toFixed(1)} spreads above the other utterances\n`,
+    ),
+  );
 });
 
 test('CSV has the number of moments and the most unusual one, and rows per utterance have its spreads', async (t) => {

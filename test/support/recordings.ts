@@ -85,8 +85,5 @@ function spoken(voice: string, speed: number): Float32Array {
   const samples = speech(voice);
   const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
   const length = Math.floor(samples.length / speed);
-  return Float32Array.from(
-    { length },
-    (_, at) => (0.25 * (samples[Math.round(at * speed)] ?? 0)) / peak,
-  );
+  return Float32Array.from({ length }, (_, at) => (0.25 * (samples[Math.round(at * speed)] ?? 0)) / peak);
 }

@@ -56,7 +56,7 @@ const progress = createProgress(byId('progress', HTMLElement), announce);
 
 createRecordingInput(byId('recording', HTMLElement), {
   title: matchMedia('(pointer: coarse)').matches ? 'Choose or record' : 'Drop a recording here',
-  note: 'Up to 15 minutes, analysed in memory, never stored. Live: scores as you speak.',
+  note: 'The recording is analysed in memory and never stored. Live: scores as you speak.',
   stem: 'recording',
   stopLabel: 'Stop and analyse',
   onRecording: (chosen) => {

@@ -72,7 +72,10 @@ type Verdict = {
 /** Names the moments, or else an emotion unless the signal warns of low confidence. */
 export function verdictOf(
   signals: EmotionSignals,
-  { warnings, moments = [] }: { readonly warnings: readonly Warning[]; readonly moments?: Emotion['moments'] },
+  {
+    warnings,
+    moments = [],
+  }: { readonly warnings: readonly Warning[]; readonly moments?: Emotion['moments'] },
 ): Verdict {
   const { dominant_emotion, confidence } = signals;
   const [first, ...others] = moments;

@@ -17,7 +17,14 @@ import {
   roundInterval,
   roundParts,
 } from './intervals.ts';
-import { findMoments, formatMoment, type Moment, momentParams, momentSchema, momentsSchema } from './moments.ts';
+import {
+  findMoments,
+  formatMoment,
+  type Moment,
+  momentParams,
+  momentSchema,
+  momentsSchema,
+} from './moments.ts';
 
 // One word for the point of valence and arousal that does not contradict the dominant emotion.
 
@@ -186,7 +193,12 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
   params,
   usesBaseline: false,
   body,
-  components: { EmotionSignals: scores, EmotionIntervals: intervals, EmotionEntry: emotionEntry, Moment: momentSchema },
+  components: {
+    EmotionSignals: scores,
+    EmotionIntervals: intervals,
+    EmotionEntry: emotionEntry,
+    Moment: momentSchema,
+  },
   columns: [
     { name: 'valence', field: 'valence', table: ['VALENCE', 7] },
     { name: 'arousal', field: 'arousal', table: ['AROUSAL', 7] },

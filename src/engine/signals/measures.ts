@@ -1,7 +1,7 @@
 /** Measures of speech: timing, pitch and level, hesitations. Undefined measures are absent. */
 import { z } from 'zod';
 import type { ProsodyTrack } from '../platform.ts';
-import type { Segment } from '../speech.ts';
+import { countFrames, type Segment } from '../speech.ts';
 
 // Timing of speech and pauses.
 
@@ -23,6 +23,8 @@ export const noSyllables: SyllableTotals = { syllables: 0, rates: [], sum: 0, fr
 
 type Timing = {
   readonly segments: readonly Segment[];
+  /** Speech of every speaker of the recording, in order without overlap; absent with one speaker. */
+  readonly everyone?: readonly Segment[] | undefined;
   readonly totals: SyllableTotals;
   readonly framesPerSecond: number;
 };
@@ -35,15 +37,18 @@ export const timingParams = z.strictObject({
 });
 type TimingParams = z.infer<typeof timingParams>;
 
+/** Speech of others in a gap that is at least so long, s, takes the turn. */
+const minTurnSeconds = 0.2;
+
 /**
  * Leading and trailing silence does not count. Pauses are the gaps between segments: at least `minPauseSeconds` of the
- * VAD model.
+ * VAD model. A gap in which another speaker takes the turn is none (Sacks, Schegloff & Jefferson 1974).
  */
 export function measureTiming(timing: Timing, params: TimingParams): Measures {
   const { segments, framesPerSecond } = timing;
   if (segments.length === 0) return {};
-  const pauses = pauseSeconds(segments, framesPerSecond);
-  const speech = segments.reduce((sum, { start, end }) => sum + end - start, 0) / framesPerSecond;
+  const pauses = pauseSeconds(timing);
+  const speech = countFrames(segments) / framesPerSecond;
   const pause = pauses.reduce((sum, seconds) => sum + seconds, 0);
   const minutes = (speech + pause) / 60;
   const { syllables } = timing.totals;
@@ -73,11 +78,20 @@ export function measureRuns({ speech, pause, runs }: Readonly<Record<'speech' | 
   };
 }
 
-function pauseSeconds(segments: readonly Segment[], framesPerSecond: number): number[] {
+function pauseSeconds({ segments, everyone = [], framesPerSecond }: Omit<Timing, 'totals'>): number[] {
+  const minTurn = minTurnSeconds * framesPerSecond;
   const pauses: number[] = [];
+  let next = 0;
   for (let index = 1; index < segments.length; index++) {
-    const gap = (segments[index] as Segment).start - (segments[index - 1] as Segment).end;
-    pauses.push(gap / framesPerSecond);
+    const from = (segments[index - 1] as Segment).end;
+    const to = (segments[index] as Segment).start;
+    let others = 0;
+    while ((everyone[next]?.end ?? Number.POSITIVE_INFINITY) <= from) next++;
+    for (let at = next; (everyone[at]?.start ?? Number.POSITIVE_INFINITY) < to; at++) {
+      const { start, end } = everyone[at] as Segment;
+      others += Math.min(end, to) - Math.max(start, from);
+    }
+    if (others < minTurn) pauses.push((to - from) / framesPerSecond);
   }
   return pauses;
 }
@@ -217,12 +231,11 @@ export function spectralChange({
 /** Hesitations per minute of speech and pauses. */
 export function measureHesitations(
   track: Track,
-  segments: readonly Segment[],
-  framesPerSecond: number,
+  timing: Omit<Timing, 'totals'>,
   params: HesitationParams,
 ): Measures {
-  const [first, last] = [segments[0], segments.at(-1)];
-  if (first === undefined || last === undefined) return {};
+  const { segments, framesPerSecond } = timing;
+  if (segments.length === 0) return {};
   const shortest = params.minSeconds * framesPerSecond;
   let count = 0;
   for (const { start, end } of segments) {
@@ -232,7 +245,8 @@ export function measureHesitations(
       if (steady === Math.ceil(shortest)) count++;
     }
   }
-  const minutes = (last.end - first.start) / framesPerSecond / 60;
+  const pause = pauseSeconds(timing).reduce((sum, seconds) => sum + seconds, 0);
+  const minutes = (countFrames(segments) / framesPerSecond + pause) / 60;
   return { hesitation_rate: { value: count / minutes, unit: '1/min', validated: false } };
 }
 

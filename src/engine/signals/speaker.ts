@@ -80,12 +80,14 @@ export type Span = {
 
 export type SpeakerRecording = Span & {
   readonly chunks: readonly SpeakerChunk[];
+  /** Speech of every speaker, in order without overlap, in frames of the recording; absent with one speaker. */
+  readonly everyone?: readonly Segment[] | undefined;
   /** Of a stream, which keeps no chunks: it has measures of timing alone. */
   readonly syllables?: SyllableTotals;
 };
 
 export function measureSpeaker(
-  { chunks, segments, framesPerSecond, speechSeconds, syllables }: SpeakerRecording,
+  { chunks, segments, everyone, framesPerSecond, speechSeconds, syllables }: SpeakerRecording,
   params: z.infer<typeof measuresParams>,
 ): Speaker {
   const join = (values: (chunk: SpeakerChunk) => Float32Array) => joinArrays(chunks.map(values));
@@ -96,12 +98,13 @@ export function measureSpeaker(
   };
   const syllableRate = join((chunk) => chunk.syllableRate);
   const totals = syllables ?? addSyllables(noSyllables, segments, syllableRate, framesPerSecond, params);
+  const timing = { segments, everyone, framesPerSecond };
   const steadiness = { pitchHz: track.pitchHz, syllableRate, change: join((chunk) => chunk.spectralChange) };
   return {
     measures: {
-      ...measureTiming({ segments, totals, framesPerSecond }, params),
+      ...measureTiming({ ...timing, totals }, params),
       ...measureProsody(track, segments, framesPerSecond, params),
-      ...measureHesitations(steadiness, segments, framesPerSecond, params.hesitation),
+      ...measureHesitations(steadiness, timing, params.hesitation),
     },
     speechSeconds,
     cepstrum: Array.from({ length: cepstrumLength }, (_, index) =>

@@ -18,7 +18,8 @@ function speak(seconds: number, change: Partial<Record<'pitchHz' | 'change' | 's
 }
 
 const rateOf = (track: ReturnType<typeof speak>) =>
-  measureHesitations(track, [{ start: 0, end: frames }], 100, params).hesitation_rate;
+  measureHesitations(track, { segments: [{ start: 0, end: frames }], framesPerSecond: 100 }, params)
+    .hesitation_rate;
 
 test('steady voiced stretches of at least a quarter of a second are hesitations', (t) => {
   t.deepEqual(rateOf(speak(0.4)), { value: 3, unit: '1/min', validated: false });
@@ -32,7 +33,7 @@ test('without voice, with a moving spectrum or at a normal rate of syllables the
 });
 
 test('without speech the measure is undefined', (t) => {
-  t.deepEqual(measureHesitations(speak(1), [], 100, params), {});
+  t.deepEqual(measureHesitations(speak(1), { segments: [], framesPerSecond: 100 }, params), {});
 });
 
 test('spectral change is the mean difference to the frame 30 ms before', (t) => {

@@ -4,10 +4,15 @@ import type { Segment } from '../../../src/engine/speech.ts';
 
 const framesPerSecond = 100;
 const params = { longPauseSeconds: 1, rateWindowSeconds: 1, minRateWindows: 3 };
-const measure = (segments: readonly Segment[], syllableRate: Float32Array) =>
+const measure = (
+  segments: readonly Segment[],
+  syllableRate: Float32Array,
+  everyone: readonly Segment[] | undefined = undefined,
+) =>
   measureTiming(
     {
       segments,
+      everyone,
       totals: addSyllables(noSyllables, segments, syllableRate, framesPerSecond, params),
       framesPerSecond,
     },
@@ -37,6 +42,29 @@ test('known timing gives known measures', (t) => {
   near('articulation_rate', 4);
   near('speech_rate', 3.2);
   near('rate_variability', 0);
+});
+
+test('a gap in which another speaker takes the turn is no pause', (t) => {
+  const segments = [
+    { start: 0, end: 300 },
+    { start: 700, end: 1000 },
+    { start: 1100, end: 1400 },
+    { start: 1500, end: 1800 },
+  ];
+  const alone = measure(segments, steady(4, 1800));
+  t.is(alone.pause_ratio?.value, 600 / 1800);
+  // A turn of 2 s, and a sound of 0.1 s, which takes none.
+  const others = [
+    { start: 350, end: 550 },
+    { start: 1440, end: 1450 },
+  ];
+  const everyone = [...segments, ...others].sort((one, other) => one.start - other.start);
+  const found = measure(segments, steady(4, 1800), everyone);
+  t.is(found.pause_ratio?.value, 200 / 1400);
+  t.is(found.mean_pause?.value, 1);
+  t.is(found.mean_run?.value, alone.mean_run?.value);
+  t.is(found.articulation_rate?.value, alone.articulation_rate?.value);
+  t.true(Math.abs((found.speech_rate?.value ?? 0) - (4 * 12) / 14) < 1e-9);
 });
 
 test('silence at either end has no effect', (t) => {

@@ -1,0 +1,162 @@
+/** Messages of a stream: an utterance, and a measurement. */
+
+import { weightedMean } from './arrays.ts';
+import type { Scored, Totals } from './embeddings.ts';
+import type { Models } from './loader.ts';
+import { type Analysis, available, manifestsOf } from './partial-result.ts';
+import type { Source } from './platform.ts';
+import { bodyOf } from './report.ts';
+import type { RecordingContext } from './signals/definition.ts';
+import { round } from './signals/intervals.ts';
+import { noSyllables, type SyllableTotals } from './signals/measures.ts';
+import { definitions, type Signal } from './signals/table.ts';
+import { clipSegments, countFrames, type Segment } from './speech.ts';
+import type { StageTimer } from './timer.ts';
+import { recordingWarnings } from './warnings.ts';
+
+/** Messages to the client, without their sequence numbers. */
+export type LiveMessage = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+/** Emotion of a measurement is that of the utterances of the last seconds. */
+export const recentSeconds = 10;
+
+/** Speech of a stream so far, in frames of the stream, as measurements need it. */
+export type SpeechSoFar = {
+  readonly segments: readonly Segment[];
+  /** Of both channels of a split stream, in measurements. */
+  readonly everyone?: readonly Segment[] | undefined;
+  readonly syllables: SyllableTotals;
+  /** Log odds that it is speech and no other sound, summed over its frames. */
+  readonly voice: { readonly sum: number; readonly frames: number };
+};
+
+export const noSpeech: SpeechSoFar = { segments: [], syllables: noSyllables, voice: { sum: 0, frames: 0 } };
+
+/** What every message of a step depends on. */
+export type MessageContext = {
+  readonly signals: readonly Signal[];
+  /** Each of two channels alone. */
+  readonly split: boolean;
+  readonly models: Models;
+  readonly timer: StageTimer;
+  readonly source: Source;
+  /** Seconds of the stream. */
+  readonly seconds: number;
+};
+
+export function scoredSignals({ signals, models }: MessageContext): Signal[] {
+  return available(models).filter((signal) => signals.includes(signal));
+}
+
+type Entry = Readonly<Record<string, unknown>>;
+
+export function toTurn(
+  utterance: Scored,
+  earlier: readonly Scored[],
+  cause: string,
+  provisional: boolean,
+  context: MessageContext,
+): LiveMessage {
+  const analysis = toAnalysis([utterance], earlier, {}, null, context);
+  const withoutBounds = ({ start_s: _, end_s: __, ...entry }: Entry) => entry;
+  const entries = context.signals.flatMap((signal) => {
+    const body = bodyOf(signal, analysis) as { timeline?: readonly Entry[]; moments?: readonly Entry[] };
+    const [moment] = (body.moments ?? []).map(withoutBounds);
+    const added = moment && { moment };
+    return (body.timeline ?? []).map((entry) => [signal, { ...withoutBounds(entry), ...added }] as const);
+  });
+  const { framesPerSecond } = analysis.span;
+  return {
+    type: 'turn',
+    start_s: round(utterance.start / framesPerSecond),
+    end_s: round(utterance.end / framesPerSecond),
+    cause,
+    provisional,
+    ...Object.fromEntries(entries),
+  };
+}
+
+/**
+ * Emotion of the last seconds, cognitive signals of the session so far. None without enough speech.
+ * @param now end of the stream, in frames
+ */
+export function toMeasurement(
+  soFar: SpeechSoFar,
+  now: number,
+  recent: readonly Scored[],
+  totals: Totals,
+  context: MessageContext,
+): LiveMessage[] {
+  const { features, vad } = context.models;
+  const framesPerSecond = features.sampleRate / features.hopLength;
+  const { minTotalSpeechSeconds } = vad.manifest.params;
+  const window = { start: Math.max(0, now - recentSeconds * framesPerSecond), end: now };
+  const speechSeconds = countFrames(clipSegments(soFar.segments, window)) / framesPerSecond;
+  if (speechSeconds < minTotalSpeechSeconds || recent.length === 0) return [];
+  const analysis = toAnalysis(recent, [], totals, soFar, context);
+  const bodies = context.signals.map((signal) => [signal, bodyOf(signal, analysis)] as const);
+  return [
+    {
+      type: 'measurement',
+      start_s: round(window.start / framesPerSecond),
+      end_s: round(now / framesPerSecond),
+      speech_s: round(speechSeconds),
+      provisional: true,
+      ...Object.fromEntries(bodies.map(([signal, { signals: scores }]) => [signal, scores])),
+      warnings: [...new Set(bodies.flatMap(([, { warnings }]) => warnings))],
+    },
+  ];
+}
+
+/** @param soFar null: only the timeline is read */
+function toAnalysis(
+  utterances: readonly Scored[],
+  earlier: readonly Scored[],
+  totals: Totals,
+  soFar: SpeechSoFar | null,
+  context: MessageContext,
+): Analysis {
+  const { models, source, split, seconds, timer } = context;
+  const { features, vad } = models;
+  const framesPerSecond = features.sampleRate / features.hopLength;
+  const [snrDb = 0, bandwidthHz = 0] = weightedMean(
+    utterances.map(({ quality }) => [quality.snrDb, quality.bandwidthHz]),
+    utterances.map(({ speechFrames }) => speechFrames),
+  );
+  const quality = { snrDb, bandwidthHz, levelDbfs: 0 };
+  const { segments, syllables, voice, everyone } = soFar ?? noSpeech;
+  const speechSeconds = countFrames(segments) / framesPerSecond;
+  const span = { segments, framesPerSecond, speechSeconds };
+  const conditions = { ...quality, speechSeconds, clippedRatio: source.clippedRatio };
+  const recording: RecordingContext = {
+    ...span,
+    everyone,
+    syllables,
+    utterances,
+    earlier,
+    totals,
+    conditions,
+    baselines: [],
+  };
+  const wanted = scoredSignals(context).filter(
+    (signal) => soFar !== null || definitions[signal].addTo === undefined,
+  );
+  const recorded = { ...source, averaged: !split };
+  const spoken = { ...quality, voiceLogOdds: voice.sum / Math.max(1, voice.frames), severalSpeakers: false };
+  return {
+    audio: { seconds, source, ...quality, speechSeconds },
+    span,
+    results: Object.fromEntries(
+      wanted.map((signal) => [signal, definitions[signal].aggregate([], recording, models[signal])]),
+    ),
+    embeddings: null,
+    samplesSha256: null,
+    insufficientSpeech: false,
+    warnings:
+      soFar === null
+        ? []
+        : recordingWarnings({ source: recorded, spoken, levelDbfs: 0 }, vad.manifest.params),
+    models: manifestsOf(models),
+    stages: timer.stages(),
+  };
+}

@@ -1,0 +1,102 @@
+/** Who listens does not pause: the turns of another speaker change neither load nor clarity. */
+import test from 'ava';
+import { wavFile } from '../../benchmarks/wav.ts';
+import { joinArrays } from '../../src/engine/arrays.ts';
+import { defaultOptions, type SpeakerSegment } from '../../src/engine/chunks.ts';
+import type { LiveState } from '../../src/engine/live.ts';
+import { combinedReport } from '../../src/engine/report.ts';
+import { createAnalyzer } from '../../src/node/models.ts';
+import { limits, speech } from '../support/analysis.ts';
+
+const rate = 16_000;
+/** Of load, processing and clarity. */
+const maxChange = 0.05;
+const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
+const silence = (seconds: number) => new Float32Array(seconds * rate);
+
+/** Each a sentence. */
+const own = [1, 2, 3, 1, 2, 3].map((index) => speech(`low-${index}`));
+const other = [1, 2, 3].map((index) => speech(`high-${index}`));
+
+/** The sentences with 0.6 s between two of them. */
+const monologue = joinArrays(own.flatMap((sentence) => [sentence, silence(0.6)]));
+
+/** The same with a sentence of the other, and 0.5 s on both sides of it, after every second sentence. */
+const call = (() => {
+  const tracks: [Float32Array[], Float32Array[]] = [[], []];
+  const segments: SpeakerSegment[] = [];
+  let at = 0;
+  const add = (index: 0 | 1, samples: Float32Array) => {
+    tracks[index].push(samples);
+    tracks[1 - index]?.push(new Float32Array(samples.length));
+    at += samples.length / rate;
+  };
+  for (const [index, sentence] of own.entries()) {
+    const start = at;
+    add(0, sentence);
+    segments.push({ start, end: at, speaker: 'own' });
+    add(0, silence(index % 2 === 0 ? 0.6 : 0.5));
+    if (index % 2 === 0) continue;
+    const from = at;
+    add(1, other[index >> 1] as Float32Array);
+    segments.push({ start: from, end: at, speaker: 'other' });
+    add(0, silence(0.5));
+  }
+  const [first, second] = tracks.map(joinArrays) as [Float32Array, Float32Array];
+  const both = new Float32Array(2 * first.length);
+  for (const [index, sample] of first.entries()) {
+    both[2 * index] = sample;
+    both[2 * index + 1] = second[index] as number;
+  }
+  // The pause between two sentences belongs to the speaker of both.
+  return { both, mixed: first.map((sample, index) => sample + (second[index] as number)), segments };
+})();
+
+async function scoresOf(audio: Uint8Array, options: Partial<typeof defaultOptions> = {}) {
+  const request = { ...defaultOptions, ...options, audio, baselines: [], cancel: null };
+  const [analysis] = await analyzer.analyze({ ...request, signals: ['emotion', 'cognitive'] });
+  const { signals, measures } = combinedReport(analysis, '').cognitive;
+  return { ...(signals as Readonly<Record<'cognitive_load' | 'processing' | 'clarity', number>>), measures };
+}
+
+test('the turns of another speaker are no pauses, by channel and by segment', async (t) => {
+  const alone = await scoresOf(wavFile(monologue));
+  const found = {
+    channel: await scoresOf(wavFile(call.both, rate, 2), { channels: 'split' }),
+    segments: await scoresOf(wavFile(call.mixed), { segments: call.segments }),
+  };
+  for (const [how, scores] of Object.entries(found)) {
+    for (const name of ['cognitive_load', 'processing', 'clarity'] as const)
+      t.true(
+        Math.abs(scores[name] - alone[name]) <= maxChange,
+        `${how} ${name} ${scores[name]} ${alone[name]}`,
+      );
+    const ratio = (of: typeof scores) => of.measures.pause_ratio?.value ?? Number.NaN;
+    t.true(ratio(scores) <= ratio(alone), how);
+  }
+});
+
+test('a measurement of a split live session counts turns as the report does', async (t) => {
+  const bytes = new Uint8Array(call.both.buffer);
+  const step = 2 * 4 * 0.25 * rate;
+  let state: LiveState | null = null;
+  let last: Readonly<Record<string, number>> = {};
+  for (let at = 0; at < bytes.length; at += step) {
+    const output = await analyzer.live({
+      format: { encoding: 'f32le', sampleRate: rate, channels: 2 },
+      bytes: bytes.subarray(at, at + step),
+      state,
+      signals: ['emotion', 'cognitive'],
+      split: true,
+      measure: true,
+      cause: at + step >= bytes.length ? 'session.end' : null,
+      cancel: null,
+    });
+    state = output.state;
+    const measured = output.messages.filter(({ type, channel }) => type === 'measurement' && channel === 0);
+    last = (measured.at(-1)?.cognitive as typeof last | undefined) ?? last;
+  }
+  const report = await scoresOf(wavFile(call.both, rate, 2), { channels: 'split' });
+  for (const name of ['cognitive_load', 'processing'] as const)
+    t.true(Math.abs((last[name] ?? 0) - report[name]) <= maxChange, `${name} ${last[name]} ${report[name]}`);
+});
