@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { wavFile } from '../../benchmarks/wav.ts';
 import { openChromium, visit } from '../support/chromium.ts';
 import {
   barriers,
@@ -12,7 +13,7 @@ import {
   unfold,
   widthOf,
 } from '../support/playground.ts';
-import { callOf, interview, lecture, poor } from '../support/recordings.ts';
+import { callOf, interview, lecture, outburst, poor } from '../support/recordings.ts';
 import { type Server, startServer } from '../support/server.ts';
 
 const desktop = { width: 1440, height: 900 };
@@ -88,6 +89,33 @@ for (const [device, options] of [
     await example.getByRole('button', { name: 'Play' }).click();
     await example.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     t.deepEqual(complaints, []);
+  });
+}
+
+for (const [device, options] of [
+  ['desktop', { viewport: desktop }],
+  ['phone', { viewport: phone, ...touch }],
+] as const) {
+  test.serial(`a moment is named, and played from above the fold of a ${device}`, async (t) => {
+    const { samples, start } = outburst(true);
+    const { page, said, complaints } = await report(t, options.viewport, 'call.wav', wavFile(samples));
+    t.regex(said, /Mostly neutral, \w+ at 0:\d\d/);
+    const moment = page
+      .getByRole('region', { name: 'Moments' })
+      .getByRole('button', { name: /^0:\d\d \w+ \d+ %/ });
+    const { bottom = Number.NaN } = await moment.evaluate((button) => ({
+      bottom: button.getBoundingClientRect().bottom,
+    }));
+    t.true(bottom <= options.viewport.height, `${bottom}`);
+    await moment.click();
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    const position = page.getByRole('slider', { name: 'Position in seconds' });
+    t.true(Number(await position.inputValue()) >= start);
+    await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
+    t.true(Number(await position.inputValue()) <= start + 2.5, 'it stops at the end of the moment');
+    t.is(await widthOf(page), options.viewport.width);
+    t.deepEqual(complaints, []);
+    t.deepEqual(await barriers(page), []);
   });
 }
 

@@ -1,8 +1,10 @@
 /** The CSV that the playground saves, of a real report. */
 import test from 'ava';
+import { wavFile } from '../../benchmarks/wav.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { toCsv } from '../../web/playground/downloads.ts';
 import { reporter } from '../support/analysis.ts';
+import { outburst } from '../support/recordings.ts';
 
 test('the CSV has a line per utterance', async (t) => {
   const { emotion } = await (await reporter())(fixture('speech.wav'));
@@ -15,8 +17,21 @@ test('the CSV has a line per utterance', async (t) => {
     rows.map((row) => Object.fromEntries(head.map((name, column) => [name, row[column]]))),
     emotion.timeline.map(({ intervals: _, emotions, ...scores }) =>
       Object.fromEntries(
-        Object.entries({ ...scores, ...emotions }).map(([name, value]) => [name, `${value}`]),
+        Object.entries({ ...scores, ...emotions, moment_spreads: '' }).map(([name, value]) => [
+          name,
+          `${value}`,
+        ]),
       ),
     ),
   );
+});
+
+test('the line of a moment has its spreads', async (t) => {
+  const { emotion } = await (await reporter())(wavFile(outburst(true).samples));
+  const [head = '', ...lines] = toCsv(emotion).trimEnd().split('\r\n');
+  t.true(head.endsWith(',moment_spreads'));
+  const [moment] = emotion.moments;
+  const own = lines.filter((line) => !line.endsWith(','));
+  t.is(own.length, 1);
+  t.true(own[0]?.startsWith(`${moment?.start_s},`) && own[0].endsWith(`,${moment?.differences[0]?.spreads}`));
 });

@@ -35,13 +35,16 @@ function save(name: string, blob: Blob): void {
 }
 
 /** A line per utterance. */
-export function toCsv({ timeline }: Pick<Emotion, 'timeline'>): string {
+export function toCsv({ timeline, moments }: Pick<Emotion, 'timeline' | 'moments'>): string {
   const labels = Object.keys(timeline[0]?.emotions ?? {});
   const fields = ['start_s', 'end_s', 'valence', 'arousal', 'dominant_emotion', 'confidence'] as const;
-  const head = [...fields, ...labels];
+  const head = [...fields, ...labels, 'moment_spreads'];
+  const spreadsOf = (start: number) =>
+    moments.find(({ start_s }) => start_s === start)?.differences[0]?.spreads;
   const rows = timeline.map((entry) => [
     ...fields.map((field) => entry[field]),
     ...labels.map((label) => entry.emotions[label]),
+    spreadsOf(entry.start_s),
   ]);
   return [head, ...rows].map((row) => `${row.join(',')}\r\n`).join('');
 }

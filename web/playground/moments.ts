@@ -26,9 +26,8 @@ export function createMoments(moments: readonly Moment[]): MomentList {
   if (moments.length === 0) return { root: null, enable: () => {} };
   let play: PlaySpan = () => {};
   const items = moments.map((moment) => {
-    const made = button('plain small moment', () => play(moment), ...describe(moment));
+    const made = button('plain small moment-button', () => play(moment), ...describe(moment));
     made.disabled = true;
-    made.dataset.emotion = moment.emotion;
     return made;
   });
   const list = (part: readonly HTMLElement[]) =>
@@ -51,14 +50,15 @@ export function createMoments(moments: readonly Moment[]): MomentList {
 
 function describe({ start_s, emotion, probability, differences }: Moment) {
   const [first, ...others] = differences;
-  const more = others.map(
-    ({ measure, value, typical }) => `${measure} ${score(value)} instead of ${score(typical)}`,
-  );
-  const far = `${fixed(first?.spreads ?? 0, 1)} spreads`;
+  const [most] = others.toSorted((one, other) => Math.abs(other.spreads) - Math.abs(one.spreads));
+  const why = [
+    `${fixed(first?.spreads ?? 0, 1)} spreads`,
+    most && `${most.measure} ${score(most.value)}, usually ${score(most.typical)}`,
+  ];
   return [
     icon('play'),
     element('span', { class: 'number' }, clock(start_s)),
     element('strong', {}, `${emotion} ${share(probability)}`),
-    element('span', { class: 'muted' }, [far, ...more].join(', ')),
+    element('span', { class: 'muted' }, why.filter(Boolean).join(' · ')),
   ];
 }

@@ -83,9 +83,11 @@ export function verdictOf(
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
     return {
       title: [
-        element('em', {}, first.emotion),
-        ` at ${clock(first.start_s)}${more}, mostly `,
+        'Mostly ',
         element('em', {}, dominant_emotion),
+        ', ',
+        element('em', {}, first.emotion),
+        ` at ${clock(first.start_s)}${more}`,
       ],
       probable: `Of the whole recording ${dominant_emotion} is ${share(confidence)} probable.`,
     };

@@ -594,6 +594,8 @@ export interface components {
             signals: components["schemas"]["EmotionSignals"];
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Empty for an even recording, and for one of few utterances. */
+            moments: components["schemas"]["Moment"][];
             audio: components["schemas"]["Audio"];
             segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
@@ -619,6 +621,8 @@ export interface components {
             signals: components["schemas"]["NoSignals"];
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Empty for an even recording, and for one of few utterances. */
+            moments: components["schemas"]["Moment"][];
             audio: components["schemas"]["Audio"];
             segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
@@ -646,6 +650,8 @@ export interface components {
             reason: string;
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Empty for an even recording, and for one of few utterances. */
+            moments: components["schemas"]["Moment"][];
             audio: components["schemas"]["Audio"];
             segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
@@ -673,6 +679,8 @@ export interface components {
             signals: components["schemas"]["EmotionSignals"];
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Empty for an even recording, and for one of few utterances. */
+            moments: components["schemas"]["Moment"][];
         };
         /** @description Less than 0.5 s of speech was detected. */
         EmotionInsufficientSpeech: {
@@ -686,6 +694,8 @@ export interface components {
             signals: components["schemas"]["NoSignals"];
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Empty for an even recording, and for one of few utterances. */
+            moments: components["schemas"]["Moment"][];
         };
         /** @description The models have no such signal. */
         EmotionNotAvailable: {
@@ -701,6 +711,8 @@ export interface components {
             reason: string;
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Empty for an even recording, and for one of few utterances. */
+            moments: components["schemas"]["Moment"][];
         };
         CognitiveReport: components["schemas"]["CognitiveReportOk"] | components["schemas"]["CognitiveReportInsufficientSpeech"] | components["schemas"]["CognitiveReportNotAvailable"];
         /** @description Enough speech: `signals` has the scores. */
@@ -1807,6 +1819,36 @@ export interface components {
             confidence: number;
             intervals: components["schemas"]["EmotionIntervals"];
         };
+        /** @description An utterance that sounds more emotional than the others of the speaker. */
+        Moment: {
+            /** @description Start, s. */
+            start_s: number;
+            /** @description End, s. */
+            end_s: number;
+            /** @description The most probable label but neutral and calm. */
+            emotion: string;
+            /** @description Probability of that label, 0 to 1. */
+            probability: number;
+            /** @description What is unusual: `emotion` first, then valence and arousal if they are. */
+            differences: {
+                /**
+                 * @description `emotion`: probability of all labels but neutral and calm; `valence` or `arousal`.
+                 * @enum {string}
+                 */
+                measure: "emotion" | "valence" | "arousal";
+                /** @description Of the utterance, 0 to 1. */
+                value: number;
+                /** @description Median of the utterances of the speaker, 0 to 1. */
+                typical: number;
+                /** @description Difference of the two in spreads of the speaker; of `emotion` on the scale of log odds. */
+                spreads: number;
+                /** @description 80 % interval of `spreads`. */
+                interval: [
+                    number,
+                    number
+                ];
+            }[];
+        };
         /** @description How fluently the person speaks. Indices of timing, not clinical measures. */
         CognitiveSignals: {
             /** @description Index of pausing against the reference recordings, or the baseline, 0 to 1; 0.5 is like them, higher is more effort. */
@@ -1995,6 +2037,32 @@ export interface components {
                 /** @description Probability of the dominant emotion, 0 to 1. */
                 confidence: number;
                 intervals: components["schemas"]["EmotionIntervals"];
+                /** @description Present when the utterance sounds more emotional than those of the speaker before it. */
+                moment?: {
+                    /** @description The most probable label but neutral and calm. */
+                    emotion: string;
+                    /** @description Probability of that label, 0 to 1. */
+                    probability: number;
+                    /** @description What is unusual: `emotion` first, then valence and arousal if they are. */
+                    differences: {
+                        /**
+                         * @description `emotion`: probability of all labels but neutral and calm; `valence` or `arousal`.
+                         * @enum {string}
+                         */
+                        measure: "emotion" | "valence" | "arousal";
+                        /** @description Of the utterance, 0 to 1. */
+                        value: number;
+                        /** @description Median of the utterances of the speaker, 0 to 1. */
+                        typical: number;
+                        /** @description Difference of the two in spreads of the speaker; of `emotion` on the scale of log odds. */
+                        spreads: number;
+                        /** @description 80 % interval of `spreads`. */
+                        interval: [
+                            number,
+                            number
+                        ];
+                    }[];
+                };
             };
         };
         /** @description The report of the session. */

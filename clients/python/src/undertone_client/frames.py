@@ -74,6 +74,7 @@ def _recording(part: Mapping[str, Any]) -> list[dict[str, Any]]:
         warnings += [warning for warning in report.get("warnings", []) if warning not in warnings]
         row.update(_values(name, report["signals"]))
         row.update({measure: value["value"] for measure, value in report.get("measures", {}).items()})
+        row.update(_moments(report))
     row["warnings"] = " ".join(warnings)
     return [row]
 
@@ -83,12 +84,29 @@ def _status(statuses: list[str]) -> str:
     return next((status for status in statuses if status != "not_available"), statuses[0])
 
 
+def _moments(report: Mapping[str, Any]) -> dict[str, Any]:
+    """The number of moments, and the most unusual one."""
+    if "moments" not in report or report["status"] != "ok":
+        return {}
+    first = report["moments"][:1]
+    return {
+        "moments": len(report["moments"]),
+        **{"moment_start_s": moment["start_s"] for moment in first},
+        **{"moment_emotion": moment["emotion"] for moment in first},
+        **{"moment_spreads": moment["differences"][0]["spreads"] for moment in first},
+    }
+
+
 def _utterances(part: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [
-        {**_shared(part), "utterance": at, **_values(name, entry)}
-        for name, report in _signals(part)
-        for at, entry in enumerate(report.get("timeline", []))
-    ]
+    rows = []
+    for name, report in _signals(part):
+        spreads = {moment["start_s"]: moment["differences"][0]["spreads"] for moment in report.get("moments", [])}
+        for at, entry in enumerate(report.get("timeline", [])):
+            row = {**_shared(part), "utterance": at, **_values(name, entry)}
+            if entry["start_s"] in spreads:
+                row["moment_spreads"] = spreads[entry["start_s"]]
+            rows.append(row)
+    return rows
 
 
 def _shared(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -527,6 +527,30 @@ class EmotionEntry(TypedDict):
     intervals: EmotionIntervals
 
 
+class Difference(TypedDict):
+    """
+    A measure that is unusual for the speaker.
+    """
+
+    measure: Literal['emotion', 'valence', 'arousal']
+    value: float
+    typical: float
+    spreads: float
+    interval: tuple[float, float]
+
+
+class Moment(TypedDict):
+    """
+    An utterance that sounds more emotional than the others of the speaker.
+    """
+
+    start_s: float
+    end_s: float
+    emotion: str
+    probability: float
+    differences: list[Difference]
+
+
 ClarityItem: TypeAlias = float
 
 
@@ -617,6 +641,16 @@ class SpeechEndedMessage(TypedDict):
     at_s: float
 
 
+class Moment1(TypedDict):
+    """
+    Present when the utterance sounds more emotional than those of the speaker before it.
+    """
+
+    emotion: str
+    probability: float
+    differences: list[Difference]
+
+
 class Emotion1(TypedDict):
     """
     The scores of the utterance.
@@ -628,6 +662,7 @@ class Emotion1(TypedDict):
     emotions: dict[str, float]
     confidence: float
     intervals: EmotionIntervals
+    moment: NotRequired[Moment1]
 
 
 class TurnMessage(TypedDict):
@@ -704,6 +739,7 @@ class EmotionReportInsufficientSpeech(TypedDict):
     model: Model
     signals: NoSignals
     timeline: list[EmotionEntry]
+    moments: list[Moment]
     audio: Audio
     segments: Segments
     request_id: str
@@ -722,6 +758,7 @@ class EmotionReportNotAvailable(TypedDict):
     signals: NoSignals
     reason: str
     timeline: list[EmotionEntry]
+    moments: list[Moment]
     audio: Audio
     segments: Segments
     request_id: str
@@ -739,6 +776,7 @@ class EmotionInsufficientSpeech(TypedDict):
     model: Model
     signals: NoSignals
     timeline: list[EmotionEntry]
+    moments: list[Moment]
 
 
 class EmotionNotAvailable(TypedDict):
@@ -752,6 +790,7 @@ class EmotionNotAvailable(TypedDict):
     signals: NoSignals
     reason: str
     timeline: list[EmotionEntry]
+    moments: list[Moment]
 
 
 class Contributions(TypedDict):
@@ -959,6 +998,7 @@ class EmotionReportOk(TypedDict):
     model: Model
     signals: EmotionSignals
     timeline: list[EmotionEntry]
+    moments: list[Moment]
     audio: Audio
     segments: Segments
     request_id: str
@@ -976,6 +1016,7 @@ class EmotionOk(TypedDict):
     model: Model
     signals: EmotionSignals
     timeline: list[EmotionEntry]
+    moments: list[Moment]
 
 
 class CognitiveReportOk(TypedDict):
