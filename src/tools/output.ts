@@ -13,10 +13,10 @@ import type { Input } from './inputs.ts';
 import { partsOf } from './parts.ts';
 import {
   type Cell,
+  type Column,
   columnsOf,
   csvHeader,
   csvLine,
-  encodeParquet,
   headerOf,
   type Part,
   type RowUnit,
@@ -141,6 +141,20 @@ function wideOutput(parquet: boolean, by: RowUnit, kind: Kind, labels: readonly 
     },
     end: () => encodeParquet(columns, rows),
   };
+}
+
+/** A Parquet file. @param rows of all recordings, with a cell per column */
+async function encodeParquet(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+): Promise<Uint8Array> {
+  const { parquetWriteBuffer } = await import('hyparquet-writer');
+  const columnData = columns.map(({ name, type }, at) => ({
+    name,
+    type,
+    data: rows.map((row) => row[at] ?? null),
+  }));
+  return new Uint8Array(parquetWriteBuffer({ columnData, createdBy: 'undertone' }));
 }
 
 // A report as a few lines of text.

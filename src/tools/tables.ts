@@ -137,8 +137,7 @@ const firstColumns: readonly Column[] = [
 /** The moment that the utterance of a row is, or the most unusual one of the recording. */
 function momentOf(row: Row): Moment | undefined {
   const moments = 'error' in row.result ? [] : (row.result.report.emotion?.moments ?? []);
-  if (row.utterance === undefined) return moments[0];
-  const { start_s } = scoresOf('emotion', row);
+  const { start_s = moments[0]?.start_s } = scoresOf('emotion', row);
   return moments.find((moment) => moment.start_s === start_s);
 }
 
@@ -156,23 +155,23 @@ const momentColumns: readonly Column[] = [
     ...seconds,
     description: 'Start of the most unusual of these utterances.',
     rows: perRecording,
-    value: (row) => momentOf(row)?.start_s ?? null,
+    value: (row) => toCell(momentOf(row)?.start_s),
   },
   {
     name: 'moment_emotion',
     ...text,
     description: 'Its most probable label but neutral and calm.',
     rows: perRecording,
-    value: (row) => momentOf(row)?.emotion ?? null,
+    value: (row) => toCell(momentOf(row)?.emotion),
   },
   {
     name: 'moment_spreads',
     type: 'DOUBLE',
     unit: 'number',
     description:
-      'How far the log odds of an emotion are above the median of the speaker, in spreads; of an utterance, if it is a moment.',
+      'Its distance from what is typical of the speaker, in spreads; of an utterance, if it is a moment.',
     rows: ['file', 'utterance'],
-    value: (row) => momentOf(row)?.differences[0]?.spreads ?? null,
+    value: (row) => toCell(momentOf(row)?.differences[0]?.spreads),
   },
 ];
 
@@ -341,20 +340,6 @@ export function rowsOf(by: RowUnit, path: string, result: FileResult, part: Part
   return (emotion?.timeline ?? []).map((_, utterance) => ({ ...row, utterance }));
 }
 
-/** A Parquet file. @param rows of all recordings, with a cell per column */
-export async function encodeParquet(
-  columns: readonly Column[],
-  rows: readonly (readonly Cell[])[],
-): Promise<Uint8Array> {
-  const { parquetWriteBuffer } = await import('hyparquet-writer');
-  const columnData = columns.map(({ name, type }, at) => ({
-    name,
-    type,
-    data: rows.map((row) => row[at] ?? null),
-  }));
-  return new Uint8Array(parquetWriteBuffer({ columnData, createdBy: 'undertone' }));
-}
-
 // A result as one line: CSV, JSON or a row of a table.
 
 export const csvHeader = (kind: Part['kind'] | null = null) => headerOf(columnsOf('short', kind));
@@ -384,8 +369,9 @@ const tableColumns = columnsOf('short').flatMap(({ table, value }) =>
 export const tableHeader = `${tableColumns.map(({ heading, width }) => heading.padEnd(width)).join('  ')}  PATH`;
 
 export function toTable(path: string, result: FileResult, part: Part | null = null): string {
-  const row = { path, result, part };
-  const cells = tableColumns.map(({ width, value }) => formatCell(value(row)).padEnd(width));
+  const cells = tableColumns.map(({ width, value }) =>
+    formatCell(value({ path, result, part })).padEnd(width),
+  );
   const reason = 'error' in result ? `: ${result.error.msg}` : '';
   return `${cells.join('  ')}  ${titleOf(path, part)}${reason}`;
 }
