@@ -74,6 +74,7 @@ def _recording(part: Mapping[str, Any]) -> list[dict[str, Any]]:
         warnings += [warning for warning in report.get("warnings", []) if warning not in warnings]
         row.update(_values(name, report["signals"]))
         row.update({measure: value["value"] for measure, value in report.get("measures", {}).items()})
+    for name, report in reports:
         row.update(_moments(report))
     row["warnings"] = " ".join(warnings)
     return [row]
@@ -88,12 +89,13 @@ def _moments(report: Mapping[str, Any]) -> dict[str, Any]:
     """The number of moments, and the most unusual one."""
     if "moments" not in report or report["status"] != "ok":
         return {}
-    first = report["moments"][:1]
+    moments = report["moments"]
+    first = moments[0] if moments else {}
     return {
-        "moments": len(report["moments"]),
-        **{"moment_start_s": moment["start_s"] for moment in first},
-        **{"moment_emotion": moment["emotion"] for moment in first},
-        **{"moment_spreads": moment["differences"][0]["spreads"] for moment in first},
+        "moments": len(moments),
+        "moment_start_s": first.get("start_s"),
+        "moment_emotion": first.get("emotion"),
+        "moment_spreads": first["differences"][0]["spreads"] if first else None,
     }
 
 
@@ -103,9 +105,7 @@ def _utterances(part: Mapping[str, Any]) -> list[dict[str, Any]]:
         spreads = {moment["start_s"]: moment["differences"][0]["spreads"] for moment in report.get("moments", [])}
         for at, entry in enumerate(report.get("timeline", [])):
             row = {**_shared(part), "utterance": at, **_values(name, entry)}
-            if entry["start_s"] in spreads:
-                row["moment_spreads"] = spreads[entry["start_s"]]
-            rows.append(row)
+            rows.append({**row, "moment_spreads": spreads.get(entry["start_s"])})
     return rows
 
 
