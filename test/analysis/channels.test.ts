@@ -76,7 +76,9 @@ test('chunks of a long recording are those of its channels', async (t) => {
   const audio = conversation(70, [0, 1, 7], [1, 9, 6], [0, 16, 7], [1, 30, 7], [0, 44, 7], [1, 49.5, 7]);
   const { channels, conversation: found } = await splitOf(audio, chunking);
   for (const channel of [0, 1] as const) {
-    t.deepEqual(channels[channel] as object, await reportOf(audio, { channel }, chunking));
+    const [own, alone] = [channels[channel], await reportOf(audio, { channel }, chunking)];
+    // Of the cognitive signals the pauses differ: test/behaviour/turns.test.ts.
+    t.deepEqual({ ...own, cognitive: null } as object, { ...alone, cognitive: null } as object);
   }
   t.true(found.overlap_s > 0.3 && found.overlap_s < 1.2, `${found.overlap_s}`);
 });

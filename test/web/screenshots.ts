@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: the pages in every state and both themes, as pictures in build/screenshots. With `--documents`: the pictures of
- * the documents, in docs/pictures.
+ * `npm run screenshots`: the pages in every state and both themes, as pictures in build/screenshots; `--width 390` those of a phone. With
+ * `--documents`: the pictures of the documents, in docs/pictures.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -10,19 +10,18 @@ import { fixture } from '../../scripts/recordings.ts';
 import { requireFile, requireNames, runScript } from '../../scripts/run-script.ts';
 import { executablePath, microphone, openChromium, visit } from '../support/chromium.ts';
 import { chooseFile, pasteToken, resultsOf, sendSample, signUp } from '../support/playground.ts';
-import { callOf, interview, lecture, poor } from '../support/recordings.ts';
+import { callOf, interview, lecture, outburst, poor } from '../support/recordings.ts';
 import { requireBuild, type Server, startServer } from '../support/server.ts';
 
 const folder = 'build/screenshots';
-const desktop = { width: 1440, height: 900 };
-const phone = { width: 390, height: 844 };
+/** Height of the window by its width. */
+const heights: Readonly<Record<string, number>> = { 1440: 900, 390: 844, 320: 640 };
 const document = { width: 1100, height: 860 };
 const sample = 'examples/sample.wav';
 
 type State = {
   readonly name: string;
   readonly path?: string;
-  readonly viewport?: typeof desktop;
   readonly reach?: (page: Page, theme: string) => Promise<unknown>;
 };
 
@@ -69,6 +68,7 @@ const states: readonly State[] = [
   { name: 'report-of-minutes', reach: report('minutes.wav', () => lecture(600)) },
   { name: 'report-of-two-channels', reach: report('interview.wav', interview) },
   { name: 'report-with-warnings', reach: report('poor.wav', poor) },
+  { name: 'report-with-moments', reach: report('call.wav', () => wavFile(outburst(true).samples)) },
   {
     name: 'comparison',
     reach: async (page) => {
@@ -91,11 +91,6 @@ const states: readonly State[] = [
   { name: 'no-waveform', reach: report('call.amr', () => fixture('speech.amr')) },
   { name: 'api', path: '/docs', reach: (page) => page.locator('#token').waitFor() },
   { name: 'api-answer', path: '/docs', reach: answer },
-  { name: 'phone-first-view', viewport: phone, reach: showExample },
-  { name: 'phone-report', viewport: phone, reach: report('minute.wav', () => lecture(60)) },
-  { name: 'phone-api-answer', path: '/docs', viewport: phone, reach: answer },
-  { name: 'phone-report-of-a-call', viewport: phone, reach: report('call.wav', () => callOf(31)) },
-  { name: 'phone-report-with-warnings', viewport: phone, reach: report('poor.wav', poor) },
 ];
 
 const scope = { teardown: (close: () => unknown) => closers.push(close) };
@@ -105,24 +100,31 @@ const closers: (() => unknown)[] = [];
 async function settle(
   browser: Browser,
   { url }: Server,
-  state: State,
+  { path = '/', reach }: State,
   theme: 'light' | 'dark',
+  viewport: typeof document,
 ): Promise<Page> {
-  const { path = '/', viewport = desktop, reach } = state;
   const { page } = await visit(scope, browser, url + path, { viewport, colorScheme: theme });
   await reach?.(page, theme);
   await page.waitForTimeout(800);
   return page;
 }
 
-async function drawStates(browser: Browser, server: Server, names: readonly string[]): Promise<void> {
+async function drawStates(
+  browser: Browser,
+  server: Server,
+  names: readonly string[],
+  width: string,
+): Promise<void> {
+  const viewport = { width: Number(width), height: heights[width] as number };
   mkdirSync(folder, { recursive: true });
   for (const state of states) {
     if (names.length > 0 && !names.includes(state.name)) continue;
     for (const theme of ['light', 'dark'] as const) {
-      const page = await settle(browser, server, state, theme);
-      await page.screenshot({ path: `${folder}/${state.name}-${theme}.png` });
-      await page.screenshot({ path: `${folder}/${state.name}-${theme}-whole.png`, fullPage: true });
+      const page = await settle(browser, server, state, theme, viewport);
+      const file = `${folder}/${state.name}-${width}-${theme}`;
+      await page.screenshot({ path: `${file}.png` });
+      await page.screenshot({ path: `${file}-whole.png`, fullPage: true });
       await page.context().close();
     }
   }
@@ -133,7 +135,7 @@ async function drawDocuments(browser: Browser, server: Server): Promise<void> {
     ['playground', showExample],
     ['live', showLive],
   ] as const) {
-    const page = await settle(browser, server, { name, viewport: document, reach }, 'light');
+    const page = await settle(browser, server, { name, reach }, 'light', document);
     await page.screenshot({ path: `docs/pictures/${name}.png` });
     await page.context().close();
   }
@@ -142,17 +144,23 @@ async function drawDocuments(browser: Browser, server: Server): Promise<void> {
 await runScript(async () => {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { documents: { type: 'boolean', default: false } },
+    options: {
+      documents: { type: 'boolean', default: false },
+      width: { type: 'string', default: '1440' },
+    },
   });
   requireNames(
     states.map(({ name }) => name),
     positionals,
   );
+  requireNames(Object.keys(heights), [values.width]);
   requireFile(executablePath, 'install the Debian package chromium');
   requireBuild();
   const server = await startServer(scope, { UNDERTONE_SIGNUP: 'open' });
   const browser = await openChromium(...microphone(sample));
-  await (values.documents ? drawDocuments(browser, server) : drawStates(browser, server, positionals));
+  await (values.documents
+    ? drawDocuments(browser, server)
+    : drawStates(browser, server, positionals, values.width));
   await browser.close();
   for (const close of closers.reverse()) await close();
 });

@@ -1,11 +1,11 @@
-"""Moments of calls: built from clips of speakers of the test part, a channel for each of two, and of talk as it is.
+"""Moments and turns of calls: built from clips of speakers of the test part, a channel for each of two, and moments of talk as it is.
 
-results/calls.json has the last run of each set of models; docs/measures.md has the table.
+results/calls.json has the last run of each set of models; docs/measures.md has the tables.
 """
 
 import json
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +29,10 @@ SETS = ("standard", "large", "fast")
 CALLS, SECONDS, GAP_S = 6, 120, 0.6  # of each speaker; of a call at most; between two turns
 TALK = ("AMIMixed", "AWSCalls", "Frisian", "VoxLingua107")  # nobody acted it
 FOUND, EVEN, PER_MINUTE = f"found among the first {FIRST} moments", "moments per minute, even calls", "moments per minute, talk"
+READERS, READ_CLIPS, READ_PAUSE_S = "LibriSpeech", 8, 0.6  # speakers who read, a monologue of theirs, and the pause between two clips
+MAX_MONOLOGUES = 20
+LOAD, PROCESSING, CLARITY = (f"change of {name} by the turns of another" for name in ("load", "processing", "clarity"))
+AGREEING = "clarity by channel and by segments inside each other's interval"
 ALL = "all"
 
 
@@ -63,11 +67,12 @@ class Call:
         """The same with a pause in place of each emotional utterance."""
         return Call([turn for turn in self.turns if not turn.sought])
 
-    def write(self, path: Path) -> None:
-        samples = np.zeros((round(self.seconds * SAMPLE_RATE) + 1, 2), np.int16)
+    def write(self, path: Path, mixed: bool = False) -> None:
+        """`mixed`: both speakers on one channel"""
+        samples = np.zeros((round(self.seconds * SAMPLE_RATE) + 1, 1 if mixed else 2), np.int16)
         for turn in self.turns:
             own, at = samples_of(turn.clip), round(turn.start * SAMPLE_RATE)
-            samples[at : at + len(own), turn.channel] = own
+            samples[at : at + len(own), 0 if mixed else turn.channel] = own
         soundfile.write(path, samples, SAMPLE_RATE, "PCM_16")
 
 
@@ -132,6 +137,62 @@ def built_metrics(models: Path) -> list[Metric]:
     return group_metrics(FOUND, *zip(*found)) + group_metrics(EVEN, [call.turns[0].clip for call in even], alarms)
 
 
+def cut_into_turns(clips: list[Clip], other: list[Clip]) -> Call:
+    """Two clips with READ_PAUSE_S between them, then one of the other with GAP_S on both sides, and so on."""
+    turns, at = [], 0.0
+    for index, clip in enumerate(clips):
+        turns.append(Turn(clip, 0, at))
+        at = turns[-1].end + (READ_PAUSE_S if index % 2 == 0 else GAP_S)
+        if index % 2 == 1 and index + 1 < len(clips):
+            turns.append(Turn(other[index // 2], 1, at))
+            at = turns[-1].end + GAP_S
+    return Call(turns)
+
+
+def monologues_and_calls() -> list[tuple[Call, Call]]:
+    """The same clips of a reader alone, and in turns with another reader."""
+    clips = sorted((clip for clip in read_clips((READERS,)) if clip.tested), key=lambda clip: clip.path)
+    speakers = {name: own for name, own in sorted(by_speaker(clips).items()) if len(own) >= READ_CLIPS}
+    pairs = list(zip(speakers.values(), [*speakers.values()][1:] + [*speakers.values()][:1]))[:MAX_MONOLOGUES]
+    alone = [Call([turn for turn in cut_into_turns(own[:READ_CLIPS], other).turns if turn.channel == 0]) for own, other in pairs]
+    return [(close_gaps(one), cut_into_turns(own[:READ_CLIPS], other)) for one, (own, other) in zip(alone, pairs)]
+
+
+def close_gaps(call: Call) -> Call:
+    """The same clips with READ_PAUSE_S between two of them."""
+    turns, at = [], 0.0
+    for turn in call.turns:
+        turns.append(replace(turn, start=at))
+        at = turns[-1].end + READ_PAUSE_S
+    return Call(turns)
+
+
+def turn_metrics(models: Path) -> list[Metric]:
+    """How load, processing and clarity of a monologue change when another speaker takes turns in it."""
+    rows, clips = [], []
+    with tempfile.TemporaryDirectory(prefix="undertone-turns-") as folder:
+        recording, segments = Path(folder) / "call.wav", Path(folder) / "segments.json"
+        for monologue, call in monologues_and_calls():
+            monologue.write(recording, mixed=True)
+            (alone,) = analyze([recording], BOTH, models)
+            call.write(recording)
+            (split,) = analyze([recording], BOTH, models, ["--channels", "split"])
+            spans = [{"start": turn.start, "end": turn.end, "speaker": str(turn.channel)} for turn in call.turns]
+            segments.write_text(json.dumps(spans))
+            call.write(recording, mixed=True)
+            (spoken,) = analyze([recording], BOTH, models, ["--segments", str(segments)])
+            one, two, three = (report["cognitive"]["signals"] for report in (alone, split["channels"][0], spoken["speakers"][0]))
+            changes = [abs(two[name] - one[name]) for name in ("cognitive_load", "processing", "clarity")]
+            rows.append([*changes, inside(two["clarity"], three) and inside(three["clarity"], two)])
+            clips.append(call.turns[0].clip)
+    return [metric for figure, values in zip((LOAD, PROCESSING, CLARITY, AGREEING), zip(*rows)) for metric in group_metrics(figure, clips, values, (READERS,))]
+
+
+def inside(value: float, signals: dict) -> bool:
+    lower, upper = signals["intervals"]["clarity"]
+    return lower <= value <= upper
+
+
 def talk_metrics(models: Path) -> list[Metric]:
     clips = sorted(read_clips(TALK), key=lambda clip: clip.path)
     reports = analyze([settings.DATA / clip.path for clip in clips], "emotion", models)
@@ -156,7 +217,7 @@ def run(models: list[Path]) -> None:
     """Shipped sets go into the results and docs/measures.md."""
     found = json.loads(PATH.read_text()) if PATH.exists() else {}
     for folder in models:
-        metrics = built_metrics(folder) + talk_metrics(folder)
+        metrics = built_metrics(folder) + talk_metrics(folder) + turn_metrics(folder)
         found[folder.resolve().name] = results.new_run(folder, read_clips(TALK), metrics)
         for metric in metrics:
             print(folder.name, metric.figure, metric.group, metric.value, metric.interval, flush=True)

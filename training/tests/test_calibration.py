@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from training.calibration import affine, baseline_reference, intervals
+from training.calibration import affine, baseline_reference, intervals, moments
 from training.calibration.timing_reference import logistic_spread, measure_timing, weighted_quantiles
 from training.corpora.corpus import Part
 from training.features.windows import find_segments
@@ -128,3 +128,22 @@ def test_the_baseline_reference_separates_the_parts(monkeypatch):
     monkeypatch.setattr(baseline_reference, "read_clips", lambda: clips)
     by_part = {part: list(baseline_reference.recordings_of(rows, part, plain=True)) for part in Part}
     assert by_part == {part: [("RAVDESS", speaker)] for part, speaker in zip(Part, ["01", "05", "06", "03"])}
+
+
+def test_bounds_of_moments_find_outbursts_and_keep_even_speech_free_of_them():
+    rng = np.random.default_rng(3)
+    sides = []
+    for _ in range(60):
+        plain, loud = rng.normal(-1, 0.7, 12), rng.normal(4, 0.7, 2)
+        sides.append(moments.Side(np.concatenate([plain, loud]), np.arange(14) >= 12, 1.0))
+    least, log_odds, share = moments.fit_bounds(sides, 0.7)
+    assert share > 0.95
+    alarms = [((moments.spreads_of(even, 0.7) >= least) & (even.log_odds >= log_odds)).sum() for even in (side.without_sought() for side in sides)]
+    assert sum(alarms) <= moments.FALSE_ALARMS * 60
+
+
+def test_a_spread_is_that_of_the_speaker_and_of_speakers_in_general():
+    values = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
+    median, spread = moments.usual(values, 2.0)
+    assert median == 2
+    assert spread == pytest.approx(np.sqrt((5 * 1.4826**2 + 8 * 4) / 13))
