@@ -27,7 +27,7 @@ import {
 } from './platform.ts';
 import { describeChunk, type SpeakerChunk, type SpeakerRecording } from './signals/speaker.ts';
 import { definitions, type Signal } from './signals/table.ts';
-import { type Segment, shift } from './speech.ts';
+import type { Segment } from './speech.ts';
 import { type StageTimer, startStageTimer } from './timer.ts';
 
 export type AnalyzeRequest = AnalyzeOptions & {
@@ -107,9 +107,6 @@ async function analyze(
   const spans = request.segments && soloSpans(request.segments, sampleRate / models.features.hopLength);
   const results = (spans ?? decoders).map((): ChunkResult[] => []);
   const [decoder, firstResults] = [decoders[0] as IncrementalDecoder, results[0] as ChunkResult[]];
-  const isShared = spans !== null || decoders.length > 1;
-  /** Speech of all speakers of a shared recording, in frames of it. */
-  const everyone: Segment[] = [];
   let baselines: readonly SpeakerRecording[] = [];
   let baselineSeconds = 0;
 
@@ -135,11 +132,7 @@ async function analyze(
     };
     if (firstResults.length === 0) baselines = await describeBaselines(request, own, onBaseline, timer);
     checkTogether(seconds);
-    const offset = framesOf(firstResults);
-    for (const [index, { allSegments }] of isShared ? chunks.entries() : []) {
-      const own = results[index] as ChunkResult[];
-      everyone.push(...shift(allSegments, framesOf(own)));
-    }
+    const offset = sum(firstResults, ({ frames }) => frames);
     const voices = spans?.map((own) => restrictToSpeaker(chunks[0], own, offset)) ?? chunks;
     for (const [index, voice] of voices.entries()) {
       const own = results[index] as ChunkResult[];
@@ -155,11 +148,17 @@ async function analyze(
       if (more === null) return null;
     }
     const averaged = request.channel === null && request.channels === null;
-    const turns = isShared ? { everyone: union(everyone) } : {};
-    const recording = { source: decoder.source() as Source, averaged, baselines, ...turns };
+    const recording = { source: decoder.source() as Source, averaged, baselines };
+    const segments = results.map((chunks) => spanOf(chunks, models).segments);
     const digests = hashes.digests();
     const [first, ...others] = results.map((chunks, index) => ({
-      ...aggregate(chunks, recording, request.signals, models, timer),
+      ...aggregate(
+        chunks,
+        { ...recording, others: othersOf(segments, index) },
+        request.signals,
+        models,
+        timer,
+      ),
       samplesSha256: digests[spans === null ? index : 0] ?? null,
     }));
     return [first as Analysis, ...others];
@@ -168,7 +167,10 @@ async function analyze(
   }
 }
 
-const framesOf = (results: readonly ChunkResult[]): number => sum(results, ({ frames }) => frames);
+/** @param segments of each channel or speaker @returns those of all but one; undefined when there are no others */
+function othersOf(segments: readonly (readonly Segment[])[], index: number): Segment[] | undefined {
+  return segments.length === 1 ? undefined : union(segments.filter((_, at) => at !== index).flat());
+}
 
 /** @returns decoders whose samples are hashed if the request wants it */
 function hashSamples(

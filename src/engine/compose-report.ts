@@ -66,7 +66,9 @@ export const recordingSchema = audioSchema
 export const channelsReportSchema = z
   .strictObject({
     status: recordingStatus.describe('`ok` when both reports are.'),
-    channels: pair(combinedReportSchema).describe('The reports of channel 0 and channel 1. A gap in which the other one speaks is no pause.'),
+    channels: pair(combinedReportSchema).describe(
+      'The reports of channel 0 and channel 1. A gap in which the other one speaks is no pause.',
+    ),
     conversation: conversationSchema,
     audio: recordingSchema,
     request_id: envelope.request_id,

@@ -23,8 +23,8 @@ export const recentSeconds = 10;
 /** Speech of a stream so far, in frames of the stream, as measurements need it. */
 export type SpeechSoFar = {
   readonly segments: readonly Segment[];
-  /** Of both channels of a split stream, in measurements. */
-  readonly everyone?: readonly Segment[] | undefined;
+  /** Of the other channel of a split stream, in measurements. */
+  readonly others?: readonly Segment[] | undefined;
   readonly syllables: SyllableTotals;
   /** Log odds that it is speech and no other sound, summed over its frames. */
   readonly voice: { readonly sum: number; readonly frames: number };
@@ -108,7 +108,7 @@ export function toMeasurement(
   ];
 }
 
-/** @param soFar null: only the timeline is read */
+/** @param soFar null: only the timeline and the moments are read */
 function toAnalysis(
   utterances: readonly Scored[],
   earlier: readonly Scored[],
@@ -124,13 +124,13 @@ function toAnalysis(
     utterances.map(({ speechFrames }) => speechFrames),
   );
   const quality = { snrDb, bandwidthHz, levelDbfs: 0 };
-  const { segments, syllables, voice, everyone } = soFar ?? noSpeech;
+  const { segments, syllables, voice, others } = soFar ?? noSpeech;
   const speechSeconds = countFrames(segments) / framesPerSecond;
   const span = { segments, framesPerSecond, speechSeconds };
   const conditions = { ...quality, speechSeconds, clippedRatio: source.clippedRatio };
   const recording: RecordingContext = {
     ...span,
-    everyone,
+    others,
     syllables,
     utterances,
     earlier,

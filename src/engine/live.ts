@@ -1,7 +1,6 @@
 /** A stream, step by step: bytes -> frames -> utterances, each scored once -> messages. */
 
 import { joinArrays } from './arrays.ts';
-import { union } from './chunks.ts';
 import { type Scored, scoreUtterances, type Totals } from './embeddings.ts';
 import {
   type LiveMessage,
@@ -109,12 +108,12 @@ export async function analyzeLive(
     detected.push(await detectSpeech(before.channels[channel] as ChannelState, samples, own));
   }
   const speech = step.measure ? detected.map((one) => speechSoFar(one, models)) : [];
-  const everyone = step.split ? union(speech.flatMap(({ segments }) => segments)) : undefined;
   const channels: ChannelState[] = [];
   const messages: LiveMessage[] = [];
   for (const [channel, one] of detected.entries()) {
     const soFar = speech[channel];
-    const output = await analyzeChannel(one, soFar && { ...soFar, everyone }, own);
+    const others = step.split ? speech[1 - channel]?.segments : undefined;
+    const output = await analyzeChannel(one, soFar && { ...soFar, others }, own);
     channels.push(output.state);
     messages.push(...output.messages.map((message) => (step.split ? { ...message, channel } : message)));
   }

@@ -167,11 +167,11 @@ type Aggregated = {
   readonly source: Source;
   /** Whether the samples are the average of all channels. */
   readonly averaged: boolean;
-} & Pick<RecordingContext, 'baselines' | 'everyone'>;
+} & Pick<RecordingContext, 'baselines' | 'others'>;
 
 export function aggregate(
   results: readonly ChunkResult[],
-  { source, averaged, baselines, everyone }: Aggregated,
+  { source, averaged, baselines, others }: Aggregated,
   wanted: readonly Signal[],
   models: Models,
   timer: StageTimer,
@@ -189,7 +189,7 @@ export function aggregate(
     : results.find(({ runs }) => runs !== null)?.runs?.totals;
   const recording: RecordingContext = {
     ...span,
-    everyone,
+    others,
     utterances,
     totals: totals ?? {},
     conditions: { ...quality, speechSeconds: span.speechSeconds, clippedRatio: source.clippedRatio },

@@ -94,7 +94,7 @@ export async function openService({
   const jobs = await openJobQueue(config, database, secret, logger);
   const ownWorker =
     jobs && (await createOwnWorker(jobs, { config, pool, database, secret, usage, receiptKeys, logger }));
-  const pages = await readPages(pagesFolder, await readExample(config.modelsDir));
+  const pages = await readPages(pagesFolder, await readExample(config.modelsDir, manifests, logger));
   const traceExport = await openTraces(config);
   const collaborators = { config, pool, tokens, usage, lifecycle, metrics, manifests, logger, rateLimiters };
   const streams = createStreams({ ...collaborators, secret });

@@ -129,7 +129,9 @@ test('the tiers of speakers have their names, and hold their own speech', async 
   const path = join(folder, 'speakers.TextGrid');
   fs.writeFileSync(path, (await run('--output', 'textgrid', '--segments', segments, sample)).stdout);
   const { tiers } = readTextGrid(path);
-  const names = ['the "first"  one segments', 'the "first"  one utterances', 'B segments', 'B utterances'];
+  const names = ['the "first"  one', 'B'].flatMap((speaker) =>
+    ['segments', 'utterances', 'moments'].map((tier) => `${speaker} ${tier}`),
+  );
   t.deepEqual(Object.keys(tiers), names);
   const spoken = (name: string) =>
     (tiers[name] ?? []).filter(([, , text]) => text !== '' && text !== 'pause');

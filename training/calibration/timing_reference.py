@@ -32,7 +32,7 @@ PRIOR_SECONDS = 30  # of reference speech: one pause of 0.25 s more or less chan
 SCRIPTED = {"minSpeechSeconds": 10, "minMeanRun": 3, "maxPauseRatio": 0.2}
 SCRIPTED_CONFIDENCE = 0.75
 HESITATION_PARAMS = {"minSeconds": 0.25, "maxSpectralChange": 0.35, "maxPitchChange": 1, "maxSyllableRate": 5}
-MEASURE_PARAMS = {"longPauseSeconds": 1, "rateWindowSeconds": 1, "minRateWindows": 3, "minVoicedSeconds": 1,
+MEASURE_PARAMS = {"longPauseSeconds": 1, "minTurnSeconds": 0.2, "rateWindowSeconds": 1, "minRateWindows": 3, "minVoicedSeconds": 1,
                   "hesitation": HESITATION_PARAMS}  # fmt: skip
 SCALES = {"odds": lambda x: x / (1 - x), "inverse": lambda x: 1 / x, "ratio": lambda x: x}
 

@@ -31,7 +31,8 @@ TALK = ("AMIMixed", "AWSCalls", "Frisian", "VoxLingua107")  # nobody acted it
 FOUND, EVEN, PER_MINUTE = f"found among the first {FIRST} moments", "moments per minute, even calls", "moments per minute, talk"
 READERS, READ_CLIPS, READ_PAUSE_S = "LibriSpeech", 8, 0.6  # speakers who read, a monologue of theirs, and the pause between two clips
 MAX_MONOLOGUES = 20
-LOAD, PROCESSING, CLARITY = (f"change of {name} by the turns of another" for name in ("load", "processing", "clarity"))
+COMPARED = {"cognitive_load": "load", "processing": "processing", "clarity": "clarity"}
+CHANGES = tuple(f"change of {name} by the turns of another" for name in COMPARED.values())
 AGREEING = "clarity by channel and by segments inside each other's interval"
 ALL = "all"
 
@@ -182,10 +183,10 @@ def turn_metrics(models: Path) -> list[Metric]:
             call.write(recording, mixed=True)
             (spoken,) = analyze([recording], BOTH, models, ["--segments", str(segments)])
             one, two, three = (report["cognitive"]["signals"] for report in (alone, split["channels"][0], spoken["speakers"][0]))
-            changes = [abs(two[name] - one[name]) for name in ("cognitive_load", "processing", "clarity")]
+            changes = [abs(two[name] - one[name]) for name in COMPARED]
             rows.append([*changes, inside(two["clarity"], three) and inside(three["clarity"], two)])
             clips.append(call.turns[0].clip)
-    return [metric for figure, values in zip((LOAD, PROCESSING, CLARITY, AGREEING), zip(*rows)) for metric in group_metrics(figure, clips, values, (READERS,))]
+    return [metric for figure, values in zip((*CHANGES, AGREEING), zip(*rows)) for metric in group_metrics(figure, clips, values, (READERS,))]
 
 
 def inside(value: float, signals: dict) -> bool:
@@ -228,9 +229,13 @@ def run(models: list[Path]) -> None:
 
 def write_page(found: dict[str, dict]) -> None:
     by_set = {name: {(metric.figure, metric.group): metric for metric in results.metrics_of(found[name])} for name in SETS if name in found}
-    rows = []
-    for key in next(iter(by_set.values())):
-        cells = [metrics.get(key) for metrics in by_set.values()]
-        rows.append([*key, *("" if one is None else f"{one.value:.2f} [{one.interval[0]:.2f}, {one.interval[1]:.2f}]" for one in cells)])
-    runs = {name: found[name] for name in by_set}
-    replace_between(PAGE, "moments", f"{results.describe_sources(runs)}\n\n{table(['figure', 'speech', *by_set], rows)}")
+    sources = results.describe_sources({name: found[name] for name in by_set})
+    keys = list(next(iter(by_set.values())))
+    for name, of_turns in (("moments", False), ("turns", True)):
+        chosen = [key for key in keys if (key[0] in (*CHANGES, AGREEING)) == of_turns]
+        rows = [[*key, *(cell_of(metrics.get(key)) for metrics in by_set.values())] for key in chosen]
+        replace_between(PAGE, name, f"{sources}\n\n{table(['figure', 'speech', *by_set], rows)}")
+
+
+def cell_of(metric: Metric | None) -> str:
+    return "" if metric is None else f"{metric.value:.2f} [{metric.interval[0]:.2f}, {metric.interval[1]:.2f}]"

@@ -1,4 +1,4 @@
-/** The moments of a recording: a button for each, which plays it. */
+/** The moments of a recording: a line for each, which plays it where the page can. */
 import { button } from '../button.ts';
 import { element } from '../dom.ts';
 import { fold } from './card.ts';
@@ -13,7 +13,7 @@ export type PlaySpan = (span: { readonly start_s: number; readonly end_s: number
 export type MomentList = {
   /** Null without moments. */
   readonly root: HTMLElement | null;
-  /** Call it once the recording can be played. */
+  /** Makes a button of each line. */
   enable(play: PlaySpan): void;
 };
 
@@ -24,14 +24,8 @@ const scale =
 
 export function createMoments(moments: readonly Moment[]): MomentList {
   if (moments.length === 0) return { root: null, enable: () => {} };
-  let play: PlaySpan = () => {};
-  const items = moments.map((moment) => {
-    const made = button('plain small moment-button', () => play(moment), ...describe(moment));
-    made.disabled = true;
-    return made;
-  });
-  const list = (part: readonly HTMLElement[]) =>
-    element('ol', { class: 'moments' }, ...part.map((item) => element('li', {}, item)));
+  const items = moments.map((moment) => element('li', { class: 'moment-line' }, ...describe(moment)));
+  const list = (part: readonly HTMLElement[]) => element('ol', { class: 'moments' }, ...part);
   const rest = items.slice(shownAtOnce);
   return {
     root: element(
@@ -41,9 +35,13 @@ export function createMoments(moments: readonly Moment[]): MomentList {
       list(items.slice(0, shownAtOnce)),
       rest.length === 0 ? null : fold(`${rest.length} more`, list(rest)),
     ),
-    enable: (start) => {
-      play = start;
-      for (const item of items) item.disabled = false;
+    enable: (play) => {
+      for (const [index, item] of items.entries()) {
+        const moment = moments[index] as Moment;
+        const hidden = element('span', { class: 'visually-hidden' }, 'Play');
+        const content = [icon('play'), hidden, ...describe(moment)];
+        item.replaceChildren(button('plain small moment-line', () => play(moment), ...content));
+      }
     },
   };
 }
@@ -56,7 +54,6 @@ function describe({ start_s, emotion, probability, differences }: Moment) {
     most && `${most.measure} ${score(most.value)}, usually ${score(most.typical)}`,
   ];
   return [
-    icon('play'),
     element('span', { class: 'number' }, clock(start_s)),
     element('strong', {}, `${emotion} ${share(probability)}`),
     element('span', { class: 'muted' }, why.filter(Boolean).join(' · ')),

@@ -69,7 +69,7 @@ type Verdict = {
   readonly probable: string;
 };
 
-/** Names the moments, or else an emotion unless the signal warns of low confidence. */
+/** Names an emotion unless the signal warns of low confidence, and the most unusual moment. */
 export function verdictOf(
   signals: EmotionSignals,
   {
@@ -78,26 +78,21 @@ export function verdictOf(
   }: { readonly warnings: readonly Warning[]; readonly moments?: Emotion['moments'] },
 ): Verdict {
   const { dominant_emotion, confidence } = signals;
-  const [first, ...others] = moments;
-  if (first !== undefined) {
-    const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    return {
-      title: [
-        'Mostly ',
-        element('em', {}, dominant_emotion),
-        ', ',
-        element('em', {}, first.emotion),
-        ` at ${clock(first.start_s)}${more}`,
-      ],
-      probable: `Of the whole recording ${dominant_emotion} is ${share(confidence)} probable.`,
-    };
-  }
+  const unusual = unusualOf(moments, dominant_emotion);
   return warnings.includes('low_confidence')
-    ? { title: ['No clear emotion'], probable: `Likeliest: ${likeliest(signals)}.` }
+    ? { title: ['No clear emotion', ...unusual], probable: `Likeliest: ${likeliest(signals)}.` }
     : {
-        title: ['Sounds ', element('em', {}, dominant_emotion)],
+        title: ['Sounds ', element('em', {}, dominant_emotion), ...unusual],
         probable: `${share(confidence)} probable.`,
       };
+}
+
+/** ", angry at 0:42 and 2 more"; nothing without moments. */
+function unusualOf([first, ...others]: Emotion['moments'], dominant: string): Child[] {
+  if (first === undefined) return [];
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  const label = first.emotion === dominant ? 'most' : element('em', {}, first.emotion);
+  return [', ', label, ` at ${clock(first.start_s)}${more}`];
 }
 
 type Headline = {

@@ -28,13 +28,15 @@ export function createTimeline(report: Report, onPlay: ((span: Span) => void) | 
   if (signals === null || timeline.length === 0)
     return { columns: null, legend: null, details: null, mark: () => {} };
   const columns = timeline.map((utterance) => createColumn(utterance, signals));
-  const blocks = timeline.map((utterance) => createBlock(utterance, onPlay));
+  const isMoment = ({ start_s }: Utterance) => moments.some((moment) => moment.start_s === start_s);
+  const blocks = timeline.map((utterance) =>
+    createBlock(utterance, isMoment(utterance) ? 'moment' : null, onPlay),
+  );
   const shown = { start_s: 0, end_s: report.audio.duration_s };
   for (const [index, utterance] of timeline.entries()) {
     const column = columns[index] as HTMLElement;
     placeBlock(column, utterance, shown);
-    const isMoment = moments.some(({ start_s }) => start_s === utterance.start_s);
-    column.classList.toggle('moment', isMoment);
+    column.classList.toggle('moment', isMoment(utterance));
     if (onPlay === null) continue;
     column.style.cursor = 'pointer';
     column.addEventListener('click', () => onPlay(utterance));
@@ -79,9 +81,13 @@ function createColumn({ emotions }: Utterance, signals: EmotionSignals): HTMLEle
   return element('span', { class: 'utterance-column' }, ...parts);
 }
 
-function createBlock(utterance: Utterance, onPlay: ((span: Span) => void) | null): HTMLElement {
+function createBlock(
+  utterance: Utterance,
+  note: string | null,
+  onPlay: ((span: Span) => void) | null,
+): HTMLElement {
   const block = onPlay === null ? element('li') : element('button', { type: 'button' });
-  fillBlock(block, utterance);
+  fillBlock(block, utterance, note);
   if (onPlay !== null) block.addEventListener('click', () => onPlay(utterance));
   return block;
 }

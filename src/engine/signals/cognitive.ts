@@ -25,7 +25,7 @@ import {
   roundInterval,
   roundParts,
 } from './intervals.ts';
-import type { Measures } from './measures.ts';
+import { type Measures, runsOf } from './measures.ts';
 import {
   describeChunk,
   joinSpeakers,
@@ -247,7 +247,8 @@ export const cognitive: SignalDefinition<
     const scripted = seemsScripted(measured, params.scripted);
     const shortSpeech = speechSeconds < params.shortSpeechSeconds;
     const weights = [params.cognitiveLoad, params.processing];
-    const indices = scoreIndices(weights, measured, recording, { params, baseline: rested });
+    const runs = runsOf(recording, params.measures);
+    const indices = scoreIndices(weights, measured, runs, { params, baseline: rested });
     const [cognitiveLoad, processing] = indices as [IndexWithInterval, IndexWithInterval];
     const insufficient =
       shortSpeech || indices.some(({ interval: [lower, upper] }) => upper - lower > params.maxIndexInterval);

@@ -57,7 +57,7 @@ type Column = {
 };
 
 /** Scores of a report with enough speech, or of a part of a live session, which has `signals` alone. */
-type Scored<Body extends BodySchema> = Pick<z.infer<Body['options'][0]>, 'signals'> &
+type PartialReport<Body extends BodySchema> = Pick<z.infer<Body['options'][0]>, 'signals'> &
   Partial<z.infer<Body['options'][0]>>;
 
 /**
@@ -101,5 +101,5 @@ export type SignalDefinition<
   /** @param result null when there was too little speech */
   report(result: Result | null): SignalFields;
   /** Lines of the text report of the CLI. */
-  describe(report: Scored<Body>): readonly (readonly [label: string, value: string])[];
+  describe(report: PartialReport<Body>): readonly (readonly [label: string, value: string])[];
 };

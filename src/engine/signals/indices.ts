@@ -1,8 +1,7 @@
 /** Documented indices: weighted sums of each measure's position in a reference distribution. */
 import { z } from 'zod';
-import type { Segment } from '../speech.ts';
 import type { Interval } from './intervals.ts';
-import { type Measures, measureRuns } from './measures.ts';
+import { type Measures, measureRuns, type Run } from './measures.ts';
 
 const indexWeight = z.strictObject({
   /** Whether a higher measure raises or lowers the index. */
@@ -178,11 +177,6 @@ const draws = 200;
 /** Share of the draws below the interval, and above it. */
 const tail = 0.1;
 
-type Timing = { readonly segments: readonly Segment[]; readonly framesPerSecond: number };
-
-/** A stretch of speech and the pause after it, in frames. */
-type Run = { readonly speech: number; readonly pause: number };
-
 export type IndexWithInterval = Index & { readonly interval: Interval };
 
 /** What a recording is scored against. */
@@ -196,10 +190,10 @@ type Standard = { readonly params: IndexParams; readonly baseline: Measured | nu
 export function scoreIndices(
   weights: readonly IndexWeights[],
   measured: Measured,
-  timing: Timing,
+  runs: readonly Run[],
   { params, baseline }: Standard,
 ): IndexWithInterval[] {
-  const drawn = resample(timing);
+  const drawn = resample(runs);
   return weights.map((weights) => {
     const index = computeIndex(measured, weights, params, baseline);
     const score = createIndexScorer(measured, weights, params, baseline);
@@ -219,21 +213,17 @@ function middleOf(scores: number[], score: number): Interval {
   return [Math.min(lower, score), Math.max(upper, score)];
 }
 
-function resample({ segments, framesPerSecond }: Timing): Measures[] {
-  const runs = segments.map(({ start, end }, index) => ({
-    speech: end - start,
-    pause: Math.max(0, (segments[index + 1]?.start ?? end) - end),
-  }));
+function resample(runs: readonly Run[]): Measures[] {
   const random = uniform();
   return Array.from({ length: draws }, () => {
     const drawn = runs.map(() => runs[Math.floor(random() * runs.length)] as Run);
-    return timingOf(drawn, framesPerSecond);
+    return timingOf(drawn);
   });
 }
 
-function timingOf(runs: readonly Run[], framesPerSecond: number): Measures {
-  const speech = runs.reduce((sum, run) => sum + run.speech, 0) / framesPerSecond;
-  const pause = runs.reduce((sum, run) => sum + run.pause, 0) / framesPerSecond;
+function timingOf(runs: readonly Run[]): Measures {
+  const speech = runs.reduce((sum, run) => sum + run.speech, 0);
+  const pause = runs.reduce((sum, run) => sum + run.pause, 0);
   return measureRuns({ speech, pause, runs: runs.length });
 }
 

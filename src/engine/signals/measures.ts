@@ -21,24 +21,27 @@ export type SyllableTotals = {
 
 export const noSyllables: SyllableTotals = { syllables: 0, rates: [], sum: 0, frames: 0 };
 
-type Timing = {
+/** Speech of a speaker, in frames. */
+export type Turns = {
   readonly segments: readonly Segment[];
-  /** Speech of every speaker of the recording, in order without overlap; absent with one speaker. */
-  readonly everyone?: readonly Segment[] | undefined;
-  readonly totals: SyllableTotals;
+  /** Speech of the other speakers, in order without overlap; absent with one speaker. */
+  readonly others?: readonly Segment[] | undefined;
   readonly framesPerSecond: number;
+};
+
+type Timing = Turns & {
+  readonly totals: SyllableTotals;
 };
 
 export const timingParams = z.strictObject({
   longPauseSeconds: z.number().positive(),
+  /** A gap with so much speech of others is a change of turns. */
+  minTurnSeconds: z.number().positive(),
   /** The variability of the syllable rate is measured over windows of speech of this length. */
   rateWindowSeconds: z.number().positive(),
   minRateWindows: z.int().positive(),
 });
 type TimingParams = z.infer<typeof timingParams>;
-
-/** Speech of others in a gap that is at least so long, s, takes the turn. */
-const minTurnSeconds = 0.2;
 
 /**
  * Leading and trailing silence does not count. Pauses are the gaps between segments: at least `minPauseSeconds` of the
@@ -47,7 +50,7 @@ const minTurnSeconds = 0.2;
 export function measureTiming(timing: Timing, params: TimingParams): Measures {
   const { segments, framesPerSecond } = timing;
   if (segments.length === 0) return {};
-  const pauses = pauseSeconds(timing);
+  const pauses = pausesOf(timing, params);
   const speech = countFrames(segments) / framesPerSecond;
   const pause = pauses.reduce((sum, seconds) => sum + seconds, 0);
   const minutes = (speech + pause) / 60;
@@ -78,22 +81,42 @@ export function measureRuns({ speech, pause, runs }: Readonly<Record<'speech' | 
   };
 }
 
-function pauseSeconds({ segments, everyone = [], framesPerSecond }: Omit<Timing, 'totals'>): number[] {
-  const minTurn = minTurnSeconds * framesPerSecond;
-  const pauses: number[] = [];
+type TurnParams = Pick<TimingParams, 'minTurnSeconds'>;
+
+function pausesOf(turns: Turns, params: TurnParams): number[] {
+  return pausesAfter(turns, params).filter((seconds) => seconds !== null);
+}
+
+/** Seconds of the pause after each segment but the last; null where another speaker takes the turn. */
+function pausesAfter(
+  { segments, others = [], framesPerSecond }: Turns,
+  { minTurnSeconds }: TurnParams,
+): (number | null)[] {
+  const pauses: (number | null)[] = [];
   let next = 0;
   for (let index = 1; index < segments.length; index++) {
     const from = (segments[index - 1] as Segment).end;
     const to = (segments[index] as Segment).start;
-    let others = 0;
-    while ((everyone[next]?.end ?? Number.POSITIVE_INFINITY) <= from) next++;
-    for (let at = next; (everyone[at]?.start ?? Number.POSITIVE_INFINITY) < to; at++) {
-      const { start, end } = everyone[at] as Segment;
-      others += Math.min(end, to) - Math.max(start, from);
+    let spoken = 0;
+    while ((others[next]?.end ?? Number.POSITIVE_INFINITY) <= from) next++;
+    for (let at = next; (others[at]?.start ?? Number.POSITIVE_INFINITY) < to; at++) {
+      const { start, end } = others[at] as Segment;
+      spoken += Math.min(end, to) - Math.max(start, from);
     }
-    if (others < minTurn) pauses.push((to - from) / framesPerSecond);
+    pauses.push(spoken >= minTurnSeconds * framesPerSecond ? null : (to - from) / framesPerSecond);
   }
   return pauses;
+}
+
+/** A stretch of speech and the pause after it, s; 0 where another speaker takes the turn. */
+export type Run = { readonly speech: number; readonly pause: number };
+
+export function runsOf(turns: Turns, params: TurnParams): Run[] {
+  const pauses = pausesAfter(turns, params);
+  return turns.segments.map(({ start, end }, index) => ({
+    speech: (end - start) / turns.framesPerSecond,
+    pause: pauses[index] ?? 0,
+  }));
 }
 
 /** @param syllableRate syllables per second, one value per frame */
@@ -231,8 +254,8 @@ export function spectralChange({
 /** Hesitations per minute of speech and pauses. */
 export function measureHesitations(
   track: Track,
-  timing: Omit<Timing, 'totals'>,
-  params: HesitationParams,
+  timing: Turns,
+  params: HesitationParams & TurnParams,
 ): Measures {
   const { segments, framesPerSecond } = timing;
   if (segments.length === 0) return {};
@@ -245,7 +268,7 @@ export function measureHesitations(
       if (steady === Math.ceil(shortest)) count++;
     }
   }
-  const pause = pauseSeconds(timing).reduce((sum, seconds) => sum + seconds, 0);
+  const pause = pausesOf(timing, params).reduce((sum, seconds) => sum + seconds, 0);
   const minutes = (countFrames(segments) / framesPerSecond + pause) / 60;
   return { hesitation_rate: { value: count / minutes, unit: '1/min', validated: false } };
 }

@@ -75,7 +75,7 @@ export const momentsSchema = z
   .max(maxMoments)
   .describe(
     'Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. ' +
-      'Empty for an even recording, and for one of few utterances.',
+      'Usually empty for even speech, and always for fewer than five utterances of a second or more.',
   );
 
 export type Moment = z.infer<typeof momentSchema>;
@@ -127,11 +127,7 @@ export function findMoments(
       emotion: labels[label] as string,
       probability: round(one.probabilities[label] as number),
       differences: [
-        {
-          ...difference('emotion', odds, [odds - half, odds + half], emotion),
-          value: round(probabilityOf(odds)),
-          typical: round(probabilityOf(emotion.median)),
-        },
+        difference('emotion', odds, [odds - half, odds + half], emotion, probabilityOf),
         ...unusual,
       ],
     };
@@ -173,11 +169,18 @@ function spreadsOf(value: number, { median, spread }: Usual): number {
   return (value - median) / spread;
 }
 
-function difference(measure: MeasureName, value: number, [lower, upper]: Interval, usual: Usual) {
+/** @param toScore from the scale of the comparison to that of the report */
+function difference(
+  measure: MeasureName,
+  value: number,
+  [lower, upper]: Interval,
+  usual: Usual,
+  toScore = (compared: number) => compared,
+) {
   return {
     measure,
-    value: round(value),
-    typical: round(usual.median),
+    value: round(toScore(value)),
+    typical: round(toScore(usual.median)),
     spreads: roundTo(spreadsOf(value, usual), 100),
     interval: [roundTo(spreadsOf(lower, usual), 100), roundTo(spreadsOf(upper, usual), 100)] as [
       number,

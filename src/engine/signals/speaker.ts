@@ -80,14 +80,14 @@ export type Span = {
 
 export type SpeakerRecording = Span & {
   readonly chunks: readonly SpeakerChunk[];
-  /** Speech of every speaker, in order without overlap, in frames of the recording; absent with one speaker. */
-  readonly everyone?: readonly Segment[] | undefined;
+  /** Speech of the other speakers, in order without overlap, in frames of the recording; absent with one speaker. */
+  readonly others?: readonly Segment[] | undefined;
   /** Of a stream, which keeps no chunks: it has measures of timing alone. */
   readonly syllables?: SyllableTotals;
 };
 
 export function measureSpeaker(
-  { chunks, segments, everyone, framesPerSecond, speechSeconds, syllables }: SpeakerRecording,
+  { chunks, segments, others, framesPerSecond, speechSeconds, syllables }: SpeakerRecording,
   params: z.infer<typeof measuresParams>,
 ): Speaker {
   const join = (values: (chunk: SpeakerChunk) => Float32Array) => joinArrays(chunks.map(values));
@@ -98,13 +98,13 @@ export function measureSpeaker(
   };
   const syllableRate = join((chunk) => chunk.syllableRate);
   const totals = syllables ?? addSyllables(noSyllables, segments, syllableRate, framesPerSecond, params);
-  const timing = { segments, everyone, framesPerSecond };
+  const timing = { segments, others, framesPerSecond };
   const steadiness = { pitchHz: track.pitchHz, syllableRate, change: join((chunk) => chunk.spectralChange) };
   return {
     measures: {
       ...measureTiming({ ...timing, totals }, params),
       ...measureProsody(track, segments, framesPerSecond, params),
-      ...measureHesitations(steadiness, timing, params.hesitation),
+      ...measureHesitations(steadiness, timing, { ...params, ...params.hesitation }),
     },
     speechSeconds,
     cepstrum: Array.from({ length: cepstrumLength }, (_, index) =>

@@ -1,7 +1,13 @@
 import test from 'ava';
 import { measureHesitations, spectralChange } from '../../../src/engine/signals/measures.ts';
 
-const params = { minSeconds: 0.25, maxSpectralChange: 0.35, maxPitchChange: 1, maxSyllableRate: 5 };
+const params = {
+  minTurnSeconds: 0.2,
+  minSeconds: 0.25,
+  maxSpectralChange: 0.35,
+  maxPitchChange: 1,
+  maxSyllableRate: 5,
+};
 const frames = 6000;
 
 /** A minute of speech that changes all the time, but for steady stretches of `seconds` at 10, 20 and 30 s. */

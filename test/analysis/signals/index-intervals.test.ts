@@ -7,6 +7,7 @@ import {
   measureRuns,
   measureTiming,
   noSyllables,
+  runsOf,
 } from '../../../src/engine/signals/measures.ts';
 import type { Segment } from '../../../src/engine/speech.ts';
 import { readManifests } from '../../../src/node/models.ts';
@@ -32,7 +33,12 @@ function speak(runs: number) {
 function intervalOf(runs: number) {
   const { segments, measured } = speak(runs);
   const standard = { params: indexParams, baseline: null };
-  const [index] = scoreIndices([indexWeights], measured, { segments, framesPerSecond }, standard);
+  const [index] = scoreIndices(
+    [indexWeights],
+    measured,
+    runsOf({ segments, framesPerSecond }, { minTurnSeconds: 0.2 }),
+    standard,
+  );
   const { score, interval } = index as IndexWithInterval;
   const [lower, upper] = interval;
   return { lower, upper, score, width: upper - lower };
@@ -61,7 +67,7 @@ test('runs of equal length leave only the doubt about the reference', (t) => {
   const equal = segments.map((_, run) => ({ start: run * 250, end: run * 250 + 200 }));
   const standard = { params: { ...indexParams, priorSeconds: 1e-9 }, baseline: null };
   const timing = { segments: equal, framesPerSecond };
-  const [index] = scoreIndices([indexWeights], measured, timing, standard);
+  const [index] = scoreIndices([indexWeights], measured, runsOf(timing, { minTurnSeconds: 0.2 }), standard);
   const [lower, upper] = (index as IndexWithInterval).interval;
   t.true(upper - lower < 0.05, `${lower} ${upper}`);
 });
@@ -85,7 +91,12 @@ function shippedIndices(runs: Runs): IndexWithInterval[] {
   const speechSeconds = segments.reduce((sum, { start, end }) => sum + end - start, 0) / framesPerSecond;
   const weights = [shipped.cognitiveLoad, shipped.processing];
   const standard = { params: shipped, baseline: null };
-  return scoreIndices(weights, { measures, speechSeconds }, { segments, framesPerSecond }, standard);
+  return scoreIndices(
+    weights,
+    { measures, speechSeconds },
+    runsOf({ segments, framesPerSecond }, shipped.measures),
+    standard,
+  );
 }
 
 const widthOf = ({ interval: [lower, upper] }: IndexWithInterval) => upper - lower;

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { readManifests } from '../../../src/node/models.ts';
 import { modelSets } from '../../../src/node/paths.ts';
 import { readExample, readPages } from '../../../src/service/http/routes/pages.ts';
 import { startApp } from '../../support/app.ts';
@@ -8,6 +9,8 @@ import { closeTo } from '../../support/example-requests.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { call } from '../../support/http.ts';
 import { startServer } from '../../support/server.ts';
+
+const quiet = { warn: () => {} };
 
 function build(files: Readonly<Record<string, string>> = {}): string {
   const folder = makeFolder();
@@ -98,7 +101,7 @@ for (const set of modelSets) {
 }
 
 test('a folder of models without a report of the sample has no example', async (t) => {
-  t.is(await readExample(makeFolder()), null);
+  t.is(await readExample(makeFolder(), [], quiet), null);
   const page = { 'index.html': '<script type="application/json" id="example">"EXAMPLE"</script>' };
   const { documents } = await readPages(build(page), null);
   t.is(exampleIn(documents.get('/') ?? ''), null);
@@ -111,10 +114,16 @@ test('text of an example does not end its element', async (t) => {
   t.deepEqual(exampleIn(documents.get('/') ?? ''), example);
 });
 
-test('a sample.json that is no report is refused by name', async (t) => {
+test('a sample.json of another release or of other models is no example, and is logged', async (t) => {
+  const manifests = await readManifests('models/standard');
+  const warned: string[] = [];
+  const logger = { warn: (fields: object) => void warned.push(JSON.stringify(fields)) };
+  t.truthy(await readExample('models/standard', manifests, logger));
+  t.deepEqual(warned, []);
+  const later = manifests.map((manifest) => ({ ...manifest, version: '99.0.0' }));
+  t.is(await readExample('models/standard', later, logger), null);
   const folder = makeFolder();
   writeFileSync(join(folder, 'sample.json'), '{"status": "fine"}');
-  await t.throwsAsync(readExample(folder), {
-    message: /^sample\.json: Expected a report of POST \/v1\/analyze, got a fault in `status`$/,
-  });
+  t.is(await readExample(folder, manifests, logger), null);
+  t.deepEqual(warned, ['{"file":"sample.json"}', '{"file":"sample.json"}']);
 });

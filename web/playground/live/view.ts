@@ -18,7 +18,7 @@ export type LiveView = {
 };
 
 const note =
-  'Provisional: scores of the last 12 seconds at most. When you stop, the report of the whole replaces them. Load and processing need half a minute of speech.';
+  'Provisional: emotion of the last 10 seconds; load, clarity and processing so far, which need half a minute of speech. When you stop, the report of the whole replaces them.';
 
 /** Fills `host`. */
 export function createLiveView(host: HTMLElement, { tone }: Rules): LiveView {

@@ -78,8 +78,10 @@ export function createLiveWaveform(): LiveWaveform {
     },
     addTurn: (turn) => {
       const root = element('li', { class: 'utterance' }, element('span', {}, 'speech'));
-      if (turn.emotion !== undefined) fillBlock(root, { ...turn, ...turn.emotion }, 'provisional');
-      root.classList.toggle('moment', turn.emotion?.moment !== undefined);
+      const isMoment = turn.emotion?.moment !== undefined;
+      const note = isMoment ? 'provisional, moment' : 'provisional';
+      if (turn.emotion !== undefined) fillBlock(root, { ...turn, ...turn.emotion }, note);
+      root.classList.toggle('moment', isMoment);
       blocks.push({ root, span: turn });
       if (speechFrom !== null) speechFrom = Math.max(speechFrom, turn.end_s);
       track.append(root);

@@ -4,8 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import { ModelError } from '../../../engine/index.ts';
-import { combinedReportSchema, type Manifest } from '../../../engine/schema.ts';
+import type { Logger } from 'pino';
+import { combinedReportSchema, type Manifest, type Signal, signals } from '../../../engine/schema.ts';
 import { readOptionalJson } from '../../../node/models.ts';
 import { listDocs, readDoc, version } from '../../../node/paths.ts';
 import { asyncApiDocument, openApiDocument } from '../../api/document.ts';
@@ -69,17 +69,29 @@ function scriptText(value: object | null): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
 }
 
-/** Reads the report of examples/sample.wav that `npm run answers` wrote; null without one. @throws ModelError */
-export async function readExample(modelsDir: string): Promise<object | null> {
+/**
+ * Reads the report of examples/sample.wav that `npm run answers` wrote. Null without one, and with one of another release or of
+ * other models, which is logged.
+ */
+export async function readExample(
+  modelsDir: string,
+  manifests: readonly Manifest[],
+  logger: Pick<Logger, 'warn'>,
+): Promise<object | null> {
   const report = await readOptionalJson(modelsDir, exampleFile);
   if (report === null) return null;
-  const read = combinedReportSchema.safeParse(report);
+  const { success, data } = combinedReportSchema.safeParse(report);
+  const isCurrent = (signal: Signal) => {
+    const manifest = manifests.find(({ kind }) => kind === signal);
+    return manifest !== undefined && data?.[signal].model.version === manifest.version;
+  };
   // The parsed copy has its keys in another order.
-  if (read.success) return report as object;
-  const [issue] = read.error.issues;
-  throw new ModelError(
-    `${exampleFile}: Expected a report of POST /v1/analyze, got a fault in \`${issue?.path.join('.')}\``,
+  if (success && signals.every(isCurrent)) return report as object;
+  logger.warn(
+    { file: exampleFile },
+    'the report of the sample is of other models or another release: the page has no example',
   );
+  return null;
 }
 
 async function readAsset(file: string): Promise<TaggedBody> {
