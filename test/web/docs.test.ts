@@ -35,7 +35,7 @@ test.after.always(async () => {
 
 async function open(t: ExecutionContext, options: BrowserContextOptions = {}, path = '/docs') {
   const visited = await visit(t, browser, server.url + path, options);
-  await visited.page.locator('#access h2').waitFor();
+  await visited.page.locator('#access').getByText('Paste a token').waitFor();
   return visited;
 }
 

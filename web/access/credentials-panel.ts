@@ -38,7 +38,7 @@ export function createCredentialsPanel(
       element(
         'div',
         { class: 'row' },
-        element('p', { class: 'access-reason' }, 'A recording of yours needs a token.'),
+        element('p', { class: 'access-reason' }, 'Analysing a recording needs a token.'),
         logInLink(beforeLogIn),
         paste,
       ),

@@ -594,7 +594,7 @@ export interface components {
             signals: components["schemas"]["EmotionSignals"];
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Empty for an even recording, and for one of few utterances. */
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
             moments: components["schemas"]["Moment"][];
             audio: components["schemas"]["Audio"];
             segments: components["schemas"]["Segments"];
@@ -621,7 +621,7 @@ export interface components {
             signals: components["schemas"]["NoSignals"];
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Empty for an even recording, and for one of few utterances. */
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
             moments: components["schemas"]["Moment"][];
             audio: components["schemas"]["Audio"];
             segments: components["schemas"]["Segments"];
@@ -650,7 +650,7 @@ export interface components {
             reason: string;
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Empty for an even recording, and for one of few utterances. */
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
             moments: components["schemas"]["Moment"][];
             audio: components["schemas"]["Audio"];
             segments: components["schemas"]["Segments"];
@@ -679,7 +679,7 @@ export interface components {
             signals: components["schemas"]["EmotionSignals"];
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Empty for an even recording, and for one of few utterances. */
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
             moments: components["schemas"]["Moment"][];
         };
         /** @description Less than 0.5 s of speech was detected. */
@@ -694,7 +694,7 @@ export interface components {
             signals: components["schemas"]["NoSignals"];
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Empty for an even recording, and for one of few utterances. */
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
             moments: components["schemas"]["Moment"][];
         };
         /** @description The models have no such signal. */
@@ -711,7 +711,7 @@ export interface components {
             reason: string;
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Empty for an even recording, and for one of few utterances. */
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
             moments: components["schemas"]["Moment"][];
         };
         CognitiveReport: components["schemas"]["CognitiveReportOk"] | components["schemas"]["CognitiveReportInsufficientSpeech"] | components["schemas"]["CognitiveReportNotAvailable"];
@@ -941,7 +941,7 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "insufficient_speech";
-            /** @description The reports of `channel` = 0 and `channel` = 1. */
+            /** @description The reports of channel 0 and channel 1. A gap in which the other one speaks is no pause. */
             channels: [
                 components["schemas"]["Report"],
                 components["schemas"]["Report"]
