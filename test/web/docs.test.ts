@@ -53,7 +53,6 @@ test.serial('every endpoint of programs comes before the errors, and those befor
   const { page, complaints } = await open(t);
   t.deepEqual(await page.locator('section h2').allInnerTexts(), [
     'First request',
-    'Log in, or paste a token',
     'Analysis',
     'Jobs',
     'Live',
@@ -225,6 +224,8 @@ test.serial('the samples of the chosen language are shown, with the address of t
 test.serial('a request can be sent with the keyboard', async (t) => {
   const { page } = await open(t);
   await tabTo(page, /Skip to the content/);
+  await page.keyboard.press('Enter');
+  await tabTo(page, /Paste a token/);
   await page.keyboard.press('Enter');
   await tabTo(page, /^ token $/);
   await page.keyboard.type(staticToken);
