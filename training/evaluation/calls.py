@@ -29,7 +29,8 @@ SETS = ("standard", "large", "fast")
 CALLS, SECONDS, GAP_S = 6, 120, 0.6  # of each speaker; of a call at most; between two turns
 TALK = ("AMIMixed", "AWSCalls", "Frisian", "VoxLingua107")  # nobody acted it
 FOUND, EVEN, PER_MINUTE = f"found among the first {FIRST} moments", "moments per minute, even calls", "moments per minute, talk"
-READERS, READ_CLIPS, READ_PAUSE_S = "LibriSpeech", 8, 0.6  # speakers who read, a monologue of theirs, and the pause between two clips
+READERS = "speechocean762"  # speakers who read
+READ_CLIPS, TURN_CLIPS, READ_PAUSE_S = 12, 4, 0.6  # of a monologue, of a turn, and seconds between two clips
 MAX_MONOLOGUES = 20
 COMPARED = {"cognitive_load": "load", "processing": "processing", "clarity": "clarity"}
 CHANGES = tuple(f"change of {name} by the turns of another" for name in COMPARED.values())
@@ -139,13 +140,14 @@ def built_metrics(models: Path) -> list[Metric]:
 
 
 def cut_into_turns(clips: list[Clip], other: list[Clip]) -> Call:
-    """Two clips with READ_PAUSE_S between them, then one of the other with GAP_S on both sides, and so on."""
+    """TURN_CLIPS with READ_PAUSE_S between two of them, then one of the other with GAP_S on both sides, and so on."""
     turns, at = [], 0.0
-    for index, clip in enumerate(clips):
+    for index, clip in enumerate(clips, 1):
         turns.append(Turn(clip, 0, at))
-        at = turns[-1].end + (READ_PAUSE_S if index % 2 == 0 else GAP_S)
-        if index % 2 == 1 and index + 1 < len(clips):
-            turns.append(Turn(other[index // 2], 1, at))
+        is_last = index % TURN_CLIPS == 0
+        at = turns[-1].end + (GAP_S if is_last else READ_PAUSE_S)
+        if is_last and index < len(clips):
+            turns.append(Turn(other[index // TURN_CLIPS], 1, at))
             at = turns[-1].end + GAP_S
     return Call(turns)
 
