@@ -89,7 +89,7 @@ const states: readonly State[] = [
     },
   },
   { name: 'no-waveform', reach: report('call.amr', () => fixture('speech.amr')) },
-  { name: 'api', path: '/docs', reach: (page) => page.locator('#token').waitFor() },
+  { name: 'api', path: '/docs', reach: (page) => page.getByText('Paste a token').waitFor() },
   { name: 'api-answer', path: '/docs', reach: answer },
 ];
 

@@ -12,7 +12,7 @@ import numpy as np
 import soundfile
 
 from training import settings
-from training.calibration.moments import FIRST, MIN_SOUGHT_S, PLAIN, PLAIN_IN_CALL, SOUGHT, SOUGHT_IN_CALL, label_of
+from training.calibration.moments import FIRST, MIN_UTTERANCES, MIN_SOUGHT_S, PLAIN, PLAIN_IN_CALL, SOUGHT, SOUGHT_IN_CALL, label_of
 from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
@@ -197,14 +197,19 @@ def inside(value: float, signals: dict) -> bool:
 
 
 def talk_metrics(models: Path) -> list[Metric]:
-    clips = sorted(read_clips(TALK), key=lambda clip: clip.path)
-    reports = analyze([settings.DATA / clip.path for clip in clips], "emotion", models)
-    seconds = {name: sum(report["audio"]["duration_s"] for clip, report in zip(clips, reports) if clip.corpus == name) for name in TALK}
-    counts = {name: sum(clip.corpus == name for clip in clips) for name in TALK}
-    # The mean over clips is that over minutes.
-    rates = [len(report["emotion"]["moments"]) * 60 * counts[clip.corpus] / seconds[clip.corpus] if is_ok(report, "emotion") else 0.0
-             for clip, report in zip(clips, reports)]  # fmt: skip
-    return group_metrics(PER_MINUTE, clips, rates, (*TALK,))
+    """All recordings of a speaker, one after another: most have too few utterances for moments."""
+    rates, clips = [], []
+    with tempfile.TemporaryDirectory(prefix="undertone-talk-") as folder:
+        sides = [(name, own) for name in TALK for own in by_speaker(sorted(read_clips((name,)), key=lambda clip: clip.path)).values()]
+        calls = [close_gaps(Call([Turn(clip, 0, 0) for clip in own])) for _, own in sides]
+        paths = [Path(folder) / f"{index:04}.wav" for index in range(len(calls))]
+        for call, path in zip(calls, paths):
+            call.write(path, mixed=True)
+        for call, report in zip(calls, analyze(paths, "emotion", models)):
+            if is_ok(report, "emotion") and len(report["emotion"]["timeline"]) >= MIN_UTTERANCES:
+                rates.append(len(report["emotion"]["moments"]) / call.seconds * 60)
+                clips.append(call.turns[0].clip)
+    return group_metrics(PER_MINUTE, clips, rates, TALK)
 
 
 def group_metrics(figure: str, clips: list[Clip], values: list[float], names: tuple[str, ...] = (*RECIPE.known, ALL)) -> list[Metric]:

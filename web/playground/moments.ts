@@ -31,7 +31,7 @@ export function createMoments(moments: readonly Moment[]): MomentList {
     root: element(
       'section',
       { 'aria-label': 'Moments' },
-      element('p', { class: 'small muted' }, term(scale, moments.length === 1 ? 'One moment' : 'Moments')),
+      element('p', { class: 'small muted' }, term(scale, 'Moments')),
       list(items.slice(0, shownAtOnce)),
       rest.length === 0 ? null : fold(`${rest.length} more`, list(rest)),
     ),
