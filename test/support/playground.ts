@@ -81,7 +81,10 @@ export const cutTexts = (page: Page, selector: string): Promise<string[]> =>
     const walker = document.createTreeWalker(document.querySelector(where) as Node, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       const text = walker.currentNode;
-      if (!text.parentElement?.checkVisibility() || text.parentElement.closest('.visually-hidden, pre'))
+      if (
+        !text.parentElement?.checkVisibility() ||
+        text.parentElement.closest('.visually-hidden, pre, .table-scroll')
+      )
         continue;
       const range = document.createRange();
       range.selectNodeContents(text);

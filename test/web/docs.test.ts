@@ -57,6 +57,7 @@ test.serial('every endpoint of programs comes before the errors, and those befor
     'Jobs',
     'Live',
     'Service',
+    'Models',
     'Rules',
     'Errors',
     'Schemas',

@@ -1,5 +1,5 @@
 /** The content of GET /docs, from the OpenAPI document and the AsyncAPI document: endpoints, then rules of all paths, errors and schemas. */
-import { version } from '../../node/paths.ts';
+import { readDoc, version } from '../../node/paths.ts';
 import { errorTable } from '../errors.ts';
 import { type Html, html, prose } from '../html.ts';
 import { asyncApiDocument, openApiDocument, rules } from './document.ts';
@@ -66,12 +66,13 @@ export function apiPage(): string {
   const schemas = referredNames([endpoints, callback], components.schemas).map((name) =>
     schemaView(name, components.schemas[name] ?? {}),
   );
-  return html`${sectionLinks([...shownTags.map(({ name }) => name), 'Rules', 'Errors', 'Schemas'])}
+  return html`${sectionLinks([...shownTags.map(({ name }) => name), 'Models', 'Rules', 'Errors', 'Schemas'])}
     <div class="columns">
       ${section('First request', firstRequest(analyze?.['x-codeSamples']))}
       <section class="card stack" id="access" aria-label="Access"></section>
     </div>
     ${shownTags.map((tag) => section(tag.name, html`${endpointsOf(tag, endpoints)}${more[tag.name] ?? null}`))}
+    ${section('Models', modelsView())}
     ${section('Rules', html`${rules.map((rule) => html`<p>${prose(rule)}</p>`)}`)}
     ${section('Errors', errorsView())}
     ${section('Schemas', html`<div class="schemas">${schemas}</div>`)}`.html;
@@ -119,6 +120,23 @@ function liveView({ channels: { stream }, operations }: LiveDocument): Html {
 function messageView({ name, summary, payload }: Message): Html {
   const fields = payload.properties === undefined ? null : fieldList(payload);
   return html`<details><summary><code>${name}</code></summary><p class="small">${prose(summary)}</p>${fields}</details>`;
+}
+
+/** The table of the sets of models in docs/models.md. */
+function modelsView(): Html {
+  const [, table = ''] =
+    /<!-- accuracy -->\s+(.*?)\s+<!-- end of accuracy -->/s.exec(readDoc('models.md')) ?? [];
+  const [head = [], , ...rows] = table.split('\n').map((line) => line.split('|').slice(1, -1));
+  const cells = (row: readonly string[]) => row.slice(1).map((cell) => html`<td>${prose(cell.trim())}</td>`);
+  return html`<p>The operator chooses a set. Low rates of negative answers to speech that nobody acted are better, as are low
+      errors; other figures are better high. In parentheses: 95 % intervals.
+      <a href="/docs/models.md">docs/models.md</a> says which set is for whom.</p>
+    <div class="table-scroll" tabindex="0" role="region" aria-label="Sets of models">
+      <table>
+        <thead><tr><td></td>${head.slice(1).map((name) => html`<th scope="col">${prose(name.trim())}</th>`)}</tr></thead>
+        <tbody>${rows.map((row) => html`<tr><th scope="row">${prose(row[0]?.trim() ?? '')}</th>${cells(row)}</tr>`)}</tbody>
+      </table>
+    </div>`;
 }
 
 function errorsView(): Html {
