@@ -48,12 +48,9 @@ type TimingParams = z.infer<typeof timingParams>;
  * VAD model. A gap in which another speaker takes the turn is none (Sacks, Schegloff & Jefferson 1974).
  */
 export function measureTiming(timing: Timing, params: TimingParams): Measures {
-  const { segments, framesPerSecond } = timing;
+  const { segments } = timing;
   if (segments.length === 0) return {};
-  const pauses = pausesOf(timing, params);
-  const speech = countFrames(segments) / framesPerSecond;
-  const pause = pauses.reduce((sum, seconds) => sum + seconds, 0);
-  const minutes = (speech + pause) / 60;
+  const { pauses, pause, speech, minutes } = spokenTime(timing, params);
   const { syllables } = timing.totals;
   const runs = segments.length;
   const { pause_ratio, mean_run } = measureRuns({ speech, pause, runs });
@@ -83,40 +80,33 @@ export function measureRuns({ speech, pause, runs }: Readonly<Record<'speech' | 
 
 type TurnParams = Pick<TimingParams, 'minTurnSeconds'>;
 
-function pausesOf(turns: Turns, params: TurnParams): number[] {
-  return pausesAfter(turns, params).filter((seconds) => seconds !== null);
-}
+/** A stretch of speech and the pause after it, s; 0 where another speaker takes the turn, and after the last. */
+export type Run = { readonly speech: number; readonly pause: number };
 
-/** Seconds of the pause after each segment but the last; null where another speaker takes the turn. */
-function pausesAfter(
+export function runsOf(
   { segments, others = [], framesPerSecond }: Turns,
   { minTurnSeconds }: TurnParams,
-): (number | null)[] {
-  const pauses: (number | null)[] = [];
+): Run[] {
   let next = 0;
-  for (let index = 1; index < segments.length; index++) {
-    const from = (segments[index - 1] as Segment).end;
-    const to = (segments[index] as Segment).start;
+  return segments.map(({ start, end: from }, index) => {
+    const to = segments[index + 1]?.start ?? from;
     let spoken = 0;
     while ((others[next]?.end ?? Number.POSITIVE_INFINITY) <= from) next++;
     for (let at = next; (others[at]?.start ?? Number.POSITIVE_INFINITY) < to; at++) {
-      const { start, end } = others[at] as Segment;
-      spoken += Math.min(end, to) - Math.max(start, from);
+      const other = others[at] as Segment;
+      spoken += Math.min(other.end, to) - Math.max(other.start, from);
     }
-    pauses.push(spoken >= minTurnSeconds * framesPerSecond ? null : (to - from) / framesPerSecond);
-  }
-  return pauses;
+    const isTurn = spoken >= minTurnSeconds * framesPerSecond;
+    return { speech: (from - start) / framesPerSecond, pause: isTurn ? 0 : (to - from) / framesPerSecond };
+  });
 }
 
-/** A stretch of speech and the pause after it, s; 0 where another speaker takes the turn. */
-export type Run = { readonly speech: number; readonly pause: number };
-
-export function runsOf(turns: Turns, params: TurnParams): Run[] {
-  const pauses = pausesAfter(turns, params);
-  return turns.segments.map(({ start, end }, index) => ({
-    speech: (end - start) / turns.framesPerSecond,
-    pause: pauses[index] ?? 0,
-  }));
+/** Seconds of speech, and of the pauses inside turns. */
+function spokenTime(turns: Turns, params: TurnParams) {
+  const pauses = runsOf(turns, params).flatMap(({ pause }) => (pause > 0 ? [pause] : []));
+  const pause = pauses.reduce((sum, seconds) => sum + seconds, 0);
+  const speech = countFrames(turns.segments) / turns.framesPerSecond;
+  return { pauses, pause, speech, minutes: (speech + pause) / 60 };
 }
 
 /** @param syllableRate syllables per second, one value per frame */
@@ -196,7 +186,7 @@ function spreadOf(values: Float64Array): number {
 }
 
 /** Linear interpolation, the default of numpy.quantile. */
-function quantile(values: Float64Array, share: number): number {
+export function quantile(values: Float64Array, share: number): number {
   const sorted = values.slice().sort();
   const place = share * (sorted.length - 1);
   const below = sorted[Math.floor(place)] as number;
@@ -268,8 +258,7 @@ export function measureHesitations(
       if (steady === Math.ceil(shortest)) count++;
     }
   }
-  const pause = pausesOf(timing, params).reduce((sum, seconds) => sum + seconds, 0);
-  const minutes = (countFrames(segments) / framesPerSecond + pause) / 60;
+  const { minutes } = spokenTime(timing, params);
   return { hesitation_rate: { value: count / minutes, unit: '1/min', validated: false } };
 }
 

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { entryShape, scoreSchema } from '../report-schema.ts';
 import { type Interval, indexOfMax, round, roundTo } from './intervals.ts';
+import { quantile } from './measures.ts';
 
 const spread = z.number().positive();
 
@@ -160,9 +161,7 @@ function usual(values: readonly number[], prior: number, { priorUtterances }: Mo
 }
 
 function medianOf(values: readonly number[]): number {
-  const sorted = Float64Array.from(values).sort();
-  const half = sorted.length / 2;
-  return ((sorted[Math.ceil(half) - 1] as number) + (sorted[Math.floor(half)] as number)) / 2;
+  return quantile(Float64Array.from(values), 0.5);
 }
 
 function spreadsOf(value: number, { median, spread }: Usual): number {
