@@ -5,7 +5,7 @@ results/calls.json has the last run of each set of models; docs/measures.md has 
 
 import json
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +17,10 @@ from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
 from training.evaluation import results
-from training.evaluation.joined import samples_of
+from training.evaluation.joined import Joined, samples_of
 from training.evaluation.metrics import Metric, make_metrics
-from training.evaluation.pipeline import BOTH, analyze, is_ok
+from training.evaluation.pipeline import BOTH, analyze
+from training.evaluation.recordings import analyze_joined, overlap
 from training.evaluation.statistics import mean
 from training.reporting.tables import replace_between, table
 from training.settings import SAMPLE_RATE
@@ -127,8 +128,7 @@ def analyze_calls(calls: list[Call], models: Path) -> list[list[list[dict]]]:
 
 def is_found(turn: Turn, moments: list[dict]) -> bool:
     """Whether one of the first moments lies mostly in the turn."""
-    overlaps = (min(one["end_s"], turn.end) - max(one["start_s"], turn.start) > (one["end_s"] - one["start_s"]) / 2 for one in moments[:FIRST])
-    return any(overlaps)
+    return any(overlap(one, turn.start, turn.end) > (one["end_s"] - one["start_s"]) / 2 for one in moments[:FIRST])
 
 
 def built_metrics(models: Path) -> list[Metric]:
@@ -152,22 +152,12 @@ def cut_into_turns(clips: list[Clip], other: list[Clip]) -> Call:
     return Call(turns)
 
 
-def monologues_and_calls() -> list[tuple[Call, Call]]:
+def monologues_and_calls() -> list[tuple[Joined, Call]]:
     """The same clips of a reader alone, and in turns with another reader."""
     clips = sorted((clip for clip in read_clips((READERS,)) if clip.tested), key=lambda clip: clip.path)
-    speakers = {name: own for name, own in sorted(by_speaker(clips).items()) if len(own) >= READ_CLIPS}
-    pairs = list(zip(speakers.values(), [*speakers.values()][1:] + [*speakers.values()][:1]))[:MAX_MONOLOGUES]
-    alone = [Call([turn for turn in cut_into_turns(own[:READ_CLIPS], other).turns if turn.channel == 0]) for own, other in pairs]
-    return [(close_gaps(one), cut_into_turns(own[:READ_CLIPS], other)) for one, (own, other) in zip(alone, pairs)]
-
-
-def close_gaps(call: Call) -> Call:
-    """The same clips with READ_PAUSE_S between two of them."""
-    turns, at = [], 0.0
-    for turn in call.turns:
-        turns.append(replace(turn, start=at))
-        at = turns[-1].end + READ_PAUSE_S
-    return Call(turns)
+    readers = [own[:READ_CLIPS] for _, own in sorted(by_speaker(clips).items()) if len(own) >= READ_CLIPS]
+    pairs = list(zip(readers, [*readers[1:], *readers[:1]]))[:MAX_MONOLOGUES]
+    return [(Joined(tuple(own), READ_PAUSE_S), cut_into_turns(own, other)) for own, other in pairs]
 
 
 def turn_metrics(models: Path) -> list[Metric]:
@@ -176,7 +166,7 @@ def turn_metrics(models: Path) -> list[Metric]:
     with tempfile.TemporaryDirectory(prefix="undertone-turns-") as folder:
         recording, segments = Path(folder) / "call.wav", Path(folder) / "segments.json"
         for monologue, call in monologues_and_calls():
-            monologue.write(recording, mixed=True)
+            monologue.write(recording)
             (alone,) = analyze([recording], BOTH, models)
             call.write(recording)
             (split,) = analyze([recording], BOTH, models, ["--channels", "split"])
@@ -198,18 +188,11 @@ def inside(value: float, signals: dict) -> bool:
 
 def talk_metrics(models: Path) -> list[Metric]:
     """All recordings of a speaker, one after another: most have too few utterances for moments."""
-    rates, clips = [], []
-    with tempfile.TemporaryDirectory(prefix="undertone-talk-") as folder:
-        sides = [(name, own) for name in TALK for own in by_speaker(sorted(read_clips((name,)), key=lambda clip: clip.path)).values()]
-        calls = [close_gaps(Call([Turn(clip, 0, 0) for clip in own])) for _, own in sides]
-        paths = [Path(folder) / f"{index:04}.wav" for index in range(len(calls))]
-        for call, path in zip(calls, paths):
-            call.write(path, mixed=True)
-        for call, report in zip(calls, analyze(paths, "emotion", models)):
-            if is_ok(report, "emotion") and len(report["emotion"]["timeline"]) >= MIN_UTTERANCES:
-                rates.append(len(report["emotion"]["moments"]) / call.seconds * 60)
-                clips.append(call.turns[0].clip)
-    return group_metrics(PER_MINUTE, clips, rates, TALK)
+    speakers = [own for name in TALK for own in by_speaker(sorted(read_clips((name,)), key=lambda clip: clip.path)).values()]
+    sides = [Joined(tuple(own), READ_PAUSE_S) for own in speakers]
+    known = [(side, report) for side, report in zip(sides, analyze_joined(sides, models)) if len(report["timeline"]) >= MIN_UTTERANCES]
+    rates = [len(report["moments"]) / side.seconds() * 60 for side, report in known]
+    return group_metrics(PER_MINUTE, [side.clips[0] for side, _ in known], rates, TALK)
 
 
 def group_metrics(figure: str, clips: list[Clip], values: list[float], names: tuple[str, ...] = (*RECIPE.known, ALL)) -> list[Metric]:
