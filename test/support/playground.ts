@@ -108,3 +108,18 @@ export async function barriers(page: Page): Promise<string[]> {
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 120)}`));
 }
+
+/** Holds the responses to `path` back. @returns what resolves with the first request, and a function that lets it go on */
+export function hold(page: Page, path: string): { readonly asked: Promise<void>; release(): void } {
+  let release = () => {};
+  const asked = new Promise<void>((resolve) => {
+    void page.route(path, async (route) => {
+      await new Promise<void>((resume) => {
+        release = resume;
+        resolve();
+      });
+      await route.continue();
+    });
+  });
+  return { asked, release: () => release() };
+}

@@ -8,6 +8,7 @@ import {
   barriers,
   chooseFile,
   cutTexts,
+  hold,
   pasteToken,
   resultsOf,
   unfold,
@@ -121,16 +122,7 @@ for (const [device, options] of [
 
 test.serial('the rest of the example leaves the focus, and an open scale, where they are', async (t) => {
   const { page } = await open(t, { viewport: desktop });
-  let release = () => {};
-  const asked = new Promise<void>((resolve) => {
-    void page.route('**/assets/sample-*.wav', async (route) => {
-      await new Promise<void>((resume) => {
-        release = resume;
-        resolve();
-      });
-      await route.continue();
-    });
-  });
+  const { asked, release } = hold(page, '**/assets/sample-*.wav');
   await page.reload();
   await asked;
   const valence = page.locator('.scores').getByRole('button', { name: 'Valence' });

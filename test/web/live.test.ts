@@ -3,7 +3,15 @@ import { readFile } from 'node:fs/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { microphone, openChromium, visit } from '../support/chromium.ts';
-import { barriers, pasteToken, resultsOf, shownReport, unfold, widthOf } from '../support/playground.ts';
+import {
+  barriers,
+  hold,
+  pasteToken,
+  resultsOf,
+  shownReport,
+  unfold,
+  widthOf,
+} from '../support/playground.ts';
 import { makeToken, type Server, startServer, staticToken } from '../support/server.ts';
 import { analyzeFile } from '../support/stream-audio.ts';
 import { until } from '../support/wait.ts';
@@ -137,16 +145,7 @@ test.serial('without a token, or a scope of it, the page says so', async (t) => 
 test.serial('a session that is answered late does not hide why a token is needed', async (t) => {
   const { page } = await visit(t, browser, server.url);
   const path = '**/account/api/session';
-  let release = () => {};
-  const asked = new Promise<void>((resolve) => {
-    void page.route(path, async (route) => {
-      await new Promise<void>((resume) => {
-        release = resume;
-        resolve();
-      });
-      await route.continue();
-    });
-  });
+  const { asked, release } = hold(page, path);
   await page.reload();
   await asked;
   await page.getByRole('button', { name: 'Live' }).click();
