@@ -92,7 +92,7 @@ This page lists the columns of the files that the command writes. \`to_frame\` o
 - file: one per recording, with \`--wide\` or in Parquet
 - utterance, segment: with \`--by utterance\` and \`--by segment\`
 
-With \`--channels split\` or \`--segments\` the rows are those of each channel or speaker. A recording that failed has one row with \`path\`, \`error\` and,
+With \`--channels split\`, \`--segments\` or \`--speakers\` the rows are those of each channel or speaker. A recording that failed has one row with \`path\`, \`error\` and,
 where the rows have it, \`status\`. One without utterances has no row per utterance. Other values are empty, in Parquet null, where a recording has none: a signal that was not requested or that the models
 lack, scores without enough speech, a [measure](measures.md) that is undefined. In Parquet, text is STRING, \`utterance\` INT32, all other columns DOUBLE.
 

@@ -299,7 +299,7 @@ def train_large() -> None:
 
 
 def fit_speakers() -> None:
-    for models in (standard(), large()):
+    for models in (standard(), large(), fast()):
         if models.models.exists():
             several_speakers.fit(models.models)
 

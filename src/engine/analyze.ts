@@ -11,12 +11,21 @@ import {
   restrictToSpeaker,
   type SpeechChunk,
   soloSpans,
+  subtract,
   type UploadPart,
   union,
 } from './chunks.ts';
 import { analyzeLive, type LiveResult, type LiveStep } from './live.ts';
 import { type Models, replay, syntheticSignal } from './loader.ts';
-import { type Analysis, aggregate, analyzeChunk, type ChunkResult, spanOf, sum } from './partial-result.ts';
+import {
+  type Analysis,
+  aggregate,
+  analyzeChunk,
+  type ChunkResult,
+  shiftToRecording,
+  spanOf,
+  sum,
+} from './partial-result.ts';
 import {
   type DecodeLimits,
   EngineError,
@@ -25,6 +34,7 @@ import {
   type Platform,
   type Source,
 } from './platform.ts';
+import { separateSpeakers } from './separation.ts';
 import { describeChunk, type SpeakerChunk, type SpeakerRecording } from './signals/speaker.ts';
 import { definitions, type Signal } from './signals/table.ts';
 import type { Segment } from './speech.ts';
@@ -98,6 +108,7 @@ async function analyze(
   const { models, chunking } = context;
   const timer = startStageTimer(request.cancel, request.yieldToOthers);
   const { sampleRate } = models.features;
+  if (request.speakers !== null && models.voice === null) throw noVoices();
   const limits = { ...context.limits, ...request.limits };
   const own = { ...context, limits };
   const opened = open('audio', request.audio, request, own, timer);
@@ -149,17 +160,23 @@ async function analyze(
     }
     const averaged = request.channel === null && request.channels === null;
     const recording = { source: decoder.source() as Source, averaged, baselines };
-    const segments = results.map((chunks) => spanOf(chunks, models).segments);
+    const { speakers: mode } = request;
+    const speakers = mode === null ? results : await separateSpeakers(firstResults, mode, models);
+    const segments = speakers.map((chunks) => spanOf(chunks, models).segments);
+    const shared = spans !== null || mode !== null;
+    const unassigned = shared
+      ? subtract(shiftToRecording(firstResults, allSegmentsOf), union(segments.flat()))
+      : [];
     const digests = hashes.digests();
-    const [first, ...others] = results.map((chunks, index) => ({
+    const [first, ...others] = speakers.map((chunks, index) => ({
       ...aggregate(
         chunks,
-        { ...recording, others: othersOf(segments, index) },
+        { ...recording, others: othersOf([...segments, unassigned], index), unassigned },
         request.signals,
         models,
         timer,
       ),
-      samplesSha256: digests[spans === null ? index : 0] ?? null,
+      samplesSha256: digests[shared ? 0 : index] ?? null,
     }));
     return [first as Analysis, ...others];
   } finally {
@@ -169,7 +186,15 @@ async function analyze(
 
 /** @param segments of each channel or speaker @returns those of all but one; undefined when there are no others */
 function othersOf(segments: readonly (readonly Segment[])[], index: number): Segment[] | undefined {
-  return segments.length === 1 ? undefined : union(segments.filter((_, at) => at !== index).flat());
+  const others = union(segments.filter((_, at) => at !== index).flat());
+  return others.length === 0 ? undefined : others;
+}
+
+const allSegmentsOf = ({ allSegments }: ChunkResult) => allSegments;
+
+function noVoices(): EngineError {
+  const message = 'Expected models that compare voices for `speakers`, got others: send `segments`';
+  return new EngineError('speakers', 'speakers', message);
 }
 
 /** @returns decoders whose samples are hashed if the request wants it */

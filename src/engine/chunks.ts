@@ -25,6 +25,7 @@ import {
 } from './speech.ts';
 import { type StageTimer, stoppedMessage } from './timer.ts';
 import { cutUtterances, hasEnded, maxGapSeconds } from './utterances.ts';
+import type { SpeakerMode } from './voices.ts';
 
 // Upload -> decoded chunks -> speech per chunk. A recording up to `chunkSeconds` is one chunk.
 
@@ -228,12 +229,15 @@ export type AnalyzeOptions = {
   readonly channels: ChannelMode | null;
   /** In order of their starts: one analysis per speaker. Null: one for all. */
   readonly segments: readonly SpeakerSegment[] | null;
+  /** Not null: one analysis per voice. At most one of `channels`, `segments` and `speakers` is not null. */
+  readonly speakers: SpeakerMode | null;
 };
 
 export const defaultOptions: AnalyzeOptions = {
   channel: null,
   channels: null,
   segments: null,
+  speakers: null,
 };
 
 /** Jobs with longer recordings have a queue of their own, s. */
@@ -273,7 +277,7 @@ export function union(spans: readonly Segment[]): Segment[] {
   return joined;
 }
 
-function intersect(spans: readonly Segment[], others: readonly Segment[]): Segment[] {
+export function intersect(spans: readonly Segment[], others: readonly Segment[]): Segment[] {
   return spans.flatMap(({ start, end }) =>
     others.flatMap((other) => {
       const part = { start: Math.max(start, other.start), end: Math.min(end, other.end) };
@@ -282,7 +286,7 @@ function intersect(spans: readonly Segment[], others: readonly Segment[]): Segme
   );
 }
 
-function subtract(spans: readonly Segment[], others: readonly Segment[]): Segment[] {
+export function subtract(spans: readonly Segment[], others: readonly Segment[]): Segment[] {
   const gaps = [...others, { start: Number.POSITIVE_INFINITY, end: Number.POSITIVE_INFINITY }].map(
     ({ start }, index) => ({ start: others[index - 1]?.end ?? Number.NEGATIVE_INFINITY, end: start }),
   );

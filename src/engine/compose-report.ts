@@ -12,19 +12,37 @@ import {
   speakerReportSchema,
   topFields,
 } from './report.ts';
-import { audioSchema, envelope, recordingStatus, scoreSchema, secondsSchema } from './report-schema.ts';
+import {
+  audioSchema,
+  entryShape,
+  envelope,
+  recordingStatus,
+  scoreSchema,
+  secondsSchema,
+} from './report-schema.ts';
 import { round, roundParts } from './signals/intervals.ts';
 import type { Span } from './signals/speaker.ts';
 import { countFrames, type Segment } from './speech.ts';
 
 /** @param analyses result of `Analyzer.analyze` for the request */
 export function composeReport(
-  { channels, segments, signals }: Pick<AnalyzeRequest, 'channels' | 'segments' | 'signals'>,
+  {
+    channels,
+    segments,
+    speakers,
+    signals,
+  }: Pick<AnalyzeRequest, 'channels' | 'segments' | 'speakers' | 'signals'>,
   analyses: Analyses,
   requestId: string,
 ): object {
   if (channels === 'split') return channelsReport(analyses as readonly [Analysis, Analysis], requestId);
   if (segments !== null) return speakersReport(speakersOf(segments), analyses, requestId);
+  if (speakers !== null) {
+    const [first, second] = analyses;
+    const conversation = second === undefined ? null : conversationOf([first, second]);
+    const names = analyses.map((_, index) => String(index + 1));
+    return { ...speakersReport(names, analyses, requestId), conversation };
+  }
   const [analysis] = analyses;
   const [signal, ...others] = signals;
   if (signal === undefined || others.length > 0) return combinedReport(analysis, requestId);
@@ -38,18 +56,20 @@ const pair = <Value extends z.ZodType>(value: Value) => z.tuple([value, value]);
 export const conversationSchema = z
   .strictObject({
     talk_share: pair(scoreSchema).describe(
-      'Per channel: its share of the speech of both, 0 to 1. The sum is 1; both are 0 without speech.',
+      'Per channel or speaker: its share of the speech of both, 0 to 1. The sum is 1; both are 0 without speech.',
     ),
-    overlap_s: secondsSchema.describe('Time in which both channels have speech, s.'),
+    overlap_s: secondsSchema.describe(
+      'Time in which both channels have speech, s. 0 with `speakers`: speech of both at once is not recognised.',
+    ),
     response_gaps_s: pair(z.array(secondsSchema)).describe(
-      'Per channel: the silence before each of its responses, s, in order. A response starts while neither channel has ' +
-        'speech, and the other channel had the last one.',
+      'Per channel or speaker: the silence before each of its responses, s, in order. A response starts while neither has ' +
+        'speech, and the other had the last one.',
     ),
     interruptions: pair(z.int().min(0)).describe(
-      'Per channel: how often its speech starts inside speech of the other channel and ends after it.',
+      'Per channel or speaker: how often its speech starts inside speech of the other and ends after it. 0 with `speakers`.',
     ),
   })
-  .describe('Who speaks when, from the `speech` segments of both channels.');
+  .describe('Who speaks when, from the `speech` segments of both channels or speakers.');
 
 /** The fields of `audio` that the channels share. */
 export const recordingSchema = audioSchema
@@ -81,22 +101,27 @@ export type ChannelsReport = z.infer<typeof channelsReportSchema>;
 function channelsReport(analyses: readonly [Analysis, Analysis], requestId: string): ChannelsReport {
   const channels = analyses.map((analysis) => combinedReport(analysis, requestId));
   const [first, second] = channels as [CombinedReport, CombinedReport];
-  const { talkShare, overlapSeconds, responseGapsSeconds, interruptions } = describeConversation([
-    analyses[0].span,
-    analyses[1].span,
-  ]);
-  const shares = roundParts(talkShare, talkShare[0] + talkShare[1]) as [number, number];
   return {
     status: first.status === 'ok' ? second.status : first.status,
     channels: [first, second],
-    conversation: {
-      talk_share: shares,
-      overlap_s: round(overlapSeconds),
-      response_gaps_s: [responseGapsSeconds[0].map(round), responseGapsSeconds[1].map(round)],
-      interruptions: [...interruptions],
-    },
+    conversation: conversationOf(analyses),
     audio: recordingOf(first),
     request_id: requestId,
+  };
+}
+
+function conversationOf([{ span: first }, { span: second }]: readonly [Analysis, Analysis]): z.infer<
+  typeof conversationSchema
+> {
+  const { talkShare, overlapSeconds, responseGapsSeconds, interruptions } = describeConversation([
+    first,
+    second,
+  ]);
+  return {
+    talk_share: roundParts(talkShare, talkShare[0] + talkShare[1]) as [number, number],
+    overlap_s: round(overlapSeconds),
+    response_gaps_s: [responseGapsSeconds[0].map(round), responseGapsSeconds[1].map(round)],
+    interruptions: [...interruptions],
   };
 }
 
@@ -104,17 +129,30 @@ function recordingOf({ audio }: CombinedReport): z.infer<typeof recordingSchema>
   return recordingSchema.strip().parse(audio);
 }
 
-// The report of `segments`: one report per speaker.
+// The report of `segments` and of `speakers`: one report per speaker.
 
 export const speakersReportSchema = z
   .strictObject({
     status: recordingStatus.describe('`ok` when all reports are.'),
-    speakers: z.array(speakerReportSchema).min(1).describe('In order of their first segments.'),
+    speakers: z
+      .array(speakerReportSchema)
+      .min(1)
+      .describe('In order of their first segments. With `speakers` they are named `1` and `2`.'),
+    unassigned: z
+      .array(z.strictObject(entryShape).describe('Speech that is analysed for no speaker.'))
+      .describe(
+        'Speech of none of the speakers: outside of `segments`, or where those of two overlap; with `speakers`, utterances ' +
+          'that may be of either.',
+      ),
+    conversation: conversationSchema
+      .nullable()
+      .optional()
+      .describe('With `speakers`: who speaks when; null with one speaker. Absent with `segments`.'),
     audio: recordingSchema,
     request_id: envelope.request_id,
     ...topFields,
   })
-  .describe('The report of a request with `segments`.');
+  .describe('The report of a request with `segments` or `speakers`.');
 
 export type SpeakersReport = z.infer<typeof speakersReportSchema>;
 
@@ -124,9 +162,14 @@ function speakersReport(names: readonly string[], analyses: Analyses, requestId:
     speaker: names[index] as string,
     ...combinedReport(analysis, requestId),
   }));
+  const { framesPerSecond } = analyses[0].span;
   return {
     status: speakers.find(({ status }) => status !== 'ok')?.status ?? 'ok',
     speakers,
+    unassigned: analyses[0].unassigned.map(({ start, end }) => ({
+      start_s: round(start / framesPerSecond),
+      end_s: round(end / framesPerSecond),
+    })),
     audio: recordingOf(combinedReport(analyses[0], requestId)),
     request_id: requestId,
   };

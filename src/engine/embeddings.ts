@@ -5,16 +5,27 @@ import type { Models } from './loader.ts';
 import type { QualityMeter } from './quality.ts';
 import type { ScoredUtterance } from './signals/definition.ts';
 import { definitions, type Signal } from './signals/table.ts';
-import type { DetectedSpeech } from './speech.ts';
+import { clipSegments, countFrames, type DetectedSpeech, type Segment } from './speech.ts';
 import type { StageTimer } from './timer.ts';
-import { cutRuns, type Encoded, encode, framesOf, type Utterance } from './utterances.ts';
-import { inferVoice, type Voice } from './voices.ts';
+import {
+  cutRuns,
+  type Encoded,
+  encode,
+  findDip,
+  framesOf,
+  minSeconds,
+  type Rows,
+  type Utterance,
+} from './utterances.ts';
+import { findChanges, followVoice, inferVoices, type SpeakerMode, type Voice } from './voices.ts';
 
 export type Scored = ScoredUtterance & {
   /** Null when not requested. */
   readonly embedding: Float32Array | null;
   /** Null when too short, when not requested, or when the models compare no voices. */
   readonly voice: Voice | null;
+  /** Of this utterance alone; null unless speakers are separated. */
+  readonly totals: Totals | null;
 };
 
 /** What signals add up over the utterances of a recording. */
@@ -23,7 +34,8 @@ export type Totals = Readonly<Partial<Record<Signal, unknown>>>;
 export type ScoreRequest = {
   readonly signals: readonly Signal[];
   readonly embeddings: boolean;
-  readonly voices: boolean;
+  /** With a mode, utterances end where the speaker changes, and each has a voice and totals of its own. */
+  readonly voices: 'compare' | SpeakerMode | null;
 };
 
 /** @param before of the utterances before */
@@ -38,17 +50,95 @@ export async function scoreUtterances(
 ): Promise<{ readonly scored: Scored[]; readonly totals: Totals }> {
   const scored: Scored[] = [];
   let totals = before;
-  for (const utterance of utterances) {
-    const { start, end, speechFrames } = utterance;
+  const read = async (utterance: Utterance): Promise<EncodedUtterance> => {
     const rows = framesOf(speech, [utterance], models);
     timer.mark('features');
-    const encoded = await encode(rows, models.trunk, timer);
-    const heads = await score({ ...encoded, speechFrames }, totals, request, models, timer);
+    return { ...utterance, rows, ...(await encode(rows, models.trunk, timer)) };
+  };
+  const { voices } = request;
+  const cut = isMode(voices) ? await cutAtChanges(utterances, voices, read, speech, models, timer) : null;
+  for (const utterance of cut ?? utterances) {
+    const encoded = isEncoded(utterance) ? utterance : await read(utterance);
+    const { start, end, speechFrames, rows } = encoded;
+    const heads = await score(encoded, totals, request, models, timer);
     totals = heads.totals;
-    scored.push({ start, end, speechFrames, quality: meter.measure(utterance, rows), ...heads.own });
+    scored.push({ start, end, speechFrames, quality: meter.measure(encoded, rows), ...heads.own });
     await timer.yieldToOthers();
   }
   return { scored, totals };
+}
+
+const isMode = (voices: ScoreRequest['voices']): voices is SpeakerMode =>
+  voices !== null && voices !== 'compare';
+
+type EncodedUtterance = Utterance & Encoded & { readonly rows: Rows };
+const isEncoded = (utterance: Utterance | EncodedUtterance): utterance is EncodedUtterance =>
+  'embeddings' in utterance;
+
+/** A cut is the middle of the span of this length with the least speech, so near to the change. */
+const dipSeconds = 0.1;
+const maxShiftSeconds = 0.2;
+
+/** Utterances in which the speaker changes become several, which do not read each other and are not encoded yet. */
+async function cutAtChanges(
+  utterances: readonly Utterance[],
+  mode: SpeakerMode,
+  read: (utterance: Utterance) => Promise<EncodedUtterance>,
+  speech: DetectedSpeech,
+  { voice, trunk }: Models,
+  timer: StageTimer,
+): Promise<readonly (Utterance | EncodedUtterance)[]> {
+  const { severalSpeakers: params, framesPerToken } = trunk.manifest.params;
+  if (voice === null || params === undefined) return utterances;
+  const { framesPerSecond, speechProbability, segments } = speech;
+  const encoded: EncodedUtterance[] = [];
+  const tracks = [];
+  for (const utterance of utterances) {
+    const own = await read(utterance);
+    const scale = { first: own.rows.start, framesPerToken, framesPerSecond };
+    tracks.push(await followVoice(own, own, scale, voice));
+    encoded.push(own);
+    timer.mark('voices');
+    await timer.yieldToOthers();
+  }
+  const shift = maxShiftSeconds * framesPerSecond;
+  const changes = findChanges(tracks, mode, params).map((found) =>
+    found.map((moment) =>
+      findDip(
+        speechProbability,
+        { start: Math.round(moment - shift), end: Math.round(moment + shift) },
+        dipSeconds * framesPerSecond,
+      ),
+    ),
+  );
+  timer.mark('voices');
+  return encoded.flatMap((utterance, index) => {
+    const own = changes[index] ?? [];
+    return own.length === 0 ? [utterance] : cutAt(utterance, own, minSeconds * framesPerSecond, segments);
+  });
+}
+
+/** Cuts that would leave less than `minFrames` are left out. */
+function cutAt(
+  { start, end, window, cause }: Utterance,
+  cuts: readonly number[],
+  minFrames: number,
+  segments: readonly Segment[],
+): Utterance[] {
+  const starts = [start];
+  for (const cut of cuts) {
+    if (cut - (starts.at(-1) as number) >= minFrames && end - cut >= minFrames) starts.push(cut);
+  }
+  return starts.map((from, index) => {
+    const to = starts[index + 1] ?? end;
+    const part = { start: from, end: to };
+    return {
+      ...part,
+      window: { start: index === 0 ? window.start : from, end: to === end ? window.end : to },
+      speechFrames: countFrames(clipSegments(segments, part)),
+      cause: to === end ? cause : 'length',
+    };
+  });
 }
 
 /** Scores the runs of speech without an utterance as one, up to what the trunk reads. Null without speech. */
@@ -75,25 +165,33 @@ async function score(
   { signals, embeddings, voices }: ScoreRequest,
   models: Models,
   timer: StageTimer,
-): Promise<{ readonly own: Pick<Scored, 'rows' | 'embedding' | 'voice'>; readonly totals: Totals }> {
+): Promise<{
+  readonly own: Pick<Scored, 'rows' | 'embedding' | 'voice' | 'totals'>;
+  readonly totals: Totals;
+}> {
   const rows: Partial<Record<Signal, unknown>> = {};
-  const totals: Partial<Record<Signal, unknown>> = {};
+  const added: Partial<Record<Signal, unknown>> = {};
+  const isSeparate = isMode(voices);
   for (const signal of signals) {
     rows[signal] = await definitions[signal].score?.(encoded, models[signal]);
-    totals[signal] = await definitions[signal].addTo?.(before[signal] ?? null, encoded, models[signal]);
+    const total = isSeparate ? null : (before[signal] ?? null);
+    added[signal] = await definitions[signal].addTo?.(total, encoded, models[signal]);
     timer.mark(signal);
   }
   const { voice: session } = models;
-  const isLongEnough = voices && encoded.speechFrames >= minVoiceFrames(models);
-  const voice = session !== null && isLongEnough ? await inferVoice(encoded, session) : null;
+  const isHeard = isSeparate || (voices === 'compare' && encoded.speechFrames >= minVoiceFrames(models));
+  const [voice = null] =
+    isHeard && session !== null ? await inferVoices(encoded, encoded.weights.data, session) : [];
   if (voice !== null) timer.mark('voices');
+  const embedding = embeddings ? meanEmbedding(encoded.embeddings, encoded.weights) : null;
   return {
-    own: { rows, embedding: embeddings ? meanEmbedding(encoded.embeddings, encoded.weights) : null, voice },
-    totals,
+    own: { rows, embedding, voice, totals: isSeparate ? added : null },
+    totals: isSeparate ? before : added,
   };
 }
 
-function minVoiceFrames({ trunk, features }: Models): number {
+/** Speech of an utterance whose voice is compared, in frames. */
+export function minVoiceFrames({ trunk, features }: Models): number {
   const { severalSpeakers } = trunk.manifest.params;
   const seconds = severalSpeakers?.minUtteranceSeconds ?? Number.POSITIVE_INFINITY;
   return (seconds * features.sampleRate) / features.hopLength;

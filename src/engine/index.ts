@@ -68,3 +68,4 @@ export {
   type WithoutId,
 } from './report.ts';
 export { type Stage, stoppedMessage } from './timer.ts';
+export { type SpeakerMode, speakerModes } from './voices.ts';

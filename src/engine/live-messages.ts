@@ -146,6 +146,7 @@ function toAnalysis(
   return {
     audio: { seconds, source, ...quality, speechSeconds },
     span,
+    unassigned: [],
     results: Object.fromEntries(
       wanted.map((signal) => [signal, definitions[signal].aggregate([], recording, models[signal])]),
     ),

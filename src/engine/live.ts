@@ -183,7 +183,7 @@ async function analyzeChannel(
   const isShown = step.measure || cause === 'turn.end';
 
   const meter = createQualityMeter(speech, state.noise, models.features);
-  const request = { signals: scoredSignals(step), embeddings: false, voices: false };
+  const request = { signals: scoredSignals(step), embeddings: false, voices: null };
   const scored = await scoreUtterances(speech, over, meter, state.totals, request, models, timer);
   const kept = keepOpen(state, speech, over, meter, models);
   const shown = isShown

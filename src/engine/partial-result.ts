@@ -2,7 +2,14 @@
 
 import { weightedMean } from './arrays.ts';
 import type { SpeechChunk } from './chunks.ts';
-import { type Scored, type ScoreRequest, scoreRuns, scoreUtterances, type Totals } from './embeddings.ts';
+import {
+  minVoiceFrames,
+  type Scored,
+  type ScoreRequest,
+  scoreRuns,
+  scoreUtterances,
+  type Totals,
+} from './embeddings.ts';
 import type { Models } from './loader.ts';
 import { type Manifest, unavailableOf } from './manifest.ts';
 import type { SignalQuality, Source } from './platform.ts';
@@ -20,7 +27,7 @@ import { definitions, type ResultOf, type Signal, signals } from './signals/tabl
 import { countFrames, joinGaps, meanOver, type Segment, segmentSeconds, shift } from './speech.ts';
 import type { Stage, StageTimer } from './timer.ts';
 import { cutUtterances } from './utterances.ts';
-import { soundLikeSeveral } from './voices.ts';
+import { type SpeakerMode, soundLikeSeveral } from './voices.ts';
 import { recordingWarnings, type Warning } from './warnings.ts';
 
 /** Mergeable result of a chunk, without its samples and features. Positions are frames of the chunk. */
@@ -29,6 +36,8 @@ export type ChunkResult = {
   readonly frames: number;
   readonly speechSeconds: number;
   readonly segments: readonly Segment[];
+  /** Of all speakers. */
+  readonly allSegments: readonly Segment[];
   readonly utterances: readonly Scored[];
   /** All runs of a chunk without an utterance, scored as one; null without speech. */
   readonly runs: { readonly scored: Scored; readonly totals: Totals } | null;
@@ -42,12 +51,16 @@ export type ChunkResult = {
   readonly signals: Partial<Record<Signal, unknown>>;
 };
 
-type ChunkRequest = { readonly signals: readonly Signal[]; readonly embeddings?: boolean };
+type ChunkRequest = {
+  readonly signals: readonly Signal[];
+  readonly embeddings?: boolean;
+  readonly speakers: SpeakerMode | null;
+};
 
 /** @param previous the chunk before */
 export async function analyzeChunk(
   { speech, allSegments, bounds, previousEnd, isWhole }: SpeechChunk,
-  { signals: wanted, embeddings = false }: ChunkRequest,
+  { signals: wanted, embeddings = false, speakers }: ChunkRequest,
   previous: ChunkResult | undefined,
   models: Models,
   timer: StageTimer,
@@ -67,7 +80,7 @@ export async function analyzeChunk(
     signal,
     prepared: definitions[signal].prepare?.(speech, models.platform),
   }));
-  const request: ScoreRequest = { signals: chosen, embeddings, voices: true };
+  const request: ScoreRequest = { signals: chosen, embeddings, voices: speakers ?? 'compare' };
   const meter = createQualityMeter(
     { ...speech, segments: allSegments },
     previous?.noise ?? noNoise,
@@ -89,6 +102,7 @@ export async function analyzeChunk(
     frames: power.length,
     speechSeconds,
     segments,
+    allSegments,
     utterances: scored,
     runs,
     totals,
@@ -119,7 +133,7 @@ export function spanOf(
   return { segments, framesPerSecond, speechSeconds: countFrames(segments) / framesPerSecond };
 }
 
-function shiftToRecording<Result extends { readonly frames: number }, Part extends Segment>(
+export function shiftToRecording<Result extends { readonly frames: number }, Part extends Segment>(
   results: readonly Result[],
   partsOf: (result: Result) => readonly Part[],
 ): Part[] {
@@ -150,6 +164,8 @@ export type Analysis = {
   } & SignalQuality;
   /** Speech of the whole recording. */
   readonly span: Span;
+  /** Speech of none of several speakers on one channel, in frames; the same for each of them. */
+  readonly unassigned: readonly Segment[];
   /** A signal is absent when not requested, or with too little speech. */
   readonly results: { readonly [S in Signal]?: ResultOf<S> };
   /** Null when not requested, or with too little speech. */
@@ -167,11 +183,12 @@ type Aggregated = {
   readonly source: Source;
   /** Whether the samples are the average of all channels. */
   readonly averaged: boolean;
-} & Pick<RecordingContext, 'baselines' | 'others'>;
+} & Pick<RecordingContext, 'baselines' | 'others'> &
+  Pick<Analysis, 'unassigned'>;
 
 export function aggregate(
   results: readonly ChunkResult[],
-  { source, averaged, baselines, others }: Aggregated,
+  { source, averaged, baselines, others, unassigned }: Aggregated,
   wanted: readonly Signal[],
   models: Models,
   timer: StageTimer,
@@ -209,6 +226,7 @@ export function aggregate(
       ...quality,
     },
     span,
+    unassigned,
     results: Object.fromEntries(aggregated),
     embeddings: enough ? poolEmbeddings(utterances, span.framesPerSecond) : null,
     samplesSha256: null,
@@ -239,9 +257,12 @@ function poolEmbeddings(utterances: readonly Scored[], framesPerSecond: number):
   return { recording: Float32Array.from(recording), timeline };
 }
 
-function voiceProperties(results: readonly ChunkResult[], utterances: readonly Scored[], { trunk }: Models) {
-  const { severalSpeakers: params } = trunk.manifest.params;
-  const voices = utterances.flatMap(({ voice }) => (voice === null ? [] : [voice]));
+function voiceProperties(results: readonly ChunkResult[], utterances: readonly Scored[], models: Models) {
+  const { severalSpeakers: params } = models.trunk.manifest.params;
+  const minFrames = minVoiceFrames(models);
+  const voices = utterances.flatMap(({ voice, speechFrames }) =>
+    voice !== null && speechFrames >= minFrames ? [voice] : [],
+  );
   return {
     voiceLogOdds: meanBySpeech(results, (result) => result.voiceLogOdds),
     severalSpeakers: params !== undefined && soundLikeSeveral(voices, params),

@@ -179,6 +179,8 @@ export type Platform = {
 type EngineErrorCode =
   | Exclude<AudioErrorCode, 'deadline' | 'cancelled' | 'bad_argument' | 'internal'>
   | 'insufficient_speech'
+  /** The models compare no voices. */
+  | 'speakers'
   /** Cancelled, or past its deadline. */
   | 'stopped';
 
@@ -186,7 +188,7 @@ type EngineErrorCode =
 export class EngineError extends Error {
   readonly code: EngineErrorCode;
   /** The input that is wrong; null when stopped. */
-  readonly at: 'audio' | 'baseline' | 'channel' | 'channels' | null;
+  readonly at: 'audio' | 'baseline' | 'channel' | 'channels' | 'speakers' | null;
 
   constructor(code: EngineErrorCode, at: EngineError['at'], message: string) {
     super(message);

@@ -78,6 +78,7 @@ export const receiptSchema = z
         signals: z.array(z.string()).min(1).describe('Requested signals.'),
         channel: z.int().nullable().describe('0-based channel; null averages all.'),
         channels: z.string().nullable().describe('`split`, or null.'),
+        speakers: z.string().nullable().describe('`2`, `auto`, or null.'),
         ignored: ignoredSchema.optional(),
       })
       .describe('Parts of the form, null where absent.'),

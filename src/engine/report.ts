@@ -46,9 +46,12 @@ const combinedShape = {
 /** Response of /v1/analyze. */
 export const combinedReportSchema = z.strictObject(combinedShape) as unknown as z.ZodType<CombinedReport>;
 
-/** An entry of `speakers` in the response of /v1/analyze with `segments`. */
+/** An entry of `speakers` in the response of /v1/analyze with `segments` or `speakers`. */
 export const speakerReportSchema = z
-  .strictObject({ speaker: z.string().describe('Name of the speaker in `segments`.'), ...combinedShape })
+  .strictObject({
+    speaker: z.string().describe('Name of the speaker in `segments`; `1` or `2` with `speakers`.'),
+    ...combinedShape,
+  })
   .describe('The report of one speaker.') as unknown as z.ZodType<{ speaker: string } & CombinedReport>;
 
 export function signalReport<S extends Signal>(

@@ -16,7 +16,8 @@ import {
 } from './speech.ts';
 import type { StageTimer } from './timer.ts';
 
-const minSeconds = 0.5;
+/** Speech of an utterance. */
+export const minSeconds = 0.5;
 /** A run of less than `minSeconds` belongs to the nearest utterance within this distance. */
 export const maxGapSeconds = 1;
 /** A cut of long speech is the middle of the span of this length with the least speech. */
@@ -132,7 +133,7 @@ export function cutRuns(
 }
 
 /** Middle of the `length` frames with the least sum of `speech`, inside `within`. */
-function findDip(speech: Float32Array, within: Segment, length: number): number {
+export function findDip(speech: Float32Array, within: Segment, length: number): number {
   let sum = 0;
   let least = Number.POSITIVE_INFINITY;
   let best = within.end;

@@ -1,7 +1,12 @@
-/** Voices of utterances, and whether they are those of several speakers. */
+/** Voices of utterances: whether they are those of several speakers, which are whose, and where one utterance has two. */
 import { z } from 'zod';
 import type { Session, Values } from './platform.ts';
+import type { Segment } from './speech.ts';
 import type { Encoded } from './utterances.ts';
+
+/** Voices on one channel that are separated: two, or one or two. */
+export const speakerModes = ['2', 'auto'] as const;
+export type SpeakerMode = (typeof speakerModes)[number];
 
 /** Unit vector: near for utterances of one speaker. */
 export type Voice = Float32Array;
@@ -17,6 +22,12 @@ export const severalSpeakersParams = z.strictObject({
   minUtterances: z.int().positive(),
   /** A larger variance between two groups of utterances means several speakers. */
   threshold: z.number(),
+  /** An utterance nearer to the middle between two speakers, who are 1 from it, belongs to neither. */
+  minMargin: z.number().nonnegative(),
+  /** The speaker changes between spans of an utterance that are so far from the middle, on either side of it. */
+  minChange: z.number().positive(),
+  /** With less variance between two groups of such spans, utterances are of one speaker, unless there are two. */
+  minVariance: z.number().nonnegative(),
 });
 type SeveralSpeakersParams = z.infer<typeof severalSpeakersParams>;
 
@@ -24,9 +35,21 @@ type SeveralSpeakersParams = z.infer<typeof severalSpeakersParams>;
 const maxStarts = 32;
 const maxSteps = 10;
 
-export async function inferVoice({ embeddings, weights }: Encoded, session: Session): Promise<Voice> {
-  const outputs = await session.run({ tokens: embeddings, weights });
-  return (outputs.voice as Values).data;
+/**
+ * @param weights of the embeddings, one row per voice; none is 0 throughout
+ * @returns a voice per row
+ */
+export async function inferVoices(
+  { embeddings }: Pick<Encoded, 'embeddings'>,
+  weights: Float32Array,
+  session: Session,
+): Promise<Voice[]> {
+  const count = embeddings.shape[1] as number;
+  const rows = weights.length / count;
+  const outputs = await session.run({ tokens: embeddings, weights: { data: weights, shape: [rows, count] } });
+  const { data } = outputs.voice as Values;
+  const size = data.length / rows;
+  return Array.from({ length: rows }, (_, row) => data.slice(row * size, (row + 1) * size));
 }
 
 export function soundLikeSeveral(
@@ -38,22 +61,45 @@ export function soundLikeSeveral(
 }
 
 /**
+ * Two groups of voices.
+ * @param isCompared whether a voice takes part in finding the groups: one of enough speech
+ * @returns the group of each voice, 0 or 1; null for one that may be of either
+ */
+export function groupVoices(
+  voices: readonly Voice[],
+  isCompared: readonly boolean[],
+  { minMargin }: Pick<SeveralSpeakersParams, 'minMargin'>,
+): (number | null)[] {
+  const long = voices.filter((_, index) => isCompared[index]);
+  const compared = long.length < 2 ? voices : long;
+  if (compared.length < 2) return voices.map(() => 0);
+  return voices
+    .map(placeBetween(divide(compared, 1)))
+    .map((place) => (Math.abs(place) < minMargin ? null : Number(place > 0)));
+}
+
+/**
  * The largest variance between two groups of voices, by 2-means from several starts; at most 1.
  * @param minSize of a group
  * @returns null with too few voices for two groups
  */
 export function betweenVariance(voices: readonly Voice[], minSize: number): number | null {
   if (voices.length < 2 * minSize) return null;
+  return divide(voices, minSize).between / voices.length;
+}
+
+/** `between`: sum of squares between two groups. `axis`: difference of their means. `middle`: between the means. */
+type Division = { readonly between: number; readonly axis: Float64Array; readonly middle: Float64Array };
+
+/** The best of several starts. */
+function divide(voices: readonly Voice[], minSize: number): Division {
   const step = Math.ceil(voices.length / maxStarts);
   const starts = voices.filter((_, index) => index % step === 0);
   const total = sumOf(voices);
-  return (
-    Math.max(...starts.map((start) => divideFrom(start, voices, total, minSize).between)) / voices.length
-  );
+  return starts
+    .map((start) => divideFrom(start, voices, total, minSize))
+    .reduce((best, found) => (found.between > best.between ? found : best));
 }
-
-/** `between`: sum of squares between two groups. `axis`: difference of their means. */
-type Division = { readonly between: number; readonly axis: Float64Array };
 
 /** Repeats the best cut along the axis through the means of both groups. */
 function divideFrom(start: Voice, voices: readonly Voice[], total: Float64Array, minSize: number): Division {
@@ -68,15 +114,15 @@ function divideFrom(start: Voice, voices: readonly Voice[], total: Float64Array,
 }
 
 function cutAlong(
-  axis: Float64Array,
+  direction: Float64Array,
   voices: readonly Voice[],
   total: Float64Array,
   minSize: number,
 ): Division {
-  const along = voices.map((voice) => dot(voice, axis));
+  const along = voices.map((voice) => dot(voice, direction));
   const order = voices.map((_, index) => index).sort((one, other) => (along[one] ?? 0) - (along[other] ?? 0));
   const sorted = order.map((index) => voices[index] as Voice);
-  const sum = new Float64Array(axis.length);
+  const sum = new Float64Array(direction.length);
   let [between, size] = [-1, minSize];
   for (let count = 1; count <= voices.length - minSize; count++) {
     add(sum, sorted[count - 1] as Voice);
@@ -86,7 +132,9 @@ function cutAlong(
   }
   const below = sumOf(sorted.slice(0, size));
   const above = differenceOf(total, 1, below, 1);
-  return { between, axis: differenceOf(above, voices.length - size, below, size) };
+  const rest = voices.length - size;
+  const axis = differenceOf(above, rest, below, size);
+  return { between, axis, middle: axis.map((apart, index) => (below[index] as number) / size + apart / 2) };
 }
 
 /** @param sum of `count` voices; `total` is that of these and the `rest` others */
@@ -98,6 +146,84 @@ function squaresBetween(sum: Float64Array, count: number, total: Float64Array, r
     squares += apart * apart;
   }
   return (squares * count * rest) / (count + rest);
+}
+
+/** Length of the speech whose voice is followed, its step, and the length at the ends of an utterance. */
+const spanSeconds = 1.2;
+const stepSeconds = 0.2;
+const minSpanSeconds = 0.9;
+/** Spans from which the two groups are found. */
+const groupStep = 4;
+
+/** The voice of an utterance as it goes on. */
+type VoiceTrack = {
+  /** Middles of the spans, in frames. */
+  readonly moments: readonly number[];
+  readonly voices: readonly Voice[];
+};
+
+/** @param first frame of the first embedding */
+export async function followVoice(
+  { start, end }: Segment,
+  { embeddings, weights }: Encoded,
+  {
+    first,
+    framesPerToken,
+    framesPerSecond,
+  }: Readonly<Record<'first' | 'framesPerToken' | 'framesPerSecond', number>>,
+  session: Session,
+): Promise<VoiceTrack> {
+  const [span, step] = [spanSeconds * framesPerSecond, stepSeconds * framesPerSecond];
+  const edge = minSpanSeconds * framesPerSecond - span / 2;
+  const steps = Math.floor((end - start - 2 * edge) / step);
+  const moments = Array.from({ length: Math.max(0, steps + 1) }, (_, index) => start + edge + index * step);
+  if (moments.length === 0) return { moments, voices: [] };
+  const count = weights.data.length;
+  const at = (frame: number) => Math.min(count, Math.max(0, Math.round((frame - first) / framesPerToken)));
+  const rows = new Float32Array(moments.length * count);
+  for (const [index, moment] of moments.entries()) {
+    const [from, to] = [at(Math.max(start, moment - span / 2)), at(Math.min(end, moment + span / 2))];
+    rows.set(weights.data.subarray(from, to), index * count + from);
+  }
+  return { moments, voices: await inferVoices({ embeddings }, rows, session) };
+}
+
+/**
+ * Where the speaker changes without a pause: between two spans that are surely of different speakers.
+ * @param tracks of utterances of one recording
+ * @returns frames, in order, for each track
+ */
+export function findChanges(
+  tracks: readonly VoiceTrack[],
+  mode: SpeakerMode,
+  { minChange, minVariance }: Pick<SeveralSpeakersParams, 'minChange' | 'minVariance'>,
+): number[][] {
+  const compared = tracks.flatMap(({ voices }) => voices.filter((_, index) => index % groupStep === 0));
+  if (compared.length < 2) return tracks.map(() => []);
+  const division = divide(compared, 1);
+  if (mode === 'auto' && division.between / compared.length < minVariance) return tracks.map(() => []);
+  const place = placeBetween(division);
+  return tracks.map(({ moments, voices }) => {
+    const changes: number[] = [];
+    let last: { readonly sign: number; readonly index: number } | null = null;
+    const places = voices.map(place);
+    for (const [index, own] of places.entries()) {
+      if (Math.abs(own) < minChange) continue;
+      if (last !== null && Math.sign(own) !== last.sign) {
+        const sign = Math.sign(own);
+        const crossed = places.findIndex((other, at) => at > (last?.index ?? 0) && Math.sign(other) === sign);
+        changes.push(((moments[crossed - 1] as number) + (moments[crossed] as number)) / 2);
+      }
+      last = { sign: Math.sign(own), index };
+    }
+    return changes;
+  });
+}
+
+/** @returns where a voice is between two groups: their means are -1 and 1 */
+function placeBetween({ axis, middle }: Division): (voice: Voice) => number {
+  const [half, origin] = [dot(axis, axis) / 2, dot(middle, axis)];
+  return (voice) => (dot(voice, axis) - origin) / half;
 }
 
 type Vector = Float32Array | Float64Array;

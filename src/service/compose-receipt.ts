@@ -33,7 +33,7 @@ export function composeReceipt(
   software: Software,
   { keyId, purpose }: Signing,
 ): UnsignedReceipt {
-  const { audio, baselines, segments, signals, channel, channels } = request;
+  const { audio, baselines, segments, speakers, signals, channel, channels } = request;
   const { ignored } = report as { ignored?: Ignored };
   const samples = analyses.map(({ samplesSha256 }) => samplesSha256 as string);
   return {
@@ -44,9 +44,9 @@ export function composeReceipt(
     upload_sha256: sha256(audio),
     baselines_sha256: baselines.map(sha256),
     segments_sha256: segments === null ? null : sha256(canonicalBytes(segments)),
-    samples_sha256: segments === null ? samples : samples.slice(0, 1),
+    samples_sha256: channels === null ? samples.slice(0, 1) : samples,
     report_sha256: hashReport(report),
-    options: { signals: [...signals], channel, channels, ...(ignored && { ignored }) },
+    options: { signals: [...signals], channel, channels, speakers, ...(ignored && { ignored }) },
     scores: scoresOf(report, signals),
     software,
   };

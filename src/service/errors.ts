@@ -45,6 +45,7 @@ export type ProblemReason =
   | 'audio.channel'
   | 'channels'
   | 'segments'
+  | 'speakers'
   | 'receipt'
   | 'scopes'
   | 'unknown'
@@ -109,7 +110,7 @@ export function toServiceError(error: unknown): unknown {
   if (!(error instanceof EngineError)) return error;
   const { code, at, message } = error;
   if (code === 'stopped' || at === null) return new ServiceError('deadline', message);
-  return invalidPart(at, `audio.${code}`, message);
+  return invalidPart(at, code === 'speakers' ? code : `audio.${code}`, message);
 }
 
 /** The body, or the recordings in it, exceed the limit. */
@@ -196,6 +197,8 @@ const reasonTable: Readonly<Record<ProblemReason, string>> = {
   'audio.channel': 'no such channel, not a channel number, or `channels` without exactly two channels',
   channels: '`channels` is not `split`, is beside `channel` or `baseline`, or is sent to another path',
   segments: '`segments` is invalid, is beside `channels` or `baseline`, or is sent to another path',
+  speakers:
+    '`speakers` is neither `2` nor `auto`, is beside `channels`, `segments` or `baseline`, is sent to another path, or the models compare no voices',
   receipt: '`receipt` is neither `true` nor `false`',
   scopes: 'not a list of scopes',
   unknown: 'JSON with an unknown field, which `msg` names',

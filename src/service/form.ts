@@ -1,7 +1,13 @@
 /** The form of an upload, for analyses and jobs: its parts and their limits. */
 
 import { z } from 'zod';
-import { type AnalyzeOptions, channelModes, defaultOptions, type SpeakerSegment } from '../engine/index.ts';
+import {
+  type AnalyzeOptions,
+  channelModes,
+  defaultOptions,
+  type SpeakerSegment,
+  speakerModes,
+} from '../engine/index.ts';
 import { type Ignored, maxBaselines } from '../engine/schema.ts';
 import { suggest } from './config.ts';
 import { invalidPart, type ProblemReason, type ServiceError } from './errors.ts';
@@ -44,6 +50,7 @@ const texts = {
   channel: 16,
   channels: 16,
   segments: 2 ** 18,
+  speakers: 16,
   receipt: 16,
   callback: 4096,
   metadata: maxMetadataBytes,
@@ -120,14 +127,16 @@ export function createFormReader(
       reader.end();
       const { audio } = sizes;
       if (audio === undefined) throw missingPart(names);
-      const { channel, channels, segments, receipt, callback = null, metadata = '{}' } = values;
+      const { channel, channels, segments, speakers, receipt, callback = null, metadata = '{}' } = values;
       if (channels !== undefined) refuseBeside('channels', { channel, baseline: sizes.baseline });
       if (segments !== undefined) refuseBeside('segments', { channels, baseline: sizes.baseline });
+      if (speakers !== undefined) refuseBeside('speakers', { channels, segments, baseline: sizes.baseline });
       return {
         sizes: { audio, baselines: baselineNames.flatMap((name) => sizes[name] ?? []) },
         channel: channel === undefined ? defaultOptions.channel : toChannel(channel),
         channels: toOneOf('channels', channelModes, channels) ?? defaultOptions.channels,
         segments: segments === undefined ? defaultOptions.segments : parseSegments(segments),
+        speakers: toOneOf('speakers', speakerModes, speakers) ?? defaultOptions.speakers,
         receipt: toOneOf('receipt', flags, receipt) === 'true',
         callback,
         metadata: toMetadata(metadata),
@@ -238,7 +247,10 @@ function toOneOf<Choice extends string>(
 }
 
 /** Parts of several speakers are refused beside a part of one. @throws ServiceError */
-export function refuseBeside(name: 'channels' | 'segments', others: Readonly<Record<string, unknown>>): void {
+export function refuseBeside(
+  name: 'channels' | 'segments' | 'speakers',
+  others: Readonly<Record<string, unknown>>,
+): void {
   const other = Object.keys(others).find((key) => others[key] != null);
   if (other === undefined) return;
   throw invalidPart(name, name, `Expected no \`${other}\` beside \`${name}\`, got both`);
@@ -253,6 +265,7 @@ const expectedTexts: Readonly<Record<TextName, readonly [reason: ProblemReason, 
   ],
   channels: ['channels', `Expected ${channelModes.join(' or ')} for \`channels\`, got something else`],
   segments: ['segments', `Expected at most ${texts.segments} bytes for \`segments\`, got more`],
+  speakers: ['speakers', `Expected ${speakerModes.join(' or ')} for \`speakers\`, got something else`],
   receipt: ['receipt', `Expected ${flags.join(' or ')} for \`receipt\`, got something else`],
   callback: ['callback', `Expected at most ${texts.callback} bytes for \`callback\`, got more`],
   metadata: ['metadata', `Expected ${expectedMetadata}, for \`metadata\`, got something else`],

@@ -1,6 +1,6 @@
 /** Thread entry of `undertone analyze`: analyses one file at a time. */
 import { workerData } from 'node:worker_threads';
-import type { DecodeLimits } from '../engine/index.ts';
+import type { DecodeLimits, SpeakerMode } from '../engine/index.ts';
 import type { Signal } from '../engine/schema.ts';
 import { escapeControls, FileError, type ReadOptions, readRegularFile } from '../node/files.ts';
 import { reportReady } from '../service/workers/protocol.ts';
@@ -35,6 +35,8 @@ export type AnalyzeTask = Omit<Input, 'name'> & {
   readonly channel: number | 'split' | null;
   /** Not null: each speaker alone. */
   readonly segments: readonly SpeakerSegment[] | null;
+  /** Not null: each voice alone. */
+  readonly speakers: SpeakerMode | null;
   readonly embeddings?: boolean;
   /** Embeddings in place of scores. */
   readonly embedOnly?: boolean;
@@ -58,13 +60,14 @@ reportReady();
 /** Never rejects: an error is a result. */
 export async function run(task: AnalyzeTask): Promise<AnalyzeResult | EmbedResult> {
   try {
-    const { channel, segments, signals, embeddings: wanted = false } = task;
+    const { channel, segments, speakers, signals, embeddings: wanted = false } = task;
     const { baselines = [], maxBytes, roots = null, ...options } = settings;
     const read = { maxBytes, roots, setting: 'UNDERTONE_JOB_MAX_BYTES' };
     const audio = task.bytes ?? (await readRegularFile(task.path, read));
     if (task.embedOnly) return { report: await embed(audio, { ...options, channel: null }) };
     if (channel === 'split') return { report: await analyzeChannels(audio, options) };
-    if (segments !== null) return { report: await analyzeSpeakers(audio, segments, { ...options, channel }) };
+    const separate = segments ?? speakers;
+    if (separate !== null) return { report: await analyzeSpeakers(audio, separate, { ...options, channel }) };
     const own = { ...options, baseline: baselines, channel, signals, embeddings: wanted };
     const { embeddings, ...report } = await analyze(audio, own);
     return { report, ...(embeddings && { embeddings }) };

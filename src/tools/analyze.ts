@@ -47,7 +47,8 @@ Examples:
   undertone analyze --output textgrid --out annotations recordings
   undertone analyze --channels split call.wav
   undertone analyze --baseline rested.wav talk.wav
-  undertone analyze --segments call.rttm --output csv call.wav`;
+  undertone analyze --segments call.rttm --output csv call.wav
+  undertone analyze --speakers 2 call.mp3`;
 
 type Options = PartOptions &
   OutputOptions & {
@@ -79,6 +80,7 @@ export function registerAnalyze(program: Command, terminal: CliContext): void {
     .option('--channel <n>', 'channel to analyse, counted from 0 (the average of all)')
     .option('--channels <mode>', 'split: each of two channels alone, and their conversation')
     .option('--segments <file>', 'JSON or RTTM, - is standard input: each speaker of one recording alone')
+    .option('--speakers <count>', 'two voices on one channel, each alone: 2, or auto for one or two')
     .option(...baselineOption, collect, [])
     .option('--models <name>', `${modelSets.join(', ')} or a folder (UNDERTONE_MODELS_DIR, or standard)`)
     .option('--models-dir <folder>', 'a folder alone; --models takes names too')
@@ -102,7 +104,7 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
   const output = createOutput(outputOptions, kind, labels);
   if (kind !== null && options.embeddings !== undefined)
     throw expected(
-      `no --${kind === 'channel' ? 'channels' : 'segments'}`,
+      `no --${options.channels ? 'channels' : options.segments ? 'segments' : 'speakers'}`,
       '--embeddings',
       'both: remove one of them',
     );

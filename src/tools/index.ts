@@ -13,6 +13,7 @@ import {
   type ChannelsReport as HttpChannelsReport,
   type SpeakersReport as HttpSpeakersReport,
   type PooledEmbeddings,
+  type SpeakerMode,
   type SpeakerSegment,
   type WithoutId,
 } from '../engine/index.ts';
@@ -39,6 +40,7 @@ export {
   isAudioError,
   type PooledEmbeddings,
   type Source,
+  type SpeakerMode,
   type SpeakerSegment,
 } from '../engine/index.ts';
 export type { Signal } from '../engine/schema.ts';
@@ -98,7 +100,7 @@ export type ChannelsReport = WithoutId<Omit<HttpChannelsReport, 'channels'>> & {
   readonly channels: readonly [WithoutId<CombinedReport>, WithoutId<CombinedReport>];
 };
 
-/** `segments` of the HTTP service, without request ids. */
+/** `segments` and `speakers` of the HTTP service, without request ids. */
 export type SpeakersReport = WithoutId<Omit<HttpSpeakersReport, 'speakers'>> & {
   readonly speakers: readonly ({ readonly speaker: string } & WithoutId<CombinedReport>)[];
 };
@@ -148,14 +150,21 @@ export function analyzeChannels(audio: Uint8Array, options: SharedOptions = {}):
   return enqueue(() => reportParts(audio, { ...options, channels: 'split' })) as Promise<ChannelsReport>;
 }
 
-/** Analyses each speaker of `segments` alone. @throws Failure when the recording cannot be analysed */
+/**
+ * Analyses each speaker alone.
+ * @param speakers who speaks when; or `2` or `auto`: voices are told apart
+ * @throws Failure when the recording cannot be analysed
+ */
 export function analyzeSpeakers(
   audio: Uint8Array,
-  segments: readonly SpeakerSegment[],
+  speakers: readonly SpeakerSegment[] | SpeakerMode,
   options: SharedOptions & Pick<AnalyzeOptions, 'channel'> = {},
 ): Promise<SpeakersReport> {
-  const sorted = segments.toSorted((one, other) => one.start - other.start);
-  return enqueue(() => reportParts(audio, { ...options, segments: sorted })) as Promise<SpeakersReport>;
+  const own =
+    typeof speakers === 'string'
+      ? { speakers }
+      : { segments: speakers.toSorted((one, other) => one.start - other.start) };
+  return enqueue(() => reportParts(audio, { ...options, ...own })) as Promise<SpeakersReport>;
 }
 
 function enqueue<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -49,7 +49,7 @@ export async function runMcpServer(settings: AnalyzeSettings, { stdin }: CliCont
   const server = new McpServer({ name: 'undertone', version });
   addTools(server, async ({ path, channel = null }) => {
     const task = { ...defaultOptions, path: resolve(path), bytes: null, optional: false };
-    const result = await threads.run({ ...task, channel, segments: null, signals: allSignals }, []);
+    const result = await threads.run({ ...task, channel, signals: allSignals }, []);
     if ('error' in result) throw new Error(result.error.msg);
     return result.report as Report;
   });

@@ -179,14 +179,20 @@ export function describeReport(path: string, report: Report): string {
   return lines.join('\n');
 }
 
-/** Lines after those of the channels; empty for other results. */
+/** Lines after those of the channels or speakers; empty for other results. */
 function describeConversation(result: AnalyzeResult): string {
-  if ('error' in result || !('conversation' in result.report)) return '';
+  if ('error' in result || !('conversation' in result.report) || !result.report.conversation) return '';
   const { talk_share, overlap_s, interruptions } = result.report.conversation;
+  const unassigned = 'unassigned' in result.report ? result.report.unassigned : null;
+  const seconds = unassigned?.reduce((sum, { start_s, end_s }) => sum + end_s - start_s, 0);
   const lines = [
     ['talk share', talk_share.map((share) => `${Math.round(100 * share)} %`).join(', ')],
-    ['overlap', `${overlap_s.toFixed(1)} s`],
-    ['interruptions', interruptions.join(', ')],
+    ...(seconds === undefined
+      ? [
+          ['overlap', `${overlap_s.toFixed(1)} s`],
+          ['interruptions', interruptions.join(', ')],
+        ]
+      : [['of neither', `${seconds.toFixed(1)} s`]]),
   ];
   return `\n  conversation\n${lines.map(([label = '', value]) => `  ${label.padEnd(labelWidth)}${value}`).join('\n')}`;
 }

@@ -1,6 +1,6 @@
 /** Options of `undertone analyze` that choose channels and speakers, and the results of each. */
 
-import { channelModes } from '../engine/index.ts';
+import { channelModes, speakerModes } from '../engine/index.ts';
 import { signals as allSignals, type Signal } from '../engine/schema.ts';
 import { ServiceError } from '../service/errors.ts';
 import { parseSegments } from '../service/form.ts';
@@ -14,14 +14,15 @@ export type PartOptions = {
   readonly channel?: string;
   readonly channels?: string;
   readonly segments?: string;
+  readonly speakers?: string;
 };
 
 /** @throws UsageError for options that exclude each other */
 export async function parseParts(
-  { baseline, channel, channels, segments }: PartOptions,
+  { baseline, channel, channels, segments, speakers }: PartOptions,
   signals: readonly Signal[],
   terminal: CliContext,
-): Promise<Pick<AnalyzeTask, 'channel' | 'segments'>> {
+): Promise<Pick<AnalyzeTask, 'channel' | 'segments' | 'speakers'>> {
   if (channel !== undefined && !/^\d{1,4}$/.test(channel)) {
     throw expected('the number of a channel, counted from 0', '--channel', JSON.stringify(channel));
   }
@@ -29,9 +30,19 @@ export async function parseParts(
   if (channels !== undefined) {
     if (mode === undefined) throw expected(channelModes.join(' or '), '--channels', JSON.stringify(channels));
     if (channel !== undefined) throw expected('no --channel', '--channels', 'both: remove one of them');
-    if (segments !== undefined) throw expected('no --segments', '--channels', 'both: remove one of them');
   }
-  const several = [channels && '--channels', segments && '--segments'].find(Boolean);
+  const voices = speakerModes.find((one) => one === speakers);
+  if (speakers !== undefined && voices === undefined)
+    throw expected(speakerModes.join(' or '), '--speakers', JSON.stringify(speakers));
+  const [several, other] = Object.entries({
+    '--channels': channels,
+    '--segments': segments,
+    '--speakers': speakers,
+  })
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => name);
+  if (several !== undefined && other !== undefined)
+    throw expected(`no ${other}`, several, 'both: remove one of them');
   if (several && baseline.length > 0) throw expected('no --baseline', several, 'both: remove one of them');
   if (several && signals.length < allSignals.length) {
     throw expected(`all signals`, several, 'some: remove --signals');
@@ -39,6 +50,7 @@ export async function parseParts(
   return {
     channel: mode ?? (channel === undefined ? null : Number(channel)),
     segments: segments === undefined ? null : await readSegments(segments, terminal),
+    speakers: voices ?? null,
   };
 }
 
@@ -61,9 +73,10 @@ export function checkInputs(inputs: readonly Input[], { segments }: Pick<Analyze
 export function partKind({
   channel,
   segments,
-}: Pick<AnalyzeTask, 'channel' | 'segments'>): Part['kind'] | null {
+  speakers,
+}: Pick<AnalyzeTask, 'channel' | 'segments' | 'speakers'>): Part['kind'] | null {
   if (channel === 'split') return 'channel';
-  return segments === null ? null : 'speaker';
+  return segments === null && speakers === null ? null : 'speaker';
 }
 
 /** The results of each channel or speaker; one without a name for a file that failed. */

@@ -100,7 +100,7 @@ const firstColumns: readonly Column[] = [
     value: ({ path }) => path,
   },
   partColumn('channel', 'from 0', 'Number of the channel. Only with `--channels split`.'),
-  partColumn('speaker', 'text', 'Name of the speaker. Only with `--segments`.'),
+  partColumn('speaker', 'text', 'Name of the speaker. Only with `--segments` or `--speakers`.'),
   {
     name: 'status',
     type: 'STRING',

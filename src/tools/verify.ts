@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { type AnalyzeRequest, channelModes } from '../engine/index.ts';
+import { type AnalyzeRequest, channelModes, speakerModes } from '../engine/index.ts';
 import { type Receipt, type Signal, signals, type UnsignedReceipt } from '../engine/schema.ts';
 import { parseConfig } from '../service/config.ts';
 import {
@@ -113,13 +113,14 @@ function describe(comparison: Comparison, checkedReport: boolean): string {
 type RequestParts = Pick<AnalyzeRequest, 'baselines' | 'segments'> & { readonly recording: Uint8Array };
 
 function toRequest({ options }: Receipt, { recording, ...parts }: RequestParts): AnalyzeRequest {
-  const { channel, channels } = options;
+  const { channel, channels, speakers } = options;
   return {
     audio: recording,
     ...parts,
     signals: signals.filter((signal: Signal) => options.signals.includes(signal)),
     channel,
     channels: channelModes.find((mode) => mode === channels) ?? null,
+    speakers: speakerModes.find((mode) => mode === speakers) ?? null,
     hashSamples: true,
     cancel: null,
   };

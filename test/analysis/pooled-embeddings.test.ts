@@ -30,7 +30,7 @@ test('the embedding of an utterance is the mean of its tokens, weighted by speec
     [utterance],
     { measure: () => quality, noise: () => noNoise },
     {},
-    { signals: [], embeddings: true, voices: false },
+    { signals: [], embeddings: true, voices: null },
     { ...models, trunk: { ...models.trunk, session } },
     startStageTimer(null),
   );

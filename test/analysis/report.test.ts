@@ -31,6 +31,7 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
   const intervals = { valence: [0, score], arousal: [0, 1] } as const;
   if (emotion === undefined || cognitive === undefined) throw new Error('Expected the shipped models');
   return {
+    unassigned: [],
     audio: {
       seconds: 3,
       speechSeconds: 2,

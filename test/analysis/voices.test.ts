@@ -82,5 +82,5 @@ test('the warning does not depend on the order of the speakers or on chunks', as
 
 test('too few utterances, or models without the params, have no warning', async (t) => {
   t.false(await warns(t, [...low.slice(0, 3), ...high.slice(0, 3)]));
-  t.false(await warns(t, [...low, ...high], { set: await loadModels('models/fast') }));
+  t.false(await warns(t, [...low, ...high], { set: await loadModels('models/open') }));
 });

@@ -75,7 +75,7 @@ test('--channels split: a block, or a row, per channel', async (t) => {
 
 test('--segments: a report per speaker', async (t) => {
   const whole = reports((await run('--jsonl', '--segments', rttm, one)).stdout);
-  t.deepEqual(Object.keys(whole), ['path', 'status', 'speakers', 'audio']);
+  t.deepEqual(Object.keys(whole), ['path', 'status', 'speakers', 'unassigned', 'audio']);
   t.deepEqual(
     whole.speakers.map(({ speaker }: { speaker: string }) => speaker),
     ['Ada', 'Bo'],
@@ -90,6 +90,16 @@ test('--segments: a report per speaker', async (t) => {
   );
 });
 
+test('--speakers: a report per voice', async (t) => {
+  const voices = (mode: string, ...args: string[]) => run('--speakers', mode, ...args, one);
+  const whole = reports((await voices('auto', '--jsonl')).stdout);
+  t.deepEqual(Object.keys(whole), ['path', 'status', 'speakers', 'unassigned', 'audio', 'conversation']);
+  t.is(whole.conversation, null);
+  const { stdout } = await voices('2');
+  t.regex(stdout, /one\.wav \(speaker 1\)\n[\s\S]*one\.wav \(speaker 2\)\n/);
+  t.regex(stdout, /conversation\n {2}talk share {6}\d+ %, \d+ %\n {2}of neither {6}\d+\.\d s\n$/);
+});
+
 const wrong: Readonly<Record<string, readonly [args: readonly string[], error: RegExp]>> = {
   'an unknown mode': [['--channels', 'both', call], /Expected split for `--channels`, got "both"/],
   'one channel and both': [['--channels', 'split', '--channel', '0', call], /no --channel for `--channels`/],
@@ -97,6 +107,12 @@ const wrong: Readonly<Record<string, readonly [args: readonly string[], error: R
     ['--channels', 'split', '--segments', rttm, call],
     /no --segments for `--channels`/,
   ],
+  'three voices': [['--speakers', '3', one], /Expected 2 or auto for `--speakers`, got "3"/],
+  'segments and voices': [
+    ['--segments', rttm, '--speakers', '2', one],
+    /no --speakers for `--segments`, got both: remove one of them/,
+  ],
+  'a baseline of two voices': [['--speakers', '2', '--baseline', one, one], /no --baseline for `--speakers`/],
   'one signal of both channels': [
     ['--channels', 'split', '--signals', 'emotion', call],
     /all signals for `--channels`, got some: remove --signals/,

@@ -85,6 +85,9 @@ class Case:
             self.assertEqual([one["speaker"] for one in speakers], ["A"])
             rttm = client.analyze_speakers(SAMPLE, "SPEAKER x 1 0 4 <NA> <NA> A")["speakers"]
             self.assertEqual(rttm[0]["emotion"], speakers[0]["emotion"])
+            voices = client.analyze_speakers(SAMPLE, speakers="auto")
+            self.assertEqual([one["speaker"] for one in voices["speakers"]], ["1"])
+            self.assertIsNone(voices["conversation"])
         self.assertEqual(wrong.exception.status, 422)
         self.assertEqual(wrong.exception.items[0]["loc"], ["body", "channel"])
         self.assertEqual(wrong.exception.items[0]["type"], "value_error.audio.channel")

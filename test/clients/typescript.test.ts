@@ -82,6 +82,8 @@ test.serial('both channels, and each speaker, have a report', async (t) => {
   const segments = [{ start: 0, end: 4, speaker: 'A' }];
   const { speakers } = await client.analyzeSpeakers(path, { segments });
   t.is(speakers[0]?.speaker, 'A');
+  const voices = await client.analyzeSpeakers(path, { speakers: 'auto' });
+  t.is(voices.speakers[0]?.speaker, '1');
 });
 
 test.serial('warnings and fields of a later service are returned', async (t) => {

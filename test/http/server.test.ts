@@ -127,6 +127,18 @@ const refusals: Readonly<Record<string, Refusal>> = {
     beside('segments', '[{"start":1,"end":0,"speaker":"A"}]'),
     'Expected an end after the start, in `segments[0]`, got something else',
   ],
+  'three voices': [
+    'speakers',
+    'speakers',
+    beside('speakers', '3'),
+    'Expected 2 or auto for `speakers`, got something else',
+  ],
+  'voices beside segments': [
+    'speakers',
+    'speakers',
+    [...beside('speakers', '2'), { name: 'segments', bytes: '[{"start":0,"end":1,"speaker":"A"}]' }],
+    'Expected no `segments` beside `speakers`, got both',
+  ],
   'an empty baseline': ['baseline', 'audio.empty', beside('baseline', '')],
   'a baseline that is no audio': ['baseline', 'audio.unsupported', beside('baseline', garbage)],
 };

@@ -49,6 +49,7 @@ test.serial(
         ...parts.filter((part) => part !== baseline),
         { name: 'segments', bytes: '[{"start":0,"end":1,"speaker":"A"}]' },
       ],
+      voices: [...parts.filter((part) => part !== baseline), { name: 'speakers', bytes: '2' }],
       metadata: [...parts, { name: 'metadata', bytes: '{"order":"7"}' }],
       'a receipt': [...parts, { name: 'receipt', bytes: 'true' }],
       'no callback': [audio, baseline, channel],

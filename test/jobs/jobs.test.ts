@@ -89,6 +89,10 @@ test.serial('a job of two channels, or of several speakers, gets the report of /
       { name: 'audio', bytes: wavFile(voice) },
       { name: 'segments', bytes: JSON.stringify(turns) },
     ],
+    [
+      { name: 'audio', bytes: wavFile(voice) },
+      { name: 'speakers', bytes: '2' },
+    ],
   ];
   const headers = { Authorization: `Bearer ${place.server.token}`, 'Content-Type': contentType };
   for (const parts of bodies) {

@@ -37,6 +37,7 @@ test('the first part of each name counts and unknown ones are listed', (t) => {
     channels: null,
     receipt: false,
     segments: null,
+    speakers: null,
     ignored: [
       { name: 'x', msg: 'Unknown part' },
       { name: 'timeline', msg: 'Unknown part' },
@@ -176,6 +177,7 @@ test('a form in blocks has the result of the whole form', (t) => {
     channels: null,
     receipt: false,
     segments: null,
+    speakers: null,
     callback: 'https://example.org/',
     ignored: [{ name: 'x', msg: 'Unknown part' }],
     metadata: {},

@@ -115,6 +115,7 @@ const values = {
   channel: '0',
   channels: 'split',
   segments: '[{"start":0,"end":1,"speaker":"A"}]',
+  speakers: '2',
 };
 type PartName = keyof typeof values;
 const partNames = Object.keys(values) as PartName[];

@@ -100,6 +100,7 @@ test('the receipts of ten recordings are verified by the command and by the Pyth
   for (const parts of [
     { audio: stereo, channels: 'split' },
     { audio: sample, segments },
+    { audio: sample, speakers: '2' },
   ]) {
     cases.push(await writeFiles(parts, await analyze({ ...parts, receipt: 'true' })));
   }
@@ -124,6 +125,7 @@ for (const [about, parts, path] of [
   ['a channel', { audio: stereo, channel: '0' }, '/v1/analyze'],
   ['two channels', { audio: stereo, channels: 'split' }, '/v1/analyze'],
   ['speakers', { audio: sample, segments }, '/v1/analyze'],
+  ['voices', { audio: sample, speakers: 'auto' }, '/v1/analyze'],
   ['too little speech', { audio: wavFile(new Float32Array(16_000)) }, '/v1/analyze'],
 ] as const) {
   test(`a receipt of ${about} is verified`, async (t) => {

@@ -78,6 +78,7 @@ test('parts of several speakers are refused on other paths', async (t) => {
   for (const [name, bytes] of [
     ['channels', 'split'],
     ['segments', '[{"start":0,"end":1,"speaker":"A"}]'],
+    ['speakers', '2'],
   ] as const) {
     const message = `Expected POST /v1/analyze or /v1/jobs for \`${name}\`, got another path`;
     const problem = { where: 'body', field: name, reason: name, message };

@@ -47,7 +47,7 @@ async function describe(files: readonly Uint8Array[], models: Models) {
   const { params } = models.trunk.manifest;
   if (params.severalSpeakers === undefined) throw new Error('Expected params `severalSpeakers` of the trunk, got none');
   const meter = createQualityMeter(speech, noNoise, models.features);
-  const request = { signals: [], embeddings: true, voices: true };
+  const request = { signals: [], embeddings: true, voices: 'compare' as const };
   const utterances = cutUtterances(speech, params, [unbounded]);
   const { scored } = await scoreUtterances(speech, utterances, meter, {}, request, models, timer);
   const long = scored.filter(({ voice }) => voice !== null);

@@ -1,4 +1,5 @@
-"""Moments and turns of calls: built from clips of speakers of the test part, a channel for each of two, and moments of talk as it is.
+"""Moments, turns and voices of calls: built from clips of speakers of the test part, a channel for each of two or one for both, and moments of talk
+as it is.
 
 results/calls.json has the last run of each set of models; docs/measures.md has the tables.
 """
@@ -21,6 +22,7 @@ from training.evaluation.joined import Joined, samples_of
 from training.evaluation.metrics import Metric, make_metrics
 from training.evaluation.pipeline import BOTH, analyze
 from training.evaluation.recordings import analyze_joined, overlap
+from training.evaluation.speakers import FIGURES, by_command, speaker_metrics
 from training.evaluation.statistics import mean
 from training.reporting.tables import replace_between, table
 from training.settings import SAMPLE_RATE
@@ -208,7 +210,7 @@ def run(models: list[Path]) -> None:
     """Shipped sets go into the results and docs/measures.md."""
     found = json.loads(PATH.read_text()) if PATH.exists() else {}
     for folder in models:
-        metrics = built_metrics(folder) + talk_metrics(folder) + turn_metrics(folder)
+        metrics = built_metrics(folder) + talk_metrics(folder) + turn_metrics(folder) + speaker_metrics(by_command(folder))
         found[folder.resolve().name] = results.new_run(folder, read_clips(TALK), metrics)
         for metric in metrics:
             print(folder.name, metric.figure, metric.group, metric.value, metric.interval, flush=True)
@@ -221,8 +223,8 @@ def write_page(found: dict[str, dict]) -> None:
     by_set = {name: {(metric.figure, metric.group): metric for metric in results.metrics_of(found[name])} for name in SETS if name in found}
     sources = results.describe_sources({name: found[name] for name in by_set})
     keys = list(next(iter(by_set.values())))
-    for name, of_turns in (("moments", False), ("turns", True)):
-        chosen = [key for key in keys if (key[0] in (*CHANGES, AGREEING)) == of_turns]
+    for name, figures in (("moments", (FOUND, EVEN, PER_MINUTE)), ("turns", (*CHANGES, AGREEING)), ("speakers", FIGURES)):
+        chosen = [key for key in keys if key[0] in figures]
         rows = [[*key, *(cell_of(metrics.get(key)) for metrics in by_set.values())] for key in chosen]
         replace_between(PAGE, name, f"{sources}\n\n{table(['figure', 'speech', *by_set], rows)}")
 

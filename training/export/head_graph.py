@@ -42,9 +42,9 @@ def write_scores(g: Graph, head: AttentionHead, embeddings: str, w: str) -> tupl
     return h, g.op("Mul", g.op("Transpose", g.op("Exp", bounded), perm=[0, 2, 1]), w)
 
 
-def write_inputs(g: Graph, width: int) -> tuple[str, str]:
-    """-> embeddings [1,N,width], weights [1,1,N] that sum to 1"""
-    embeddings, weights = g.input("tokens", [1, "tokens", width]), g.input("weights", [1, "tokens"])
+def write_inputs(g: Graph, width: int, rows: int | str = 1) -> tuple[str, str]:
+    """-> embeddings [1,N,width], weights [rows,1,N] that sum to 1"""
+    embeddings, weights = g.input("tokens", [1, "tokens", width]), g.input("weights", [rows, "tokens"])
     axis = g.integers(1)
     return embeddings, g.op("Unsqueeze", g.op("Div", weights, g.op("ReduceSum", weights, axis, keepdims=1)), axis)
 
@@ -188,12 +188,12 @@ def write_clarity(heads: list[AttentionHead], slope: float, intercept: float, pa
 
 
 def write_voice(net: VoiceNetwork, path: Path) -> None:
-    """Output voice [48], of length 1."""
+    """tokens, `weights` [V,N] -> voice [V * 48]: a voice of length 1 for each row of weights"""
     g = Graph("voice")
-    embeddings, w = write_inputs(g, len(net.mean))
+    embeddings, w = write_inputs(g, len(net.mean), "voices")
     mean, scale = g.constant(net.mean.numpy()), g.constant(1 / net.std.numpy())
     x = g.op("Mul", g.op("Sub", g.op("MatMul", w, embeddings), mean), scale)
     x = write_linear(g, g.op("Relu", write_linear(g, x, net.hidden)), net.out)
     length = g.op("Sqrt", g.op("ReduceSum", g.op("Mul", x, x), g.integers(2), keepdims=1))
-    g.output(g.op("Reshape", g.op("Div", x, length), g.integers(-1)), "voice", ["dimensions"])
+    g.output(g.op("Reshape", g.op("Div", x, length), g.integers(-1)), "voice", ["values"])
     g.save(path)

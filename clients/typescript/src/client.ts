@@ -67,12 +67,17 @@ export type ChannelsOptions = Omit<AnalyzeOptions, 'baseline' | 'channel'>;
 /** Times in seconds. */
 export type SpeakerSegment = { readonly start: number; readonly end: number; readonly speaker: string };
 
-export type SpeakersOptions = Omit<AnalyzeOptions, 'baseline'> & {
+type Speakers =
   /** Who speaks when; a text is RTTM. */
-  readonly segments: readonly SpeakerSegment[] | string;
-};
+  | { readonly segments: readonly SpeakerSegment[] | string; readonly speakers?: undefined }
+  /** Two voices on one channel, or one or two, are told apart. */
+  | { readonly speakers: '2' | 'auto'; readonly segments?: undefined };
 
-export type FormOptions = AnalyzeOptions & Partial<SpeakersOptions> & { readonly channels?: 'split' };
+export type SpeakersOptions = Omit<AnalyzeOptions, 'baseline'> & Speakers;
+
+export type FormOptions = AnalyzeOptions & {
+  readonly [Name in keyof Speakers]?: Speakers[Name] | undefined;
+} & { readonly channels?: 'split' };
 
 /** Calls throw ApiError and its subclasses, NoAnswerError, JobFailedError or SessionEndedError. */
 export type Client = {
@@ -83,7 +88,7 @@ export type Client = {
   analyze(audio: Recording, options?: AnalyzeOptions): Promise<Report>;
   /** One report per channel of a recording with two, and their conversation. */
   analyzeChannels(audio: Recording, options?: ChannelsOptions): Promise<ChannelsReport>;
-  /** One report per speaker of a diarizer or a transcript. */
+  /** One report per speaker: of a diarizer or a transcript, or of two voices on one channel. */
   analyzeSpeakers(audio: Recording, options: SpeakersOptions): Promise<SpeakersReport>;
   emotion(audio: Recording, options?: AnalyzeOptions): Promise<EmotionReport>;
   cognitive(audio: Recording, options?: AnalyzeOptions): Promise<CognitiveReport>;

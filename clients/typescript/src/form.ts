@@ -4,7 +4,7 @@ import { type Recording, readRecording } from './recording.ts';
 
 export async function makeForm(
   audio: Recording,
-  { baseline, channel, channels, segments, receipt }: FormOptions,
+  { baseline, channel, channels, segments, speakers, receipt }: FormOptions,
 ): Promise<FormData> {
   const form = new FormData();
   form.append('audio', await readRecording(audio));
@@ -15,6 +15,7 @@ export async function makeForm(
   if (segments !== undefined) {
     form.append('segments', typeof segments === 'string' ? segments : JSON.stringify(segments));
   }
+  if (speakers !== undefined) form.append('speakers', speakers);
   if (receipt) form.append('receipt', 'true');
   return form;
 }

@@ -19,7 +19,9 @@ type NewJobOptions = {
 /** An upload may take 10 minutes unless `timeoutMs` is set here or in the client. */
 export type JobOptions = FormOptions & NewJobOptions;
 
-export type UrlOptions = CallOptions & NewJobOptions & Pick<JobOptions, 'channel' | 'channels' | 'receipt'>;
+export type UrlOptions = CallOptions &
+  NewJobOptions &
+  Pick<JobOptions, 'channel' | 'channels' | 'speakers' | 'receipt'>;
 
 export type GetOptions = CallOptions & {
   /** The answer comes when the job has ended, after so many seconds at the latest; up to 60, 0 when left out. */

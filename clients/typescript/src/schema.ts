@@ -959,35 +959,44 @@ export interface components {
             }[];
             receipt?: components["schemas"]["Receipt"];
         };
-        /** @description Who speaks when, from the `speech` segments of both channels. */
+        /** @description Who speaks when, from the `speech` segments of both channels or speakers. */
         Conversation: {
-            /** @description Per channel: its share of the speech of both, 0 to 1. The sum is 1; both are 0 without speech. */
+            /** @description Per channel or speaker: its share of the speech of both, 0 to 1. The sum is 1; both are 0 without speech. */
             talk_share: [
                 number,
                 number
             ];
-            /** @description Time in which both channels have speech, s. */
+            /** @description Time in which both channels have speech, s. 0 with `speakers`: speech of both at once is not recognised. */
             overlap_s: number;
-            /** @description Per channel: the silence before each of its responses, s, in order. A response starts while neither channel has speech, and the other channel had the last one. */
+            /** @description Per channel or speaker: the silence before each of its responses, s, in order. A response starts while neither has speech, and the other had the last one. */
             response_gaps_s: [
                 number[],
                 number[]
             ];
-            /** @description Per channel: how often its speech starts inside speech of the other channel and ends after it. */
+            /** @description Per channel or speaker: how often its speech starts inside speech of the other and ends after it. 0 with `speakers`. */
             interruptions: [
                 number,
                 number
             ];
         };
-        /** @description The report of a request with `segments`. */
+        /** @description The report of a request with `segments` or `speakers`. */
         SpeakersReport: {
             /**
              * @description `ok` when all reports are.
              * @enum {string}
              */
             status: "ok" | "insufficient_speech";
-            /** @description In order of their first segments. */
+            /** @description In order of their first segments. With `speakers` they are named `1` and `2`. */
             speakers: components["schemas"]["SpeakerReport"][];
+            /** @description Speech of none of the speakers: outside of `segments`, or where those of two overlap; with `speakers`, utterances that may be of either. */
+            unassigned: {
+                /** @description Start, s. */
+                start_s: number;
+                /** @description End, s. */
+                end_s: number;
+            }[];
+            /** @description With `speakers`: who speaks when; null with one speaker. Absent with `segments`. */
+            conversation?: components["schemas"]["Conversation"] | null;
             audio: components["schemas"]["Recording"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
@@ -1002,7 +1011,7 @@ export interface components {
         };
         /** @description The report of one speaker. */
         SpeakerReport: {
-            /** @description Name of the speaker in `segments`. */
+            /** @description Name of the speaker in `segments`; `1` or `2` with `speakers`. */
             speaker: string;
             /**
              * @description `insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.
@@ -1189,10 +1198,10 @@ export interface components {
             /** @description The expected and the received value, for people. */
             msg: string;
             /**
-             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body; `msg` names what came instead. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many: more than five parts `baseline`. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, not a channel number, or `channels` without exactly two channels. value_error.channels: `channels` is not `split`, is beside `channel` or `baseline`, or is sent to another path. value_error.segments: `segments` is invalid, is beside `channels` or `baseline`, or is sent to another path. value_error.receipt: `receipt` is neither `true` nor `false`. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field, which `msg` names. value_error.callback: a `callback` URL that is not allowed. value_error.metadata: `metadata` is not an object of text values, or is too long. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
+             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body; `msg` names what came instead. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many: more than five parts `baseline`. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, not a channel number, or `channels` without exactly two channels. value_error.channels: `channels` is not `split`, is beside `channel` or `baseline`, or is sent to another path. value_error.segments: `segments` is invalid, is beside `channels` or `baseline`, or is sent to another path. value_error.speakers: `speakers` is neither `2` nor `auto`, is beside `channels`, `segments` or `baseline`, is sent to another path, or the models compare no voices. value_error.receipt: `receipt` is neither `true` nor `false`. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field, which `msg` names. value_error.callback: a `callback` URL that is not allowed. value_error.metadata: `metadata` is not an object of text values, or is too long. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
              * @enum {string}
              */
-            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.channels" | "value_error.segments" | "value_error.receipt" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.metadata" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
+            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.channels" | "value_error.segments" | "value_error.speakers" | "value_error.receipt" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.metadata" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
         };
         /** @description An empty object. */
         Empty: Record<string, unknown>;
@@ -1266,6 +1275,8 @@ export interface components {
                 channel: number | null;
                 /** @description `split`, or null. */
                 channels: string | null;
+                /** @description `2`, `auto`, or null. */
+                speakers: string | null;
                 /** @description Form parts and query parameters that this path does not have, at most ten. Absent when there are none. */
                 ignored?: {
                     /** @description Its name: the first 64 characters, others than A-Z a-z 0-9 _ . - [ ] as ?. */
@@ -1739,6 +1750,11 @@ export interface components {
              */
             channels?: "split" | null;
             /**
+             * @description `2` or `auto`: one report per voice of recordings on one channel; `channels` is then null.
+             * @default null
+             */
+            speakers?: ("2" | "auto") | null;
+            /**
              * @description Whether each report has a signed `receipt`.
              * @default false
              */
@@ -2205,6 +2221,11 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
+                     * @description Two voices on one channel are told apart within the recording: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @enum {string}
+                     */
+                    speakers?: "2" | "auto";
+                    /**
                      * @description `true`: the report has a signed `receipt`, with which it can be checked later (docs/receipts.md).
                      * @default false
                      * @enum {string}
@@ -2379,6 +2400,11 @@ export interface operations {
                     channels?: "split";
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
+                    /**
+                     * @description Two voices on one channel are told apart within the recording: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @enum {string}
+                     */
+                    speakers?: "2" | "auto";
                     /**
                      * @description `true`: the report has a signed `receipt`, with which it can be checked later (docs/receipts.md).
                      * @default false
@@ -2555,6 +2581,11 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
+                     * @description Two voices on one channel are told apart within the recording: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @enum {string}
+                     */
+                    speakers?: "2" | "auto";
+                    /**
                      * @description `true`: the report has a signed `receipt`, with which it can be checked later (docs/receipts.md).
                      * @default false
                      * @enum {string}
@@ -2729,6 +2760,11 @@ export interface operations {
                     channels?: "split";
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
+                    /**
+                     * @description Two voices on one channel are told apart within the recording: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @enum {string}
+                     */
+                    speakers?: "2" | "auto";
                     /**
                      * @description `true`: the report has a signed `receipt`, with which it can be checked later (docs/receipts.md).
                      * @default false
@@ -3041,6 +3077,11 @@ export interface operations {
                     channels?: "split";
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
+                    /**
+                     * @description Two voices on one channel are told apart within the recording: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @enum {string}
+                     */
+                    speakers?: "2" | "auto";
                     /**
                      * @description `true`: the report has a signed `receipt`, with which it can be checked later (docs/receipts.md).
                      * @default false

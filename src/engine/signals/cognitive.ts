@@ -104,8 +104,8 @@ type CognitiveResult = {
   readonly scripted: boolean;
 };
 
-/** Clarity of all utterances so far, and the sums that it follows from. */
-type Total = { readonly clarity: number; readonly sums: Float32Array };
+/** Clarity of all utterances so far, and the sums that it follows from. `width`: dimensions of the embeddings. */
+type Total = { readonly clarity: number; readonly sums: Float32Array; readonly width: number };
 
 const intervals = z
   .strictObject({
@@ -221,7 +221,19 @@ export const cognitive: SignalDefinition<
       sums: { data: sums, shape: [1, poolingSums] },
     });
     const clarity = (outputs.clarity as Values).data[0] as number;
-    return { clarity, sums: (outputs.next_sums as Values).data };
+    return { clarity, sums: (outputs.next_sums as Values).data, width: embeddings.shape.at(-1) as number };
+  },
+
+  async join(totals, head) {
+    const [first] = totals as [Total, ...Total[]];
+    const sums = first.sums.map((_, index) =>
+      totals.reduce((sum, own) => sum + (own.sums[index] as number), 0),
+    );
+    // An embedding without weight adds nothing.
+    const { width } = first;
+    const embeddings = { data: new Float32Array(width), shape: [1, 1, width] };
+    const weights = { data: new Float32Array(1), shape: [1, 1] };
+    return (await this.addTo?.({ ...first, sums }, { embeddings, weights }, head)) as Total;
   },
 
   async infer({ speech, timer, prepared }) {

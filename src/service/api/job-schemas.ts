@@ -1,6 +1,6 @@
 /** Request and response schemas of jobs. */
 import { z } from 'zod';
-import { channelModes, defaultOptions } from '../../engine/index.ts';
+import { channelModes, defaultOptions, speakerModes } from '../../engine/index.ts';
 import { channelsReportSchema, combinedReportSchema, speakersReportSchema } from '../../engine/schema.ts';
 import { expectedMetadata, isMetadata, type Metadata } from '../form.ts';
 
@@ -32,6 +32,11 @@ export const jobsBody = z.strictObject({
     .nullable()
     .default(defaultOptions.channels)
     .describe('`split`: one report per channel of recordings with two; `channel` is then null.'),
+  speakers: z
+    .enum(speakerModes, { error: speakerModes.join(' or ') })
+    .nullable()
+    .default(defaultOptions.speakers)
+    .describe('`2` or `auto`: one report per voice of recordings on one channel; `channels` is then null.'),
   receipt: z
     .boolean({ error: 'true or false' })
     .default(false)
@@ -114,11 +119,11 @@ const secret = z
   .optional()
   .describe('The key that signs calls to `callback`, equal for all jobs of an owner; only with a callback.');
 
-/** One channel and each channel exclude each other. */
-const bothChannels = {
-  required: ['channel', 'channels'],
-  properties: { channel: { type: 'integer' }, channels: { type: 'string' } },
-};
+/** Each channel alone excludes one channel, and two voices on one. */
+const exclusive = ['channel', 'speakers'].map((other) => ({
+  required: [other, 'channels'],
+  properties: { [other]: { type: ['integer', 'string'] }, channels: { type: 'string' } },
+}));
 
 export const jobSchemas = {
   Job: job,
@@ -138,5 +143,8 @@ export const jobSchemas = {
       callback_secret: secret,
     })
     .describe('New jobs.'),
-  JobList: z.object(jobsBody.shape).meta({ not: bothChannels }).describe('Recordings to fetch.'),
+  JobList: z
+    .object(jobsBody.shape)
+    .meta({ not: { anyOf: exclusive } })
+    .describe('Recordings to fetch.'),
 } as const;

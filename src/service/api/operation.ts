@@ -1,6 +1,6 @@
 /** One operation of the document: its requests and responses. */
 
-import { channelModes } from '../../engine/index.ts';
+import { channelModes, speakerModes } from '../../engine/index.ts';
 import { maxBaselines } from '../../engine/schema.ts';
 import { containers } from '../../node/files.ts';
 import { type ErrorCode, errorTable, httpStatus } from '../errors.ts';
@@ -162,6 +162,7 @@ const receipt = {
 const exclusive = {
   channels: { properties: { channel: false, baseline: false } },
   segments: { properties: { channels: false, baseline: false } },
+  speakers: { properties: { channels: false, segments: false, baseline: false } },
 };
 
 function form(limits: string, others: Readonly<Record<string, object>> = {}) {
@@ -201,6 +202,12 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
             maxLength: 2 ** 18,
             description:
               'Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.',
+          },
+          speakers: {
+            type: 'string',
+            enum: speakerModes,
+            description:
+              'Two voices on one channel are told apart within the recording: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.',
           },
           receipt,
           ...others,

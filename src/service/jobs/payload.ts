@@ -2,7 +2,7 @@
 
 import { createHmac, type Hmac } from 'node:crypto';
 import { z } from 'zod';
-import { type AnalyzeOptions, channelModes } from '../../engine/index.ts';
+import { type AnalyzeOptions, channelModes, speakerModes } from '../../engine/index.ts';
 import { ignoredSchema } from '../../engine/schema.ts';
 import { decryptBytes, deriveKey, encryptBytes } from '../auth/secret.ts';
 import type { Metadata, RecordingName } from '../form.ts';
@@ -29,6 +29,7 @@ const schema = z.object({
     .array(z.object({ start: z.number(), end: z.number(), speaker: z.string() }))
     .readonly()
     .nullable(),
+  speakers: z.enum(speakerModes).nullable(),
   callback: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),
   /** Null: no receipt. `purpose`: that of the token. */
@@ -144,9 +145,9 @@ export function createPartDigest(key: Uint8Array, part: RecordingName): Hmac {
 /** @returns HMAC-SHA256 of a request in hexadecimal */
 export function digestRequest(
   key: Uint8Array,
-  { source, channel, channels, segments, callback, receipt = false, metadata = {} }: DigestInput,
+  { source, channel, channels, segments, speakers, callback, receipt = false, metadata = {} }: DigestInput,
 ): string {
   const parts = 'url' in source ? ['url', source.url] : ['upload', source.audio, ...source.baselines];
-  const text = JSON.stringify([parts, channel, channels, segments, callback, receipt, metadata]);
+  const text = JSON.stringify([parts, channel, channels, segments, speakers, callback, receipt, metadata]);
   return createHmac('sha256', key).update(`request\n${text}`).digest('hex');
 }

@@ -208,11 +208,11 @@ async function analyze(context: WorkerContext, analysis: Analysis): Promise<Repo
   const { config, pool, receiptKeys } = context;
   const signal = AbortSignal.any([context.stop, removed]);
   const recording = await load(context, analysis, signal);
-  const { channel, channels, segments, ignored, owner } = payload;
+  const { channel, channels, segments, speakers, ignored, owner } = payload;
   const key = receiptKeys.current();
   const signing = payload.receipt && { ...payload.receipt, keyId: key.id };
   const { maxSeconds } = config.jobs;
-  const options = { channel, channels, segments, ignored, signing, maxSeconds, requestId: job.id };
+  const options = { channel, channels, segments, speakers, ignored, signing, maxSeconds, requestId: job.id };
   const { result, cancel } = pool.submit(
     { job: queue, ...recording, ...options },
     {

@@ -162,11 +162,11 @@ function noReceipt(): ServiceError {
 
 /** Reports of several speakers have every signal. */
 function requireAllSignals(
-  { channels, segments }: Pick<AnalyzeOptions, 'channels' | 'segments'>,
+  options: Pick<AnalyzeOptions, 'channels' | 'segments' | 'speakers'>,
   signals: readonly Signal[],
 ): void {
-  if ((channels === null && segments === null) || signals.length === allSignals.length) return;
-  const part = channels === null ? 'segments' : 'channels';
+  const part = (['channels', 'segments', 'speakers'] as const).find((name) => options[name] !== null);
+  if (part === undefined || signals.length === allSignals.length) return;
   const message = `Expected POST /v1/analyze or /v1/jobs for \`${part}\`, got another path`;
   throw invalidPart(part, part, message);
 }

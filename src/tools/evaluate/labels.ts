@@ -258,8 +258,8 @@ async function findMissing(recordings: readonly LabelledRecording[], file: Score
 }
 
 function toTask(path: string, embeddings: boolean): AnalyzeTask {
-  const { channel, segments } = defaultOptions;
-  return { path, bytes: null, optional: false, signals, channel, segments, embeddings };
+  const { channel, segments, speakers } = defaultOptions;
+  return { path, bytes: null, optional: false, signals, channel, segments, speakers, embeddings };
 }
 
 // Scores of labelled recordings as JSON lines, from which an interrupted run resumes.

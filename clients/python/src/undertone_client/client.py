@@ -66,14 +66,20 @@ class Client(Base):
     def analyze_speakers(
         self,
         audio: Recording,
-        segments: Sequence[SpeakerSegment] | str,
+        segments: Sequence[SpeakerSegment] | str | None = None,
         *,
+        speakers: Literal["2", "auto"] | None = None,
         channel: int | None = None,
         receipt: bool = False,
     ) -> SpeakersReport:
-        """One report per speaker of a diarizer or a transcript; segments as text are RTTM."""
-        text = segments if isinstance(segments, str) else json.dumps(segments)
-        options = {"segments": text, "channel": channel, "receipt": "true" if receipt else None}
+        """
+        One report per speaker.
+
+        :param segments: of a diarizer or a transcript; a text is RTTM
+        :param speakers: without ``segments``: two voices on one channel, or one or two, are told apart
+        """
+        text = segments if segments is None or isinstance(segments, str) else json.dumps(segments)
+        options = {"segments": text, "speakers": speakers, "channel": channel, "receipt": "true" if receipt else None}
         return cast(SpeakersReport, self._post_any(audio, None, options))
 
     def emotion(
@@ -198,14 +204,20 @@ class AsyncClient(Base):
     async def analyze_speakers(
         self,
         audio: AsyncRecording,
-        segments: Sequence[SpeakerSegment] | str,
+        segments: Sequence[SpeakerSegment] | str | None = None,
         *,
+        speakers: Literal["2", "auto"] | None = None,
         channel: int | None = None,
         receipt: bool = False,
     ) -> SpeakersReport:
-        """One report per speaker of a diarizer or a transcript; segments as text are RTTM."""
-        text = segments if isinstance(segments, str) else json.dumps(segments)
-        options = {"segments": text, "channel": channel, "receipt": "true" if receipt else None}
+        """
+        One report per speaker.
+
+        :param segments: of a diarizer or a transcript; a text is RTTM
+        :param speakers: without ``segments``: two voices on one channel, or one or two, are told apart
+        """
+        text = segments if segments is None or isinstance(segments, str) else json.dumps(segments)
+        options = {"segments": text, "speakers": speakers, "channel": channel, "receipt": "true" if receipt else None}
         return cast(SpeakersReport, await self._post_any(audio, None, options))
 
     async def emotion(

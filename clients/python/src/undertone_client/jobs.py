@@ -31,6 +31,8 @@ UPLOAD_TIMEOUT = httpx.Timeout(600.0, connect=60.0)
 class UrlOptions(TypedDict, total=False):
     channel: int
     channels: Literal["split"]
+    #: Two voices on one channel, or one or two, are told apart.
+    speakers: Literal["2", "auto"]
     #: Adds a signed receipt to the report.
     receipt: bool
     #: URL that receives the finished job.

@@ -25,13 +25,22 @@ Interruption: TypeAlias = int
 
 class Conversation(TypedDict):
     """
-    Who speaks when, from the `speech` segments of both channels.
+    Who speaks when, from the `speech` segments of both channels or speakers.
     """
 
     talk_share: tuple[TalkShareItem, TalkShareItem]
     overlap_s: float
     response_gaps_s: tuple[list[float], list[float]]
     interruptions: tuple[Interruption, Interruption]
+
+
+class UnassignedItem(TypedDict):
+    """
+    Speech that is analysed for no speaker.
+    """
+
+    start_s: float
+    end_s: float
 
 
 class Model1(TypedDict):
@@ -139,7 +148,7 @@ class ValidationItem(TypedDict):
 
     loc: list[str]
     msg: str
-    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.channels', 'value_error.segments', 'value_error.receipt', 'value_error.scopes', 'value_error.unknown', 'value_error.callback', 'value_error.metadata', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
+    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.channels', 'value_error.segments', 'value_error.speakers', 'value_error.receipt', 'value_error.scopes', 'value_error.unknown', 'value_error.callback', 'value_error.metadata', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
 
 
 class Empty(TypedDict):
@@ -186,6 +195,7 @@ class Options(TypedDict):
     signals: list[str]
     channel: int | None
     channels: str | None
+    speakers: str | None
     ignored: NotRequired[list[IgnoredItem]]
 
 
@@ -475,6 +485,7 @@ class JobList(TypedDict):
     urls: list[Url]
     channel: NotRequired[int | None]
     channels: NotRequired[Literal['split'] | None]
+    speakers: NotRequired[Literal['2', 'auto'] | None]
     receipt: NotRequired[bool]
     callback: NotRequired[str | None]
     metadata: NotRequired[dict[str, str]]
@@ -1112,11 +1123,13 @@ class SpeakerReport(TypedDict):
 
 class SpeakersReport(TypedDict):
     """
-    The report of a request with `segments`.
+    The report of a request with `segments` or `speakers`.
     """
 
     status: Literal['ok', 'insufficient_speech']
     speakers: list[SpeakerReport]
+    unassigned: list[UnassignedItem]
+    conversation: NotRequired[Conversation | None]
     audio: Recording
     request_id: str
     ignored: NotRequired[list[IgnoredItem]]

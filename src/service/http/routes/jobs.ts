@@ -197,6 +197,7 @@ async function createJobsFromUrls(request: JobRequestContext): Promise<void> {
     throw new ServiceError('not_configured', msg);
   }
   if (rest.channels !== null) refuseBeside('channels', { channel: rest.channel });
+  if (rest.speakers !== null) refuseBeside('speakers', { channels: rest.channels });
   await checkUrls(urls, config);
   await checkCallback(rest.callback, config);
   requireAccepting(options);

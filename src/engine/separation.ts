@@ -1,0 +1,118 @@
+/** Two voices on one channel: the utterances of a recording -> the chunks of each speaker. */
+import { intersect } from './chunks.ts';
+import { minVoiceFrames, type Scored, type Totals } from './embeddings.ts';
+import type { Models } from './loader.ts';
+import { type ChunkResult, shiftToRecording } from './partial-result.ts';
+import { definitions, type Signal } from './signals/table.ts';
+import { countFrames, type Segment, shift, unbounded } from './speech.ts';
+import { groupVoices, type SpeakerMode, soundLikeSeveral } from './voices.ts';
+
+/** An utterance in frames of the recording, and its speaker from 0; null for one that may be of either. */
+type Assigned = Scored & { readonly speaker: number | null };
+
+/**
+ * Voices are compared within the recording alone, and no voice is kept.
+ * @param results of the recording, whose utterances have voices and totals of their own
+ * @returns results of each speaker, in the order in which they first speak; with `2` the second may have no speech
+ */
+export async function separateSpeakers(
+  results: readonly ChunkResult[],
+  mode: SpeakerMode,
+  models: Models,
+): Promise<readonly (readonly ChunkResult[])[]> {
+  const utterances = assign(
+    shiftToRecording(results, (result) => result.utterances),
+    mode,
+    models,
+  );
+  const count = mode === '2' ? 2 : Math.max(...utterances.map(({ speaker }) => (speaker ?? 0) + 1), 1);
+  const turns = turnsOf(utterances);
+  const speakers = Array.from({ length: count }, async (_, speaker) => {
+    const own = utterances.filter((utterance) => utterance.speaker === speaker);
+    const spans = turns.filter((turn) => turn.speaker === speaker);
+    const totals = await joinTotals(own, models);
+    return restrictToSpans(results, { spans, totals, speaker }, utterances, models);
+  });
+  return Promise.all(speakers);
+}
+
+function assign(utterances: readonly Scored[], mode: SpeakerMode, models: Models): Assigned[] {
+  const { severalSpeakers: params } = models.trunk.manifest.params;
+  const spoken = utterances.flatMap((utterance) => {
+    const { voice, speechFrames } = utterance;
+    return voice === null ? [] : [{ utterance, voice, isCompared: speechFrames >= minVoiceFrames(models) }];
+  });
+  const voices = spoken.map(({ voice }) => voice);
+  const compared = spoken.filter(({ isCompared }) => isCompared).map(({ voice }) => voice);
+  if (params === undefined || (mode === 'auto' && !soundLikeSeveral(compared, params)))
+    return utterances.map((utterance) => ({ ...utterance, speaker: 0 }));
+  const isCompared = spoken.map((own) => own.isCompared);
+  const groups = groupVoices(voices, isCompared, params);
+  const first = groups.find((group) => group !== null) ?? 0;
+  const byUtterance = new Map(spoken.map(({ utterance }, index) => [utterance, groups[index] ?? null]));
+  return utterances.map((utterance) => {
+    const group = byUtterance.get(utterance) ?? null;
+    return { ...utterance, speaker: group === null ? null : Number(group !== first) };
+  });
+}
+
+type Turn = Segment & { readonly speaker: number | null };
+
+/** Utterances of one speaker that follow one another, and what is between them. The first and the last have no end. */
+function turnsOf(utterances: readonly Assigned[]): Turn[] {
+  const turns: Turn[] = [];
+  for (const { start, end, speaker } of utterances) {
+    const last = turns.at(-1);
+    if (last !== undefined && last.speaker === speaker) turns[turns.length - 1] = { ...last, end };
+    else turns.push({ start, end, speaker });
+  }
+  return turns.length === 0
+    ? [{ ...unbounded, speaker: 0 }]
+    : turns.map((turn, index) => ({
+        ...turn,
+        start: index === 0 ? unbounded.start : turn.start,
+        end: index === turns.length - 1 ? unbounded.end : turn.end,
+      }));
+}
+
+async function joinTotals(utterances: readonly Scored[], models: Models): Promise<Totals> {
+  const totals: Partial<Record<Signal, unknown>> = {};
+  const [first] = utterances;
+  if (first === undefined) return totals;
+  for (const signal of Object.keys(first.totals ?? {}) as Signal[]) {
+    const own = utterances.map((utterance) => utterance.totals?.[signal]);
+    totals[signal] = await definitions[signal].join?.(own, models[signal]);
+  }
+  return totals;
+}
+
+/** The chunks with the speech of one speaker. */
+function restrictToSpans(
+  results: readonly ChunkResult[],
+  {
+    spans,
+    totals,
+    speaker,
+  }: { readonly spans: readonly Segment[]; readonly totals: Totals; readonly speaker: number },
+  utterances: readonly Assigned[],
+  { features }: Models,
+): ChunkResult[] {
+  const framesPerSecond = features.sampleRate / features.hopLength;
+  let [offset, index] = [0, 0];
+  return results.map((result) => {
+    const segments = intersect(result.segments, shift(spans, -offset));
+    const inChunk = utterances.slice(index, index + result.utterances.length);
+    const own = inChunk.filter((utterance) => utterance.speaker === speaker);
+    const restricted = {
+      ...result,
+      segments,
+      utterances: shift(own, -offset),
+      runs: segments.length === 0 ? null : result.runs,
+      totals,
+      speechSeconds: countFrames(segments) / framesPerSecond,
+    };
+    offset += result.frames;
+    index += result.utterances.length;
+    return restricted;
+  });
+}

@@ -1,0 +1,161 @@
+/** `speakers`: one report per voice of a recording on one channel. */
+import test from 'ava';
+import { wavFile } from '../../benchmarks/wav.ts';
+import { analyzerOf } from '../../src/engine/analyze.ts';
+import { joinArrays } from '../../src/engine/arrays.ts';
+import { type AnalyzeOptions, defaultChunking, defaultOptions } from '../../src/engine/chunks.ts';
+import { composeReport, type SpeakersReport, speakersReportSchema } from '../../src/engine/compose-report.ts';
+import { combinedReport } from '../../src/engine/report.ts';
+import { groupVoices } from '../../src/engine/voices.ts';
+import { loadModels } from '../../src/node/models.ts';
+import { limits, speech } from '../support/analysis.ts';
+
+const rate = 16_000;
+const models = await loadModels('models/standard');
+const base = { ...defaultOptions, baselines: [], signals: ['emotion', 'cognitive'], cancel: null } as const;
+const sentences = [1, 2, 3, 4, 5];
+
+type Turn = { readonly voice: string; readonly start: number; readonly end: number };
+
+/** Sentences by turns, with so many seconds between two. @param order of the voices */
+function talk(order: readonly string[], gapSeconds: number) {
+  const gap = new Float32Array(Math.round(gapSeconds * rate));
+  const turns: Turn[] = [];
+  let at = gap.length;
+  const parts = sentences.flatMap((sentence) =>
+    order.flatMap((voice) => {
+      const samples = speech(`${voice}-${sentence}`);
+      turns.push({ voice, start: at / rate, end: (at + samples.length) / rate });
+      at += samples.length + gap.length;
+      return [samples, gap];
+    }),
+  );
+  return { samples: joinArrays([gap, ...parts]), turns };
+}
+
+async function analyze(samples: Float32Array, options: Partial<AnalyzeOptions>, chunkSeconds = 180) {
+  const chunking = chunkSeconds === 180 ? defaultChunking : { chunkSeconds, maxCutSeconds: chunkSeconds / 2 };
+  const request = { ...base, ...options, audio: wavFile(samples) };
+  const analyses = await analyzerOf(models, limits, chunking).analyze(request);
+  return speakersReportSchema.parse(composeReport(request, analyses, 'test'));
+}
+
+/** Share of the seconds of the turns that their voice has: `voices` in the order of the speakers. */
+function shareRight({ speakers }: SpeakersReport, turns: readonly Turn[], voices: readonly string[]): number {
+  const spans = speakers.flatMap(({ segments }, index) =>
+    segments.filter(({ type }) => type === 'speech').map((span) => ({ ...span, voice: voices[index] })),
+  );
+  const overlap = (own: boolean) =>
+    spans
+      .flatMap((span) =>
+        turns
+          .filter(({ voice }) => (voice === span.voice) === own)
+          .map(({ start, end }) => Math.max(0, Math.min(end, span.end_s) - Math.max(start, span.start_s))),
+      )
+      .reduce((sum, seconds) => sum + seconds, 0);
+  return overlap(true) / (overlap(true) + overlap(false));
+}
+
+test('two voices are two speakers, in the order in which they first speak', async (t) => {
+  for (const order of [
+    ['low', 'high'],
+    ['high', 'low'],
+  ]) {
+    const { samples, turns } = talk(order, 0.5);
+    const report = await analyze(samples, { speakers: '2' });
+    t.deepEqual(
+      report.speakers.map(({ speaker }) => speaker),
+      ['1', '2'],
+    );
+    t.is(shareRight(report, turns, order), 1);
+    t.deepEqual(report.unassigned, []);
+    t.is(report.conversation?.response_gaps_s.flat().length, 9);
+  }
+});
+
+test('the answer is that of segments with the same spans', async (t) => {
+  const { samples, turns } = talk(['low', 'high'], 0.5);
+  const voices = await analyze(samples, { speakers: 'auto' });
+  const segments = turns.map(({ voice, start, end }) => ({
+    start: start - 0.25,
+    end: end + 0.25,
+    speaker: voice === 'low' ? '1' : '2',
+  }));
+  const named = await analyze(samples, { segments });
+  for (const [index, { emotion, cognitive, segments: spans }] of voices.speakers.entries()) {
+    const other = named.speakers[index];
+    t.deepEqual(spans, other?.segments);
+    t.deepEqual(emotion.timeline, other?.emotion.timeline);
+    t.deepEqual(cognitive.measures, other?.cognitive.measures);
+    const apart = (cognitive.signals.clarity ?? 0) - (other?.cognitive.signals.clarity ?? 1);
+    t.true(Math.abs(apart) <= 0.0005, `${apart}`);
+  }
+});
+
+test('the speaker changes without a pause', async (t) => {
+  const { samples, turns } = talk(['low', 'high'], 0.02);
+  const report = await analyze(samples, { speakers: '2' });
+  const share = shareRight(report, turns, ['low', 'high']);
+  t.true(share > 0.9, `${share}`);
+  // Without a change every utterance of 10 s would be of both voices.
+  const timeline = report.speakers.flatMap(({ emotion }) => emotion.timeline);
+  t.true(timeline.length >= 8, `${timeline.length}`);
+});
+
+test('chunks of a long recording have the speakers of the whole', async (t) => {
+  const { samples, turns } = talk(['low', 'high'], 0.5);
+  const report = await analyze(samples, { speakers: '2' }, 8);
+  t.is(shareRight(report, turns, ['low', 'high']), 1);
+  const whole = await analyze(samples, { speakers: '2' });
+  for (const [index, { audio, cognitive }] of whole.speakers.entries()) {
+    const other = report.speakers[index];
+    t.true(Math.abs(audio.speech_s - (other?.audio.speech_s ?? 0)) < 0.3);
+    t.true(Math.abs((cognitive.signals.clarity ?? 0) - (other?.cognitive.signals.clarity ?? 1)) < 0.02);
+  }
+});
+
+test('auto finds one voice, whose scores are those of the recording', async (t) => {
+  const { samples } = talk(['low'], 0.5);
+  const { speakers, unassigned, conversation } = await analyze(samples, { speakers: 'auto' });
+  t.deepEqual(
+    speakers.map(({ speaker }) => speaker),
+    ['1'],
+  );
+  t.deepEqual(unassigned, []);
+  t.is(conversation, null);
+  const [analysis] = await analyzerOf(models, limits).analyze({ ...base, audio: wavFile(samples) });
+  const { emotion, cognitive } = combinedReport(analysis, 'test');
+  t.deepEqual(speakers[0]?.emotion, emotion);
+  t.true(
+    Math.abs((speakers[0]?.cognitive.signals.clarity ?? 0) - (cognitive.signals.clarity ?? 1)) <= 0.0005,
+  );
+});
+
+test('a recording without a second voice, or without speech, still has the second of two speakers', async (t) => {
+  for (const samples of [speech('low-1').subarray(0, rate), new Float32Array(2 * rate)]) {
+    const { status, speakers } = await analyze(samples, { speakers: '2' });
+    t.is(status, 'insufficient_speech');
+    t.deepEqual(
+      speakers.map((report) => report.status),
+      [samples.some((value) => value !== 0) ? 'ok' : 'insufficient_speech', 'insufficient_speech'],
+    );
+  }
+});
+
+test('a voice in the middle belongs to neither group', (t) => {
+  const unit = (angle: number) => Float32Array.of(Math.cos(angle), Math.sin(angle));
+  const voices = [0, 0.1, 3, 3.1, 1.55].map(unit);
+  const all = voices.map(() => true);
+  t.deepEqual(groupVoices(voices, [true, true, true, true, false], { minMargin: 0.5 }).slice(4), [null]);
+  const [first, second, third, fourth] = groupVoices(voices.slice(0, 4), all, { minMargin: 0.5 });
+  t.is(first, second);
+  t.is(third, fourth);
+  t.not(first, third);
+});
+
+test('models that compare no voices refuse to', async (t) => {
+  const open = await loadModels('models/open');
+  const audio = wavFile(speech('low-1'));
+  const error = await t.throwsAsync(analyzerOf(open, limits).analyze({ ...base, audio, speakers: '2' }));
+  t.is(error?.message, 'Expected models that compare voices for `speakers`, got others: send `segments`');
+});
