@@ -2,37 +2,17 @@
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { analyzerOf } from '../../src/engine/analyze.ts';
-import { joinArrays } from '../../src/engine/arrays.ts';
 import { type AnalyzeOptions, defaultChunking, defaultOptions } from '../../src/engine/chunks.ts';
 import { composeReport, type SpeakersReport, speakersReportSchema } from '../../src/engine/compose-report.ts';
 import { combinedReport } from '../../src/engine/report.ts';
 import { groupVoices } from '../../src/engine/voices.ts';
 import { loadModels } from '../../src/node/models.ts';
 import { limits, speech } from '../support/analysis.ts';
+import { type Turn, talk } from '../support/recordings.ts';
 
 const rate = 16_000;
 const models = await loadModels('models/standard');
 const base = { ...defaultOptions, baselines: [], signals: ['emotion', 'cognitive'], cancel: null } as const;
-const sentences = [1, 2, 3, 4, 5];
-
-type Turn = { readonly voice: string; readonly start: number; readonly end: number };
-
-/** Sentences by turns, with so many seconds between two. @param order of the voices */
-function talk(order: readonly string[], gapSeconds: number) {
-  const gap = new Float32Array(Math.round(gapSeconds * rate));
-  const turns: Turn[] = [];
-  let at = gap.length;
-  const parts = sentences.flatMap((sentence) =>
-    order.flatMap((voice) => {
-      const samples = speech(`${voice}-${sentence}`);
-      turns.push({ voice, start: at / rate, end: (at + samples.length) / rate });
-      at += samples.length + gap.length;
-      return [samples, gap];
-    }),
-  );
-  return { samples: joinArrays([gap, ...parts]), turns };
-}
-
 async function analyze(samples: Float32Array, options: Partial<AnalyzeOptions>, chunkSeconds = 180) {
   const chunking = chunkSeconds === 180 ? defaultChunking : { chunkSeconds, maxCutSeconds: chunkSeconds / 2 };
   const request = { ...base, ...options, audio: wavFile(samples) };

@@ -35,6 +35,24 @@ export function fast(wav: Buffer, factor: number): Buffer {
   return played;
 }
 
+export type Turn = { readonly voice: string; readonly start: number; readonly end: number };
+
+/** Five sentences of each voice in turns on one channel. @param gapSeconds before each and after the last */
+export function talk(voices: readonly string[], gapSeconds: number) {
+  const gap = new Float32Array(Math.round(gapSeconds * 16_000));
+  const turns: Turn[] = [];
+  let at = gap.length;
+  const parts = [1, 2, 3, 4, 5].flatMap((sentence) =>
+    voices.flatMap((voice) => {
+      const samples = speech(`${voice}-${sentence}`);
+      turns.push({ voice, start: at / 16_000, end: (at + samples.length) / 16_000 });
+      at += samples.length + gap.length;
+      return [samples, gap];
+    }),
+  );
+  return { samples: joinArrays([gap, ...parts]), turns };
+}
+
 /** Two voices, one on each channel. */
 export function interview(): Buffer {
   const speech = samplesOf('speech.wav');

@@ -146,8 +146,8 @@ for (const [name, bytes, warnings] of [
   ['sample.wav', () => sample, 0],
   ['minute.wav', () => lecture(60), 1],
   ['call.wav', () => callOf(31), 0],
-  ['interview.wav', interview, 3],
-  ['poor.wav', poor, 7],
+  ['interview.wav', interview, 2],
+  ['poor.wav', poor, 6],
 ] as const) {
   test.serial(`the answer of ${name} fits the screen, and its result three`, async (t) => {
     const { page, said } = await report(t, { viewport: desktop }, name, bytes());

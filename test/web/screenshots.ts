@@ -10,7 +10,7 @@ import { fixture } from '../../scripts/recordings.ts';
 import { requireFile, requireNames, runScript } from '../../scripts/run-script.ts';
 import { executablePath, microphone, openChromium, visit } from '../support/chromium.ts';
 import { chooseFile, pasteToken, resultsOf, sendSample, signUp } from '../support/playground.ts';
-import { callOf, interview, lecture, outburst, poor } from '../support/recordings.ts';
+import { callOf, interview, lecture, outburst, poor, talk } from '../support/recordings.ts';
 import { requireBuild, type Server, startServer } from '../support/server.ts';
 
 const folder = 'build/screenshots';
@@ -67,6 +67,10 @@ const states: readonly State[] = [
   { name: 'report-of-a-call', reach: report('call.wav', () => callOf(31)) },
   { name: 'report-of-minutes', reach: report('minutes.wav', () => lecture(600)) },
   { name: 'report-of-two-channels', reach: report('interview.wav', interview) },
+  {
+    name: 'report-of-two-voices',
+    reach: report('call.wav', () => wavFile(talk(['low', 'high'], 0.5).samples)),
+  },
   { name: 'report-with-warnings', reach: report('poor.wav', poor) },
   { name: 'report-with-moments', reach: report('call.wav', () => wavFile(outburst(true).samples)) },
   {

@@ -17,7 +17,7 @@ from training.features.log_mel import LogMelStore
 from training.features.windows import SILENCE, WINDOW_PARAMS, slice_padded
 
 # The code that cuts and encodes.
-CODE = ["training/features/encode.ts", *(f"src/engine/{name}.ts" for name in ("embeddings", "speech", "utterances"))]
+CODE = ["training/features/encode.ts", *(f"src/engine/{name}.ts" for name in ("speech", "utterances"))]
 
 
 @dataclass(frozen=True)

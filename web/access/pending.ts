@@ -1,10 +1,12 @@
 /** The recording that waits for log-in, in this browser's storage until the playground opens again. */
 
+import type { Choice } from '../playground/choice.ts';
+
 /** The request that the playground sends after log-in. */
 export type Pending = {
   readonly recording: { readonly name: string; readonly blob: Blob };
   readonly baseline: { readonly name: string; readonly blob: Blob } | null;
-  readonly channel: number | null;
+  readonly choice: Choice;
 };
 
 type Stored = Pending & { readonly until: number };

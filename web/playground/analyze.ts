@@ -1,16 +1,21 @@
 /** One upload, with its progress: to POST /v1/analyze, or as a job when it is above the limits of a request. */
 import type { JobSummary } from '../../src/service/jobs/job-store.ts';
+import { type Choice, isOfOne, partsOf } from './choice.ts';
 import type { Recording } from './recording.ts';
-import type { Report } from './report.ts';
+import { isOfSeveral, type Report, type SeveralReport } from './report.ts';
 
 export type AnalysisRequest = {
   readonly recording: Recording;
   readonly baseline: Recording | null;
-  /** 0-based, or null for the average. */
-  readonly channel: number | null;
+  readonly choice: Choice;
 };
 
-export type Answer = { readonly report: Report; readonly json: string };
+/** `choice`: what was analysed. */
+export type Answer<Kind = Report | SeveralReport> = {
+  readonly report: Kind;
+  readonly json: string;
+  readonly choice: Choice;
+};
 
 /** An error response, no response, or a live session that closed without a report. */
 export type AnalysisError =
@@ -32,8 +37,29 @@ export async function analyze(
   token: string,
   options: AnalyzeOptions,
 ): Promise<Outcome> {
+  const outcome = await analyzeOnce(analysis, token, options);
+  const choice = analysis.choice === 'best' ? voicesIn(outcome, analysis) : null;
+  if (choice === null) return outcome;
+  const voices = await analyzeOnce({ ...analysis, choice }, token, options);
+  return voices === null || 'report' in voices ? voices : outcome;
+}
+
+/** How a recording of two voices is analysed; null for one voice, and beside a baseline. */
+function voicesIn(outcome: Outcome, { baseline }: AnalysisRequest): Choice | null {
+  if (outcome === null || !('report' in outcome) || isOfSeveral(outcome.report) || baseline !== null)
+    return null;
+  const { audio, emotion } = outcome.report;
+  if (audio.channels === 2 && emotion.warnings.includes('channels_differ')) return 'split';
+  return emotion.warnings.includes('several_speakers') ? '2' : null;
+}
+
+async function analyzeOnce(
+  analysis: AnalysisRequest,
+  token: string,
+  options: AnalyzeOptions,
+): Promise<Outcome> {
   const reply = await upload('/v1/analyze', analysis, token, options);
-  const outcome = outcomeOf(reply);
+  const outcome = outcomeOf(reply, analysis);
   return isAboveLimit(outcome) ? analyzeAsJob(analysis, token, options, outcome) : outcome;
 }
 
@@ -62,17 +88,18 @@ function upload(
   });
 }
 
-function outcomeOf(reply: Reply | 'unreachable' | 'aborted'): Outcome {
+function outcomeOf(reply: Reply | 'unreachable' | 'aborted', { choice }: AnalysisRequest): Outcome {
   if (reply === 'aborted') return null;
   if (reply === 'unreachable') return { kind: 'unreachable' };
   const body = parse(reply.text);
-  if (reply.status === 200 && body !== null) return { report: body as Report, json: reply.text };
+  if (reply.status === 200 && body !== null)
+    return { report: body as Answer['report'], json: reply.text, choice };
   return { kind: 'refused', status: reply.status, body };
 }
 
 // Recordings above the limits of a request.
 
-type Job = JobSummary & { readonly result: Report | null; readonly error: unknown };
+type Job = JobSummary & { readonly result: Answer['report'] | null; readonly error: unknown };
 
 const waitSeconds = 10;
 const retryMs = 3000;
@@ -92,7 +119,7 @@ async function analyzeAsJob(
   refusal: AnalysisError,
 ): Promise<Outcome> {
   const reply = await upload('/v1/jobs', analysis, token, options);
-  if (typeof reply === 'string' || ![202, 403, 501].includes(reply.status)) return outcomeOf(reply);
+  if (typeof reply === 'string' || ![202, 403, 501].includes(reply.status)) return outcomeOf(reply, analysis);
   if (reply.status !== 202) return refusal;
   const { id } = JSON.parse(reply.text) as Job;
   const headers = { Authorization: `Bearer ${token}` };
@@ -100,7 +127,7 @@ async function analyzeAsJob(
     void fetch(`/v1/jobs/${id}`, { method: 'DELETE', headers, keepalive: true }).catch(() => {});
   window.addEventListener('pagehide', remove);
   try {
-    return await waitForJob(id, headers, options);
+    return await waitForJob(id, analysis.choice, headers, options);
   } finally {
     window.removeEventListener('pagehide', remove);
     remove();
@@ -109,6 +136,7 @@ async function analyzeAsJob(
 
 async function waitForJob(
   id: string,
+  choice: Choice,
   headers: Readonly<Record<string, string>>,
   { onProgress, signal }: AnalyzeOptions,
 ): Promise<Outcome> {
@@ -129,7 +157,7 @@ async function waitForJob(
       continue;
     }
     failures = 0;
-    if (job.result !== null) return { report: job.result, json: JSON.stringify(job.result) };
+    if (job.result !== null) return { report: job.result, json: JSON.stringify(job.result), choice };
     if (job.error !== null) return { kind: 'refused', status: statusOf(job.error), body: job.error };
     const { analysed_s: analysed = 0, duration_s: duration = null } = job.progress ?? {};
     onProgress(1, duration === null ? null : analysed / duration);
@@ -141,11 +169,11 @@ function statusOf(error: unknown): number {
   return Array.isArray((error as { readonly detail: unknown }).detail) ? 422 : 503;
 }
 
-function form({ recording, baseline, channel }: AnalysisRequest): FormData {
+function form({ recording, baseline, choice }: AnalysisRequest): FormData {
   const data = new FormData();
   data.append('audio', playable(recording), recording.name);
-  if (baseline !== null) data.append('baseline', playable(baseline), baseline.name);
-  if (channel !== null) data.append('channel', String(channel));
+  if (baseline !== null && isOfOne(choice)) data.append('baseline', playable(baseline), baseline.name);
+  for (const [name, value] of Object.entries(partsOf(choice))) data.append(name, value);
   return data;
 }
 

@@ -8,7 +8,7 @@ import { createEnds, createLine, head, hidden, meanings, type Score, scoresOf } 
 import { verdictOf } from './summary.ts';
 
 /** A report that was kept for comparison. */
-export type Kept = { readonly name: string; readonly answer: Answer };
+export type Kept = { readonly name: string; readonly answer: Answer<Report> };
 
 /** Emotions that change less are not named. */
 const minChange = 0.05;

@@ -3,12 +3,12 @@ import { tiersOf, toLabels, toTextGrid } from '../../src/tools/annotations.ts';
 import { button } from '../button.ts';
 import { element } from '../dom.ts';
 import type { AnalysisRequest, Answer } from './analyze.ts';
-import type { Emotion } from './report.ts';
+import type { Emotion, Report } from './report.ts';
 
 /** @param plane drawn in the page; null without scores */
 export function createDownloads(
   { recording }: AnalysisRequest,
-  { report, json }: Answer,
+  { report, json }: Answer<Report>,
   plane: SVGElement | null,
 ): HTMLElement {
   const { audio, emotion } = report;

@@ -3,6 +3,7 @@
 import { copyButton } from '../button.ts';
 import { element } from '../dom.ts';
 import type { AnalysisRequest } from './analyze.ts';
+import { isOfOne, partsOf } from './choice.ts';
 import type { Recording } from './recording.ts';
 
 export function createCurlView(request: AnalysisRequest): HTMLElement {
@@ -46,12 +47,12 @@ function download({ name, blob }: Recording): HTMLElement {
   return link;
 }
 
-function curlLine({ recording, baseline, channel }: AnalysisRequest, origin: string): string {
+function curlLine({ recording, baseline, choice }: AnalysisRequest, origin: string): string {
   const parts = [
     'curl -H "Authorization: Bearer $UNDERTONE_TOKEN"',
     `-F ${file('audio', recording.name)}`,
-    ...(baseline === null ? [] : [`-F ${file('baseline', baseline.name)}`]),
-    ...(channel === null ? [] : [`-F channel=${channel}`]),
+    ...(baseline === null || !isOfOne(choice) ? [] : [`-F ${file('baseline', baseline.name)}`]),
+    ...Object.entries(partsOf(choice)).map(([name, value]) => `-F ${name}=${value}`),
     `${origin}/v1/analyze`,
   ];
   return parts.join(' \\\n  ');

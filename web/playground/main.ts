@@ -9,6 +9,7 @@ import { byId } from '../dom.ts';
 import { type AnalysisError, type AnalysisRequest, type Answer, analyze } from './analyze.ts';
 import { createBaselinePanel } from './baseline-panel.ts';
 import { createNotice, openFoldsForPrint, wide } from './card.ts';
+import type { Choice } from './choice.ts';
 import type { Kept } from './comparison.ts';
 import { explain, explainEnd } from './error-messages.ts';
 import { startLive } from './live/live.ts';
@@ -18,8 +19,8 @@ import { createProgress } from './progress.ts';
 import type { RecorderPanel } from './recorder-panel.ts';
 import type { Recording } from './recording.ts';
 import { createRecordingInput } from './recording-input.ts';
-import { type CognitiveSignals, cognitiveSignals, type Report } from './report.ts';
-import { answerCard, type FirstCard, showReport } from './report-view.ts';
+import { type CognitiveSignals, cognitiveSignals, isOfSeveral, type Report } from './report.ts';
+import { answerCard, type FirstCard, showReport, showVoices } from './report-view.ts';
 import { loadRules, type Rules } from './rules.ts';
 
 type Picture = { readonly rules: Rules; readonly peaks: Peaks | null };
@@ -32,11 +33,11 @@ const announce = (sentence: string) => {
 
 let recording: Recording | null = null;
 let baseline: Recording | null = null;
-let channel: number | null = null;
+let choice: Choice = 'best';
 /** Scores of the recording without a baseline. */
 let absolute: {
   readonly of: Recording;
-  readonly channel: number | null;
+  readonly choice: Choice;
   readonly signals: CognitiveSignals;
 } | null = null;
 let kept: Kept | null = null;
@@ -49,7 +50,7 @@ const credentialsPanel = createCredentialsPanel(
   access,
   () => void send(),
   async () => {
-    if (recording !== null) await keepPending({ recording, baseline, channel });
+    if (recording !== null) await keepPending({ recording, baseline, choice });
   },
 );
 const progress = createProgress(byId('progress', HTMLElement), announce);
@@ -61,7 +62,7 @@ createRecordingInput(byId('recording', HTMLElement), {
   stopLabel: 'Stop and analyse',
   onRecording: (chosen) => {
     recording = chosen;
-    channel = null;
+    choice = 'best';
     void send();
   },
   openLive,
@@ -96,8 +97,8 @@ async function showExample(): Promise<void> {
   const example = { name, blob: await response.blob() };
   const picture = await preparePicture(example);
   if (!first.root.isConnected) return;
-  const answer = { report, json: JSON.stringify(report) };
-  complete({ recording: example, baseline: null, channel: null }, answer, picture, {
+  const answer = { report, json: JSON.stringify(report), choice: 'best' } as const;
+  complete({ recording: example, baseline: null, choice: 'best' }, answer, picture, {
     first,
     isExample: true,
   });
@@ -107,7 +108,7 @@ async function showExample(): Promise<void> {
 async function sendPending(): Promise<void> {
   const pending = await takePending().catch(() => null);
   if (pending === null || recording !== null) return;
-  ({ recording, baseline, channel } = pending);
+  ({ recording, baseline, choice } = pending);
   if (baseline !== null) baselinePanel.show(baseline);
   void send();
 }
@@ -131,7 +132,7 @@ async function send(): Promise<void> {
   if (recording === null) return;
   const current = startNext();
   baselinePanel.offer();
-  const request = { recording, baseline, channel };
+  const request = { recording, baseline, choice };
   const token = await access.token();
   if (current.signal.aborted) return;
   if (token === null)
@@ -191,7 +192,7 @@ async function openLive(close: () => void): Promise<RecorderPanel | null> {
 
 async function showLive(outcome: Exclude<LiveOutcome, null>, recorded: Recording): Promise<void> {
   recording = recorded;
-  channel = null;
+  choice = 'best';
   baselinePanel.offer();
   if ('kind' in outcome) {
     fail(
@@ -203,7 +204,7 @@ async function showLive(outcome: Exclude<LiveOutcome, null>, recorded: Recording
   const current = running;
   const picture = await preparePicture(recorded);
   if (running !== current) return;
-  show({ recording: recorded, baseline: null, channel }, outcome, picture);
+  show({ recording: recorded, baseline: null, choice }, outcome, picture);
   if (outcome.reason !== 'done') {
     const { title, advice } = explainEnd(outcome.reason);
     results.prepend(wide(createNotice('warn', title, advice)));
@@ -232,24 +233,36 @@ async function preparePicture(of: Recording): Promise<Picture> {
 
 function show(request: AnalysisRequest, answer: Answer, picture: Picture): void {
   endShown();
-  const first = answerCard(answer.report, request.recording.name, false);
   results.hidden = false;
-  results.replaceChildren(first.root);
-  complete(request, answer, picture, { first, isExample: false });
+  const { report, ...rest } = answer;
+  const analysed = { ...request, choice: answer.choice };
+  if (isOfSeveral(report)) {
+    results.replaceChildren();
+    endShown = showVoices(results, { request: analysed, answer: { ...rest, report }, ...picture, onChoice });
+  } else {
+    const first = answerCard(report, request.recording.name, false);
+    results.replaceChildren(first.root);
+    complete(analysed, { ...rest, report }, picture, { first, isExample: false });
+  }
   reveal(`Results for ${request.recording.name}: ${results.querySelector('h2')?.textContent ?? ''}`);
+}
+
+function onChoice(chosen: Choice): void {
+  choice = chosen;
+  void send();
 }
 
 /** Completes a report whose first card is in the page. */
 function complete(
   request: AnalysisRequest,
-  answer: Answer,
+  answer: Answer<Report>,
   picture: Picture,
   started: { readonly first: FirstCard; readonly isExample: boolean },
 ): void {
   const { relative } = answer.report.cognitive;
   const signals = cognitiveSignals(answer.report);
-  if (signals !== null && !relative) absolute = { of: request.recording, channel: request.channel, signals };
-  const known = absolute?.of === request.recording && absolute.channel === request.channel;
+  if (signals !== null && !relative) absolute = { of: request.recording, choice: request.choice, signals };
+  const known = absolute?.of === request.recording && absolute.choice === request.choice;
   endShown = showReport(results, {
     request,
     answer,
@@ -261,10 +274,7 @@ function complete(
     },
     before: relative && known ? (absolute?.signals ?? null) : null,
     onBaseline: baselinePanel.open,
-    onChannel: (chosen) => {
-      channel = chosen;
-      void send();
-    },
+    onChoice,
   });
 }
 

@@ -20,11 +20,16 @@ export type MomentList = {
 /** The others are on demand. */
 const shownAtOnce = 3;
 const scale =
-  'Utterances that sound more emotional than the others of this recording, the most unusual first. A spread is how much the others usually differ.';
+  'Utterances that sound more emotional than the others of the same voice, the most unusual first. A spread is how much the others usually differ.';
 
-export function createMoments(moments: readonly Moment[]): MomentList {
+/** @param nameOf the voice of a moment, where there are several */
+export function createMoments(
+  moments: readonly Moment[],
+  nameOf: (index: number) => HTMLElement | null = () => null,
+): MomentList {
   if (moments.length === 0) return { root: null, enable: () => {} };
-  const items = moments.map((moment) => element('li', { class: 'moment-line' }, ...describe(moment)));
+  const lines = moments.map((moment, index) => [nameOf(index), ...describe(moment)]);
+  const items = lines.map((line) => element('li', { class: 'moment-line' }, ...line));
   const list = (part: readonly HTMLElement[]) => element('ol', { class: 'moments' }, ...part);
   const rest = items.slice(shownAtOnce);
   return {
@@ -39,7 +44,7 @@ export function createMoments(moments: readonly Moment[]): MomentList {
       for (const [index, item] of items.entries()) {
         const moment = moments[index] as Moment;
         const hidden = element('span', { class: 'visually-hidden' }, 'Play');
-        const content = [icon('play'), hidden, ...describe(moment)];
+        const content = [icon('play'), hidden, ...(lines[index] ?? [])];
         item.replaceChildren(button('plain small moment-line', () => play(moment), ...content));
       }
     },

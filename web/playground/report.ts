@@ -1,7 +1,15 @@
 /** Types of the response of POST /v1/analyze, from the schemas of the service. */
+import type { ChannelsReport, SpeakersReport } from '../../src/engine/compose-report.ts';
 import type { CombinedReport } from '../../src/engine/report.ts';
 
 export type Report = CombinedReport;
+/** Of each of two channels, or of each voice on one. */
+export type SeveralReport = ChannelsReport | SpeakersReport;
+
+export function isOfSeveral(report: Report | SeveralReport): report is SeveralReport {
+  return 'channels' in report || 'speakers' in report;
+}
+
 export type Emotion = Report['emotion'];
 export type Cognitive = Report['cognitive'];
 export type AudioBlock = Report['audio'];

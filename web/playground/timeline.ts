@@ -10,7 +10,7 @@ import { probabilityScale } from './summary.ts';
 type Span = { readonly start_s: number; readonly end_s: number };
 type Utterance = Emotion['timeline'][number];
 
-type Timeline = {
+export type Timeline = {
   /** On the time axis of the waveform. */
   readonly columns: HTMLElement | null;
   /** Names the colours of the columns. */
@@ -102,7 +102,7 @@ function createList(blocks: readonly HTMLElement[], playable: boolean): HTMLElem
 }
 
 /** The colours that are visible in the columns. */
-function createLegend(timeline: readonly Utterance[], signals: EmotionSignals): HTMLElement {
+export function createLegend(timeline: readonly Utterance[], signals: EmotionSignals): HTMLElement {
   const seen = ranked(signals.emotions).filter(([name]) =>
     timeline.some(({ emotions }) => (emotions[name] ?? 0) >= minShare),
   );

@@ -30,7 +30,7 @@ export type LiveMessage =
   | { readonly type: 'session.ended'; readonly reason: string };
 
 /** `reason` is that of `session.ended`. */
-export type LiveReport = Answer & { readonly reason: string };
+export type LiveReport = Answer<Report> & { readonly reason: string };
 
 /** Null after an abort. */
 export type LiveOutcome = LiveReport | AnalysisError | null;
@@ -99,7 +99,7 @@ function readOutcome(socket: WebSocket, { signal, onMessage }: SessionOptions): 
     onMessage(received);
     if (received.type === 'final') {
       const { report } = received;
-      outcome = { report, json: JSON.stringify(report), reason: 'done' };
+      outcome = { report, json: JSON.stringify(report), choice: 'best', reason: 'done' };
     } else if (received.type === 'error') {
       outcome = { kind: 'refused', status: received.status, body: received };
     } else if (received.type === 'session.ended' && outcome !== null && 'report' in outcome) {
