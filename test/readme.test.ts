@@ -34,6 +34,7 @@ const left = [
   'answer.json',
   'keys.json',
   'receipt-keys.json',
+  'calls.csv',
 ];
 
 function commands(document: string): string[] {

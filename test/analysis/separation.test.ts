@@ -1,4 +1,5 @@
 /** `speakers`: one report per voice of a recording on one channel. */
+import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { analyzerOf } from '../../src/engine/analyze.ts';
@@ -120,6 +121,29 @@ test('a recording without a second voice, or without speech, still has the secon
       [samples.some((value) => value !== 0) ? 'ok' : 'insufficient_speech', 'insufficient_speech'],
     );
   }
+});
+
+test('the voices of the example call are those of its channels', async (t) => {
+  const audio = readFileSync('examples/call.ogg');
+  const analyzer = analyzerOf(models, limits);
+  const split = await analyzer.analyze({ ...base, audio, channels: 'split' });
+  const voices = await analyzer.analyze({ ...base, audio, speakers: '2' });
+  const [customer, agent] = split.map((analysis) => combinedReport(analysis, 'test'));
+  const [first, second] = voices.map((analysis) => combinedReport(analysis, 'test'));
+  for (const [own, other] of [
+    [agent, first],
+    [customer, second],
+  ]) {
+    const [low = 1, high = 0] = own?.cognitive.signals.intervals?.clarity ?? [];
+    const clarity = other?.cognitive.signals.clarity ?? 0;
+    t.true(low <= clarity && clarity <= high);
+    t.true(Math.abs((own?.audio.speech_s ?? 0) - (other?.audio.speech_s ?? 9)) < 0.5);
+    t.deepEqual(
+      own?.emotion.moments.map(({ emotion }) => emotion),
+      other?.emotion.moments.map(({ emotion }) => emotion),
+    );
+  }
+  t.is(customer?.emotion.moments.length, 1);
 });
 
 test('a voice in the middle belongs to neither group', (t) => {

@@ -53,6 +53,27 @@ export function talk(voices: readonly string[], gapSeconds: number) {
   return { samples: joinArrays([gap, ...parts]), turns };
 }
 
+/**
+ * A call of which examples/call.ogg is made: the customer on channel 0, the agent on channel 1. After the customer's fourth sentence
+ * comes one that is faster and higher.
+ */
+export function call(): Buffer {
+  const silence = new Float32Array(9600);
+  const parts = [1, 2, 3, 4, 5].flatMap((sentence) => [
+    { channel: 1, samples: spoken(`low-${sentence}`, 1) },
+    { channel: 0, samples: spoken(`high-${sentence}`, 1) },
+    ...(sentence === 4 ? [{ channel: 0, samples: spoken('en-us+f5-175', 1.4) }] : []),
+  ]);
+  const onChannel = (channel: number) =>
+    joinArrays(
+      parts.flatMap((part) => [
+        part.channel === channel ? part.samples : new Float32Array(part.samples.length),
+        silence,
+      ]),
+    );
+  return stereo(onChannel(0), onChannel(1), 16_000);
+}
+
 /** Two voices, one on each channel. */
 export function interview(): Buffer {
   const speech = samplesOf('speech.wav');
