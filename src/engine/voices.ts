@@ -152,8 +152,8 @@ function squaresBetween(sum: Float64Array, count: number, total: Float64Array, r
 const spanSeconds = 1.2;
 const stepSeconds = 0.2;
 const minSpanSeconds = 0.9;
-/** Spans from which the two groups are found. */
-const groupStep = 4;
+/** Spans from which the two groups are found: those that do not overlap. */
+const groupStep = Math.round(spanSeconds / stepSeconds);
 
 /** The voice of an utterance as it goes on. */
 type VoiceTrack = {
