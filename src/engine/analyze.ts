@@ -161,7 +161,7 @@ async function analyze(
     const averaged = request.channel === null && request.channels === null;
     const recording = { source: decoder.source() as Source, averaged, baselines };
     const { speakers: mode } = request;
-    const speakers = mode === null ? results : await separateSpeakers(firstResults, mode, models);
+    const speakers = mode === null ? results : await separateSpeakers(firstResults, mode, models, timer);
     const segments = speakers.map((chunks) => spanOf(chunks, models).segments);
     const shared = spans !== null || mode !== null;
     const unassigned = shared
@@ -171,7 +171,11 @@ async function analyze(
     const [first, ...others] = speakers.map((chunks, index) => ({
       ...aggregate(
         chunks,
-        { ...recording, others: othersOf([...segments, unassigned], index), unassigned },
+        {
+          ...recording,
+          others: othersOf(mode === null ? segments : [...segments, unassigned], index),
+          unassigned,
+        },
         request.signals,
         models,
         timer,
@@ -193,7 +197,8 @@ function othersOf(segments: readonly (readonly Segment[])[], index: number): Seg
 const allSegmentsOf = ({ allSegments }: ChunkResult) => allSegments;
 
 function noVoices(): EngineError {
-  const message = 'Expected models that compare voices for `speakers`, got others: send `segments`';
+  const message =
+    'Expected models that compare voices for `speakers`, got others: use models/standard, large or fast';
   return new EngineError('speakers', 'speakers', message);
 }
 

@@ -277,15 +277,21 @@ export function union(spans: readonly Segment[]): Segment[] {
   return joined;
 }
 
+/** Both in order, without overlaps. */
 export function intersect(spans: readonly Segment[], others: readonly Segment[]): Segment[] {
-  return spans.flatMap(({ start, end }) =>
-    others.flatMap((other) => {
-      const part = { start: Math.max(start, other.start), end: Math.min(end, other.end) };
-      return part.end > part.start ? [part] : [];
-    }),
-  );
+  const parts: Segment[] = [];
+  let next = 0;
+  for (const { start, end } of spans) {
+    while ((others[next]?.end ?? Number.POSITIVE_INFINITY) <= start) next++;
+    for (let at = next; (others[at]?.start ?? Number.POSITIVE_INFINITY) < end; at++) {
+      const other = others[at] as Segment;
+      parts.push({ start: Math.max(start, other.start), end: Math.min(end, other.end) });
+    }
+  }
+  return parts;
 }
 
+/** What of `spans` is outside of `others`: both in order, without overlaps. */
 export function subtract(spans: readonly Segment[], others: readonly Segment[]): Segment[] {
   const gaps = [...others, { start: Number.POSITIVE_INFINITY, end: Number.POSITIVE_INFINITY }].map(
     ({ start }, index) => ({ start: others[index - 1]?.end ?? Number.NEGATIVE_INFINITY, end: start }),

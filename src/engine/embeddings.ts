@@ -2,6 +2,7 @@
 
 import { meanEmbedding } from './arrays.ts';
 import type { Models } from './loader.ts';
+import type { Session } from './platform.ts';
 import type { QualityMeter } from './quality.ts';
 import type { ScoredUtterance } from './signals/definition.ts';
 import { definitions, type Signal } from './signals/table.ts';
@@ -17,7 +18,14 @@ import {
   type Rows,
   type Utterance,
 } from './utterances.ts';
-import { findChanges, followVoice, inferVoices, type SpeakerMode, type Voice } from './voices.ts';
+import {
+  findChanges,
+  followVoice,
+  inferVoices,
+  type SeveralSpeakersParams,
+  type SpeakerMode,
+  type Voice,
+} from './voices.ts';
 
 export type Scored = ScoredUtterance & {
   /** Null when not requested. */
@@ -88,15 +96,15 @@ async function cutAtChanges(
   { voice, trunk }: Models,
   timer: StageTimer,
 ): Promise<readonly (Utterance | EncodedUtterance)[]> {
-  const { severalSpeakers: params, framesPerToken } = trunk.manifest.params;
-  if (voice === null || params === undefined) return utterances;
+  const { framesPerToken } = trunk.manifest.params;
+  const params = trunk.manifest.params.severalSpeakers as SeveralSpeakersParams;
   const { framesPerSecond, speechProbability, segments } = speech;
   const encoded: EncodedUtterance[] = [];
   const tracks = [];
   for (const utterance of utterances) {
     const own = await read(utterance);
     const scale = { first: own.rows.start, framesPerToken, framesPerSecond };
-    tracks.push(await followVoice(own, own, scale, voice));
+    tracks.push(await followVoice(own, own, scale, voice as Session));
     encoded.push(own);
     timer.mark('voices');
     await timer.yieldToOthers();
@@ -118,7 +126,7 @@ async function cutAtChanges(
   });
 }
 
-/** Cuts that would leave less than `minFrames` are left out. */
+/** Cuts that would leave less speech than `minFrames` are left out. */
 function cutAt(
   { start, end, window, cause }: Utterance,
   cuts: readonly number[],
@@ -126,8 +134,13 @@ function cutAt(
   segments: readonly Segment[],
 ): Utterance[] {
   const starts = [start];
+  const speechIn = (part: Segment) => countFrames(clipSegments(segments, part));
   for (const cut of cuts) {
-    if (cut - (starts.at(-1) as number) >= minFrames && end - cut >= minFrames) starts.push(cut);
+    const [before, after] = [
+      { start: starts.at(-1) as number, end: cut },
+      { start: cut, end },
+    ];
+    if (speechIn(before) >= minFrames && speechIn(after) >= minFrames) starts.push(cut);
   }
   return starts.map((from, index) => {
     const to = starts[index + 1] ?? end;
@@ -135,7 +148,7 @@ function cutAt(
     return {
       ...part,
       window: { start: index === 0 ? window.start : from, end: to === end ? window.end : to },
-      speechFrames: countFrames(clipSegments(segments, part)),
+      speechFrames: speechIn(part),
       cause: to === end ? cause : 'length',
     };
   });
@@ -156,7 +169,8 @@ export async function scoreRuns(
   timer.mark('features');
   const encoded = await encode(rows, models.trunk, timer);
   const { own, totals } = await score({ ...encoded, speechFrames }, {}, request, models, timer);
-  return { scored: { ...span, speechFrames, quality: meter.measure(span, rows), ...own }, totals };
+  const scored = { ...span, speechFrames, quality: meter.measure(span, rows), ...own };
+  return { scored, totals: own.totals ?? totals };
 }
 
 async function score(

@@ -100,7 +100,7 @@ const trunkManifest = z.strictObject({
   params: trunkParams.extend({
     /** Spec of the second input `filterbanks`, of the same frames; absent when the graph has none. */
     filterbanks: featureSpec.optional(),
-    /** Absent: reports have no warning `several_speakers`. */
+    /** Absent: reports have no warning `several_speakers`, and requests no part `speakers`. */
     severalSpeakers: severalSpeakersParams.optional(),
   }),
 });

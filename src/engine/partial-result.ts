@@ -80,7 +80,9 @@ export async function analyzeChunk(
     signal,
     prepared: definitions[signal].prepare?.(speech, models.platform),
   }));
-  const request: ScoreRequest = { signals: chosen, embeddings, voices: speakers ?? 'compare' };
+  // In one chunk of a longer recording a single voice may speak.
+  const mode = speakers === '2' && !isWhole ? 'auto' : speakers;
+  const request: ScoreRequest = { signals: chosen, embeddings, voices: mode ?? 'compare' };
   const meter = createQualityMeter(
     { ...speech, segments: allSegments },
     previous?.noise ?? noNoise,

@@ -5,7 +5,8 @@ import type { Models } from './loader.ts';
 import { type ChunkResult, shiftToRecording } from './partial-result.ts';
 import { definitions, type Signal } from './signals/table.ts';
 import { countFrames, type Segment, shift, unbounded } from './speech.ts';
-import { groupVoices, type SpeakerMode, soundLikeSeveral } from './voices.ts';
+import type { StageTimer } from './timer.ts';
+import { groupVoices, type SeveralSpeakersParams, type SpeakerMode, soundLikeSeveral } from './voices.ts';
 
 /** An utterance in frames of the recording, and its speaker from 0; null for one that may be of either. */
 type Assigned = Scored & { readonly speaker: number | null };
@@ -19,6 +20,7 @@ export async function separateSpeakers(
   results: readonly ChunkResult[],
   mode: SpeakerMode,
   models: Models,
+  timer: StageTimer,
 ): Promise<readonly (readonly ChunkResult[])[]> {
   const utterances = assign(
     shiftToRecording(results, (result) => result.utterances),
@@ -27,27 +29,31 @@ export async function separateSpeakers(
   );
   const count = mode === '2' ? 2 : Math.max(...utterances.map(({ speaker }) => (speaker ?? 0) + 1), 1);
   const turns = turnsOf(utterances);
-  const speakers = Array.from({ length: count }, async (_, speaker) => {
+  timer.mark('voices');
+  const speakers: ChunkResult[][] = [];
+  for (let speaker = 0; speaker < count; speaker++) {
+    await timer.yieldToOthers();
     const own = utterances.filter((utterance) => utterance.speaker === speaker);
     const spans = turns.filter((turn) => turn.speaker === speaker);
     const totals = await joinTotals(own, models);
-    return restrictToSpans(results, { spans, totals, speaker }, utterances, models);
-  });
-  return Promise.all(speakers);
+    speakers.push(restrictToSpans(results, { spans, totals, speaker }, utterances, models));
+    timer.mark('voices');
+  }
+  return speakers;
 }
 
 function assign(utterances: readonly Scored[], mode: SpeakerMode, models: Models): Assigned[] {
-  const { severalSpeakers: params } = models.trunk.manifest.params;
+  const params = models.trunk.manifest.params.severalSpeakers as SeveralSpeakersParams;
   const spoken = utterances.flatMap((utterance) => {
     const { voice, speechFrames } = utterance;
     return voice === null ? [] : [{ utterance, voice, isCompared: speechFrames >= minVoiceFrames(models) }];
   });
   const voices = spoken.map(({ voice }) => voice);
   const compared = spoken.filter(({ isCompared }) => isCompared).map(({ voice }) => voice);
-  if (params === undefined || (mode === 'auto' && !soundLikeSeveral(compared, params)))
+  if (mode === 'auto' && !soundLikeSeveral(compared, params))
     return utterances.map((utterance) => ({ ...utterance, speaker: 0 }));
   const isCompared = spoken.map((own) => own.isCompared);
-  const groups = groupVoices(voices, isCompared, params);
+  const groups = groupVoices(voices, isCompared, mode, params);
   const first = groups.find((group) => group !== null) ?? 0;
   const byUtterance = new Map(spoken.map(({ utterance }, index) => [utterance, groups[index] ?? null]));
   return utterances.map((utterance) => {

@@ -29,7 +29,7 @@ export const severalSpeakersParams = z.strictObject({
   /** With less variance between two groups of such spans, utterances are of one speaker, unless there are two. */
   minVariance: z.number().nonnegative(),
 });
-type SeveralSpeakersParams = z.infer<typeof severalSpeakersParams>;
+export type SeveralSpeakersParams = z.infer<typeof severalSpeakersParams>;
 
 /** Bound of the starts of the search for two groups. */
 const maxStarts = 32;
@@ -68,13 +68,14 @@ export function soundLikeSeveral(
 export function groupVoices(
   voices: readonly Voice[],
   isCompared: readonly boolean[],
-  { minMargin }: Pick<SeveralSpeakersParams, 'minMargin'>,
+  mode: SpeakerMode,
+  { minMargin, minUtterances }: Pick<SeveralSpeakersParams, 'minMargin' | 'minUtterances'>,
 ): (number | null)[] {
   const long = voices.filter((_, index) => isCompared[index]);
   const compared = long.length < 2 ? voices : long;
   if (compared.length < 2) return voices.map(() => 0);
   return voices
-    .map(placeBetween(divide(compared, 1)))
+    .map(placeBetween(divide(compared, mode === 'auto' ? minUtterances : 1)))
     .map((place) => (Math.abs(place) < minMargin ? null : Number(place > 0)));
 }
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { analyzerOf } from '../../src/engine/analyze.ts';
+import { joinArrays } from '../../src/engine/arrays.ts';
 import { type AnalyzeOptions, defaultChunking, defaultOptions } from '../../src/engine/chunks.ts';
 import { composeReport, type SpeakersReport, speakersReportSchema } from '../../src/engine/compose-report.ts';
 import { combinedReport } from '../../src/engine/report.ts';
@@ -85,7 +86,7 @@ test('the speaker changes without a pause', async (t) => {
 
 test('chunks of a long recording have the speakers of the whole', async (t) => {
   const { samples, turns } = talk(['low', 'high'], 0.5);
-  const report = await analyze(samples, { speakers: '2' }, 8);
+  const report = await analyze(samples, { speakers: '2' }, 16);
   t.is(shareRight(report, turns, ['low', 'high']), 1);
   const whole = await analyze(samples, { speakers: '2' });
   for (const [index, { audio, cognitive }] of whole.speakers.entries()) {
@@ -150,16 +151,41 @@ test('a voice in the middle belongs to neither group', (t) => {
   const unit = (angle: number) => Float32Array.of(Math.cos(angle), Math.sin(angle));
   const voices = [0, 0.1, 3, 3.1, 1.55].map(unit);
   const all = voices.map(() => true);
-  t.deepEqual(groupVoices(voices, [true, true, true, true, false], { minMargin: 0.5 }).slice(4), [null]);
-  const [first, second, third, fourth] = groupVoices(voices.slice(0, 4), all, { minMargin: 0.5 });
+  const params = { minMargin: 0.5, minUtterances: 2 };
+  t.deepEqual(groupVoices(voices, [true, true, true, true, false], '2', params).slice(4), [null]);
+  const [first, second, third, fourth] = groupVoices(voices.slice(0, 4), all, '2', params);
   t.is(first, second);
   t.is(third, fourth);
   t.not(first, third);
+});
+
+test('short speech without an utterance has a report, in both modes', async (t) => {
+  const word = speech('low-1').subarray(8000, 8000 + 4800);
+  const samples = joinArrays([word, new Float32Array(2 * rate), word, new Float32Array(2 * rate), word]);
+  const [plain] = await analyzerOf(models, limits).analyze({ ...base, audio: wavFile(samples) });
+  t.is(plain.results.emotion?.timeline.length, 1);
+  for (const speakers of ['2', 'auto'] as const) {
+    const report = await analyze(samples, { speakers });
+    t.is(report.speakers[0]?.status, 'ok');
+    t.deepEqual(report.speakers[0]?.emotion.signals, combinedReport(plain, 'test').emotion.signals);
+  }
+});
+
+test('one voice in a part of a long recording is not cut there', async (t) => {
+  const { samples: alone } = talk(['low'], 0.5);
+  const { samples: both } = talk(['low', 'high'], 0.5);
+  const samples = joinArrays([alone, both]);
+  const report = await analyze(samples, { speakers: '2' }, 12);
+  const timeline = report.speakers.flatMap(({ emotion }) => emotion.timeline);
+  t.is(timeline.length, 15);
 });
 
 test('models that compare no voices refuse to', async (t) => {
   const open = await loadModels('models/open');
   const audio = wavFile(speech('low-1'));
   const error = await t.throwsAsync(analyzerOf(open, limits).analyze({ ...base, audio, speakers: '2' }));
-  t.is(error?.message, 'Expected models that compare voices for `speakers`, got others: send `segments`');
+  t.is(
+    error?.message,
+    'Expected models that compare voices for `speakers`, got others: use models/standard, large or fast',
+  );
 });

@@ -91,13 +91,25 @@ test('chunks of a long recording have the same speech', async (t) => {
 });
 
 test('speech outside of segments, and where two speakers overlap, belongs to nobody', async (t) => {
-  const { speakers, status } = await speakersOf([segment('A', 0, 3), segment('B', 0, 3), segment('C', 3, 6)]);
+  const { speakers, status, unassigned } = await speakersOf([
+    segment('A', 0, 3),
+    segment('B', 0, 3),
+    segment('C', 3, 6),
+  ]);
   t.is(status, 'insufficient_speech');
   t.deepEqual(
     speakers.map((report) => report.status),
     ['insufficient_speech', 'insufficient_speech', 'ok'],
   );
   t.true((speakers[2]?.audio.speech_s ?? 9) <= 3);
+  // Both speak from 0 to 3 s, and nobody has a segment after 6 s.
+  const seconds = (from: number, to: number) =>
+    unassigned
+      .map(({ start_s, end_s }) => Math.max(0, Math.min(end_s, to) - Math.max(start_s, from)))
+      .reduce((sum, own) => sum + own, 0);
+  t.true(seconds(0, 3) > 2);
+  t.is(seconds(3, 6), 0);
+  t.true(seconds(6, 12) > 4);
 });
 
 test('a segment beyond the end of the recording ends with it', async (t) => {

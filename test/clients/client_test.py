@@ -88,6 +88,9 @@ class Case:
             voices = client.analyze_speakers(SAMPLE, speakers="auto")
             self.assertEqual([one["speaker"] for one in voices["speakers"]], ["1"])
             self.assertIsNone(voices["conversation"])
+            for wrong_parts in ({}, {"segments": "", "speakers": "2"}):
+                with self.assertRaises(ValueError):
+                    client.analyze_speakers(SAMPLE, **wrong_parts)
         self.assertEqual(wrong.exception.status, 422)
         self.assertEqual(wrong.exception.items[0]["loc"], ["body", "channel"])
         self.assertEqual(wrong.exception.items[0]["type"], "value_error.audio.channel")

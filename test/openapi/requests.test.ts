@@ -152,4 +152,6 @@ test('the schema of a list of URLs refuses one channel beside each of them', (t)
   t.true(validate({ urls, channel: 1 }) && validate({ urls, channels: 'split', channel: null }));
   t.true(validate({ urls, channels: null, channel: 1 }));
   t.false(validate({ urls, channels: 'split', channel: 1 }));
+  t.true(validate({ urls, speakers: '2', channel: 1 }));
+  t.false(validate({ urls, speakers: '2', channels: 'split' }));
 });

@@ -17,7 +17,7 @@ import {
   unfold,
   widthOf,
 } from '../support/playground.ts';
-import { callOf, fast, interview, lecture, talk } from '../support/recordings.ts';
+import { callOf, fast, lecture } from '../support/recordings.ts';
 import { type Server, startServer } from '../support/server.ts';
 
 let server: Server;
@@ -124,56 +124,6 @@ test.serial('the focus moves to the report without a ring', async (t) => {
   const outline = page.locator('#results').evaluate((results) => getComputedStyle(results).outlineStyle);
   t.is(await outline, 'none');
 });
-
-test.serial('channels that differ open as two voices, and their average warns', async (t) => {
-  const { page, said, complaints } = await report(t, 'interview.wav', interview());
-  t.regex(said, /Two voices[\s\S]*% of the talk/);
-  t.notRegex(said, /The channels differ/);
-  const choice = page.getByLabel('Analyse');
-  t.is(await choice.inputValue(), 'split');
-  await choice.selectOption('average');
-  await page.getByText('The channels differ, and their average was analysed. Choose one below.').waitFor();
-  await choice.selectOption('1');
-  await page.getByText('The channels differ').waitFor({ state: 'detached' });
-  t.is(await choice.inputValue(), '1');
-  t.deepEqual(complaints, []);
-});
-
-for (const [device, viewport] of [
-  ['desktop', { width: 1440, height: 900 }],
-  ['phone', { width: 390, height: 844 }],
-] as const) {
-  test.serial(`two voices on one channel have a lane, a name and scores each, on a ${device}`, async (t) => {
-    const { page, complaints } = await visit(t, browser, server.url, { viewport });
-    await pasteToken(page);
-    await chooseFile(page, 'call.wav', wavFile(talk(['low', 'high'], 0.5).samples));
-    await resultsOf(page, 'call.wav');
-    t.is(await page.getByLabel('Analyse').inputValue(), '2');
-    const lanes = page.locator('.lane');
-    const columns = await Promise.all(
-      [0, 1].map((lane) => lanes.nth(lane).locator('.utterance-column').count()),
-    );
-    t.deepEqual(columns, [5, 5]);
-    await page.getByLabel('Name of Speaker 2').fill('Customer');
-    t.regex(await lanes.nth(1).innerText(), /^Customer/);
-    const voices = page.getByRole('group', { name: 'Voice' }).getByRole('button');
-    t.deepEqual(await voices.allInnerTexts(), ['Speaker 1', 'Customer']);
-    const pitch = async () => {
-      await unfold(page, 'Measures: what was timed');
-      const text = await page.getByRole('row', { name: /^Pitch \d/ }).innerText();
-      return Number(text.match(/[\d.]+/)?.[0]);
-    };
-    const low = await pitch();
-    await voices.nth(1).click();
-    t.is(await voices.nth(1).getAttribute('aria-pressed'), 'true');
-    t.true((await pitch()) > low + 20);
-    t.is(await widthOf(page), viewport.width);
-    t.deepEqual(complaints, []);
-    t.deepEqual(await barriers(page), []);
-    await page.getByLabel('Analyse').selectOption('average');
-    await page.getByText('The recording sounds like more than one speaker').waitFor();
-  });
-}
 
 test.serial('a sound without speech is not described as a voice', async (t) => {
   const { said } = await report(t, 'hum.wav', hum());

@@ -37,30 +37,22 @@ export async function analyze(
   token: string,
   options: AnalyzeOptions,
 ): Promise<Outcome> {
-  const outcome = await analyzeOnce(analysis, token, options);
+  const outcome = outcomeOf(await upload('/v1/analyze', analysis, token, options), analysis);
+  if (isAboveLimit(outcome)) return analyzeAsJob(analysis, token, options, outcome);
   const choice = analysis.choice === 'best' ? voicesIn(outcome, analysis) : null;
   if (choice === null) return outcome;
-  const voices = await analyzeOnce({ ...analysis, choice }, token, options);
+  const second = { ...analysis, choice };
+  const voices = outcomeOf(await upload('/v1/analyze', second, token, options), second);
   return voices === null || 'report' in voices ? voices : outcome;
 }
 
-/** How a recording of two voices is analysed; null for one voice, and beside a baseline. */
+/** How a recording of two voices is analysed once more; null for one voice, and beside a baseline. */
 function voicesIn(outcome: Outcome, { baseline }: AnalysisRequest): Choice | null {
   if (outcome === null || !('report' in outcome) || isOfSeveral(outcome.report) || baseline !== null)
     return null;
   const { audio, emotion } = outcome.report;
   if (audio.channels === 2 && emotion.warnings.includes('channels_differ')) return 'split';
   return emotion.warnings.includes('several_speakers') ? '2' : null;
-}
-
-async function analyzeOnce(
-  analysis: AnalysisRequest,
-  token: string,
-  options: AnalyzeOptions,
-): Promise<Outcome> {
-  const reply = await upload('/v1/analyze', analysis, token, options);
-  const outcome = outcomeOf(reply, analysis);
-  return isAboveLimit(outcome) ? analyzeAsJob(analysis, token, options, outcome) : outcome;
 }
 
 type Reply = { readonly status: number; readonly text: string };

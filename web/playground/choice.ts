@@ -19,6 +19,8 @@ export function isOfOne(choice: Choice): boolean {
   return choice !== 'split' && choice !== '2';
 }
 
+const nameOf = (choice: Choice) => (typeof choice === 'number' ? `channel-${choice}` : choice);
+
 /** @param channels of the recording */
 export function createChoice(
   channels: number,
@@ -35,9 +37,9 @@ export function createChoice(
   const select = element(
     'select',
     { id: 'choice', class: 'input' },
-    ...choices.map(([value, text]) => element('option', { value: String(value) }, text)),
+    ...choices.map(([value, text]) => element('option', { value: nameOf(value) }, text)),
   );
-  select.value = chosen === 'best' ? 'average' : String(chosen);
+  select.value = nameOf(chosen === 'best' ? 'average' : chosen);
   select.addEventListener('change', () => onChoice(choices[select.selectedIndex]?.[0] ?? 'average'));
   return element('div', { class: 'field choice' }, element('label', { for: 'choice' }, 'Analyse'), select);
 }

@@ -5,14 +5,17 @@ import { element } from '../dom.ts';
 import type { AnalysisRequest, Answer } from './analyze.ts';
 import type { Emotion, Report } from './report.ts';
 
-/** @param plane drawn in the page; null without scores */
+/** @param voice its name, of several @param plane drawn in the page; null without scores */
 export function createDownloads(
   { recording }: AnalysisRequest,
   { report, json }: Answer<Report>,
+  voice: string | null,
   plane: SVGElement | null,
 ): HTMLElement {
   const { audio, emotion } = report;
-  const stem = recording.name.replace(/\.[^.]*$/, '');
+  const name = recording.name.replace(/\.[^.]*$/, '');
+  const stem = voice === null ? name : `${name}-${voice.toLowerCase().replace(' ', '-')}`;
+  const tiers = () => tiersOf(report, voice ?? undefined);
   const offer = (extension: string, type: string, content: () => string, label = extension.toUpperCase()) =>
     button('', () => save(`${stem}.${extension}`, new Blob([content()], { type })), label);
   return element(
@@ -21,8 +24,8 @@ export function createDownloads(
     element('span', { class: 'small muted' }, 'Download'),
     offer('json', 'application/json', () => json),
     emotion.timeline.length === 0 ? null : offer('csv', 'text/csv', () => toCsv(emotion)),
-    offer('TextGrid', 'text/plain', () => toTextGrid(audio.duration_s, tiersOf(report)), 'Praat'),
-    offer('txt', 'text/plain', () => toLabels(tiersOf(report)), 'Audacity'),
+    offer('TextGrid', 'text/plain', () => toTextGrid(audio.duration_s, tiers()), 'Praat'),
+    offer('txt', 'text/plain', () => toLabels(tiers()), 'Audacity'),
     plane === null ? null : offer('svg', 'image/svg+xml', () => picture(plane)),
   );
 }

@@ -239,6 +239,9 @@ function show(request: AnalysisRequest, answer: Answer, picture: Picture): void 
   if (isOfSeveral(report)) {
     results.replaceChildren();
     endShown = showVoices(results, { request: analysed, answer: { ...rest, report }, ...picture, onChoice });
+    // A baseline is of one voice.
+    byId('baseline', HTMLElement).hidden = true;
+    if (kept !== null) results.append(wide(createNotice('warn', ...notCompared)));
   } else {
     const first = answerCard(report, request.recording.name, false);
     results.replaceChildren(first.root);
@@ -246,6 +249,11 @@ function show(request: AnalysisRequest, answer: Answer, picture: Picture): void 
   }
   reveal(`Results for ${request.recording.name}: ${results.querySelector('h2')?.textContent ?? ''}`);
 }
+
+const notCompared = [
+  'Two voices are not compared',
+  'Choose one voice or one channel under Analyse to compare it with the recording before.',
+] as const;
 
 function onChoice(chosen: Choice): void {
   choice = chosen;

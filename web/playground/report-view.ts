@@ -140,8 +140,8 @@ export function showVoices(host: HTMLElement, shown: Shown<SeveralReport>): () =
   waveform.load();
   if (waveform.playSpan !== null) moments.enable(waveform.playSpan);
   let mark = (_: number) => {};
-  const details = createVoiceDetails(voices, names, (voice, inside) => {
-    const timeline = timelines[voices.indexOf(voice)] ?? createTimeline(voice.report, waveform.playSpan);
+  const details = createVoiceDetails(voices, names, (voice, index, inside) => {
+    const timeline = timelines[index] as Timeline;
     const scores = createScores();
     const { cognitive, emotion } = voice.report;
     scores.show(scoresOf(emotionSignals(voice.report), cognitiveSignals(voice.report), cognitive));
@@ -149,7 +149,7 @@ export function showVoices(host: HTMLElement, shown: Shown<SeveralReport>): () =
     inside.append(wide(element('section', { class: 'card', 'aria-label': 'Scores' }, scores.root, warnings)));
     const context = { before: null, reference: rules.reference, onBaseline: null };
     const own = { ...answer, report: voice.report };
-    const parts = showParts(inside, { request, answer: own, rules }, timeline, context);
+    const parts = showParts(inside, { request, answer: own, rules, voice: voice.name }, timeline, context);
     mark = parts.mark;
     return parts.destroy;
   });
@@ -171,6 +171,9 @@ function legendOf(voices: readonly Voice[]): HTMLElement | null {
   return signals == null ? null : createLegend(utterances, signals);
 }
 
+/** `voice`: its name, of several. */
+type ShownParts = Pick<Shown<Report>, 'request' | 'answer' | 'rules'> & { readonly voice?: string | null };
+
 type Parts = {
   readonly mark: (seconds: number) => void;
   readonly destroy: () => void;
@@ -179,7 +182,7 @@ type Parts = {
 /** Adds what a report is made of to `host`, which is in the page. */
 function showParts(
   host: HTMLElement,
-  shown: Pick<Shown<Report>, 'request' | 'answer' | 'rules'>,
+  shown: ShownParts,
   timeline: Timeline,
   context: Parameters<typeof effortCard>[2],
 ): Parts {
@@ -199,7 +202,7 @@ function showParts(
 
 /** Every number and file, on demand. */
 function details(
-  { request, answer, rules }: Pick<Shown<Report>, 'request' | 'answer' | 'rules'>,
+  { request, answer, rules, voice = null }: ShownParts,
   utterances: HTMLElement | null,
   affect: HTMLElement | null,
 ): HTMLElement {
@@ -216,7 +219,10 @@ function details(
       'Sound: what the microphone, the room and the format did',
       createSoundTable(report.audio, isVoice(report)),
     ),
-    fold('Save the report', createDownloads(request, answer, affect?.querySelector('svg.plane') ?? null)),
+    fold(
+      'Save the report',
+      createDownloads(request, answer, voice, affect?.querySelector('svg.plane') ?? null),
+    ),
     fold(
       'The same from a terminal',
       element(

@@ -95,7 +95,7 @@ function soundOf({ report }: Voice): readonly Child[] {
 export function createVoiceDetails(
   voices: readonly Voice[],
   names: Names,
-  show: (voice: Voice, host: HTMLElement) => () => void,
+  show: (voice: Voice, index: number, host: HTMLElement) => () => void,
 ): { readonly root: HTMLElement; readonly open: () => void; readonly destroy: () => void } {
   const host = element('div', { class: 'results' });
   let hide = () => {};
@@ -106,7 +106,7 @@ export function createVoiceDetails(
     hide();
     host.replaceChildren();
     for (const [at, one] of buttons.entries()) one.ariaPressed = String(at === index);
-    hide = show(voice, host);
+    hide = show(voice, index, host);
   };
   const group = { class: 'row voice-choice', role: 'group', 'aria-label': 'Voice' };
   const root = wide(element('div', { class: 'stack' }, element('div', group, ...buttons), host));

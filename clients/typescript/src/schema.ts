@@ -1193,7 +1193,7 @@ export interface components {
         };
         /** @description One problem of the body. */
         ValidationItem: {
-            /** @description The location: `body` and the name of the part (`audio`, `baseline`, `channel`, `channels`, `segments`, `receipt`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`). */
+            /** @description The location: `body` and the name of the part (`audio`, `baseline`, `channel`, `channels`, `segments`, `speakers`, `receipt`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`). */
             loc: string[];
             /** @description The expected and the received value, for people. */
             msg: string;

@@ -95,7 +95,7 @@ export type SignalDefinition<
   score?(utterance: Encoded, head: Head<Params>): Promise<unknown>;
   /** The head over all utterances so far: those of `total`, null for none, and the next one. */
   addTo?(total: Total | null, utterance: Encoded, head: Head<Params>): Promise<Total>;
-  /** The head over all utterances of several totals. */
+  /** The head over all utterances of several totals: required beside `addTo`. */
   join?(totals: readonly Total[], head: Head<Params>): Promise<Total>;
   /** What the signal measures of a chunk without embeddings. */
   infer?(input: SignalInput<Prepared>, head: Head<Params>): Promise<Chunk>;

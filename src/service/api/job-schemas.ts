@@ -119,7 +119,7 @@ const secret = z
   .optional()
   .describe('The key that signs calls to `callback`, equal for all jobs of an owner; only with a callback.');
 
-/** Each channel alone excludes one channel, and two voices on one. */
+/** `channels` excludes `channel` and `speakers`. */
 const exclusive = ['channel', 'speakers'].map((other) => ({
   required: [other, 'channels'],
   properties: { [other]: { type: ['integer', 'string'] }, channels: { type: 'string' } },

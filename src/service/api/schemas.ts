@@ -127,7 +127,7 @@ const itemSchema = z
       .array(z.string())
       .min(2)
       .describe(
-        'The location: `body` and the name of the part (`audio`, `baseline`, `channel`, `channels`, `segments`, `receipt`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`).',
+        'The location: `body` and the name of the part (`audio`, `baseline`, `channel`, `channels`, `segments`, `speakers`, `receipt`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`).',
       ),
     msg: z.string().describe('The expected and the received value, for people.'),
     type: z

@@ -18,6 +18,12 @@ REFUSED = (403, 501)
 LIMITS = ("value_error.audio.too_long", "value_error.audio.too_large")
 
 
+def require_one(segments: object, speakers: object) -> None:
+    """:raises ValueError: for both, or neither"""
+    if (segments is None) == (speakers is None):
+        raise ValueError(f"Expected `segments` or `speakers`, got {'neither' if segments is None else 'both'}")
+
+
 def is_above_limit(error: ValidationError) -> bool:
     return any(item["type"] in LIMITS for item in error.items)
 

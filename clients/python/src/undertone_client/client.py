@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict, cast, overload
 
 import httpx
 
-from .base import REFUSED, Base, Options, Scope, is_above_limit
+from .base import REFUSED, Base, Options, Scope, is_above_limit, require_one
 from .errors import ApiError, UndertoneError, ValidationError
 from .jobs import PATH as JOBS
 from .jobs import AsyncJobs, Jobs, upload_of
@@ -79,6 +79,7 @@ class Client(Base):
         :param speakers: without ``segments``: two voices on one channel, or one or two, are told apart
         """
         text = segments if segments is None or isinstance(segments, str) else json.dumps(segments)
+        require_one(segments, speakers)
         options = {"segments": text, "speakers": speakers, "channel": channel, "receipt": "true" if receipt else None}
         return cast(SpeakersReport, self._post_any(audio, None, options))
 
@@ -217,6 +218,7 @@ class AsyncClient(Base):
         :param speakers: without ``segments``: two voices on one channel, or one or two, are told apart
         """
         text = segments if segments is None or isinstance(segments, str) else json.dumps(segments)
+        require_one(segments, speakers)
         options = {"segments": text, "speakers": speakers, "channel": channel, "receipt": "true" if receipt else None}
         return cast(SpeakersReport, await self._post_any(audio, None, options))
 

@@ -1,0 +1,97 @@
+/** Two voices of a recording on the page, in a real browser, against the built service. */
+import { readFileSync } from 'node:fs';
+import test, { type ExecutionContext } from 'ava';
+import type { Browser } from 'playwright-core';
+import { wavFile } from '../../benchmarks/wav.ts';
+import { openChromium, visit } from '../support/chromium.ts';
+import { barriers, chooseFile, pasteToken, resultsOf, unfold, widthOf } from '../support/playground.ts';
+import { interview, talk } from '../support/recordings.ts';
+import { type Server, startServer } from '../support/server.ts';
+
+let server: Server;
+let browser: Browser;
+const closers: (() => unknown)[] = [];
+
+test.before(async () => {
+  server = await startServer({ teardown: (close: () => unknown) => closers.push(close) });
+  browser = await openChromium();
+});
+
+test.after.always(async () => {
+  await browser?.close();
+  for (const close of closers) await close();
+});
+
+async function report(
+  t: ExecutionContext,
+  name: string,
+  bytes: Uint8Array,
+  viewport?: { width: number; height: number },
+) {
+  const { page, complaints } = await visit(t, browser, server.url, viewport && { viewport });
+  await pasteToken(page);
+  await chooseFile(page, name, bytes);
+  return { page, complaints, said: await resultsOf(page, name) };
+}
+
+test.serial('channels that differ open as two voices, and their average warns', async (t) => {
+  const { page, said, complaints } = await report(t, 'interview.wav', interview());
+  t.regex(said, /Two voices[\s\S]*% of the talk/);
+  t.notRegex(said, /The channels differ/);
+  const choice = page.getByLabel('Analyse');
+  t.is(await choice.inputValue(), 'split');
+  await choice.selectOption('average');
+  await page.getByText('The channels differ, and their average was analysed. Choose one below.').waitFor();
+  await choice.selectOption('channel-1');
+  await page.getByText('The channels differ').waitFor({ state: 'detached' });
+  t.is(await choice.inputValue(), 'channel-1');
+  t.deepEqual(complaints, []);
+});
+
+for (const [device, viewport] of [
+  ['desktop', { width: 1440, height: 900 }],
+  ['phone', { width: 390, height: 844 }],
+] as const) {
+  test.serial(`two voices on one channel have a lane, a name and scores each, on a ${device}`, async (t) => {
+    const call = wavFile(talk(['low', 'high'], 0.5).samples);
+    const { page, complaints } = await report(t, 'call.wav', call, viewport);
+    t.is(await page.getByLabel('Analyse').inputValue(), '2');
+    const lanes = page.locator('.lane');
+    const columns = await Promise.all(
+      [0, 1].map((lane) => lanes.nth(lane).locator('.utterance-column').count()),
+    );
+    t.deepEqual(columns, [5, 5]);
+    await page.getByLabel('Name of Speaker 2').fill('Customer');
+    t.regex(await lanes.nth(1).innerText(), /^Customer/);
+    const voices = page.getByRole('group', { name: 'Voice' }).getByRole('button');
+    t.deepEqual(await voices.allInnerTexts(), ['Speaker 1', 'Customer']);
+    const pitch = async () => {
+      await unfold(page, 'Measures: what was timed');
+      const text = await page.getByRole('row', { name: /^Pitch \d/ }).innerText();
+      return Number(text.match(/[\d.]+/)?.[0]);
+    };
+    const low = await pitch();
+    await voices.nth(1).click();
+    t.is(await voices.nth(1).getAttribute('aria-pressed'), 'true');
+    t.true((await pitch()) > low + 20);
+    t.is(await widthOf(page), viewport.width);
+    t.deepEqual(complaints, []);
+    t.deepEqual(await barriers(page), []);
+    await page.getByLabel('Analyse').selectOption('average');
+    await page.getByText('The recording sounds like more than one speaker').waitFor();
+  });
+}
+
+test.serial('the moments of two voices are one list, and each voice has files of its own', async (t) => {
+  const { page, said } = await report(t, 'call.ogg', readFileSync('examples/call.ogg'));
+  t.regex(said, /Channel 1 sounds happy at 0:31/);
+  await page.getByLabel('Name of Channel 1').fill('Customer');
+  t.regex(await page.locator('.moment-line').first().innerText(), /^Play\s*Customer\s*0:31/);
+  await page.getByRole('group', { name: 'Voice' }).getByRole('button').nth(1).click();
+  await unfold(page, 'Save the report');
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Audacity', exact: true }).click();
+  const file = await download;
+  t.is(file.suggestedFilename(), 'call-channel-2.txt');
+  t.regex(readFileSync(await file.path(), 'utf8'), /\tChannel 2 utterance: /);
+});
