@@ -46,6 +46,8 @@ const showLive = async (page: Page) => {
   await page.locator('.utterance[data-emotion]').nth(3).waitFor();
 };
 
+const showCall = report('call.ogg', () => readFileSync('examples/call.ogg'));
+
 const states: readonly State[] = [
   { name: 'first-view', reach: showExample },
   {
@@ -71,6 +73,7 @@ const states: readonly State[] = [
     name: 'report-of-two-voices',
     reach: report('call.wav', () => wavFile(talk(['low', 'high'], 0.5).samples)),
   },
+  { name: 'report-of-a-call-in-stereo', reach: showCall },
   { name: 'report-with-warnings', reach: report('poor.wav', poor) },
   { name: 'report-with-moments', reach: report('call.wav', () => wavFile(outburst(true).samples)) },
   {
@@ -138,6 +141,7 @@ async function drawDocuments(browser: Browser, server: Server): Promise<void> {
   for (const [name, reach] of [
     ['playground', showExample],
     ['live', showLive],
+    ['call', showCall],
   ] as const) {
     const page = await settle(browser, server, { name, reach }, 'light', document);
     await page.screenshot({ path: `docs/pictures/${name}.png` });
