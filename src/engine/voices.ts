@@ -197,10 +197,11 @@ export async function followVoice(
 export function findChanges(
   tracks: readonly VoiceTrack[],
   mode: SpeakerMode,
-  { minChange, minVariance }: Pick<SeveralSpeakersParams, 'minChange' | 'minVariance'>,
+  { minChange, minVariance, minUtterances }: SeveralSpeakersParams,
 ): number[][] {
   const compared = tracks.flatMap(({ voices }) => voices.filter((_, index) => index % groupStep === 0));
-  if (compared.length < 2) return tracks.map(() => []);
+  const minCompared = mode === 'auto' ? 2 * minUtterances : 2;
+  if (compared.length < minCompared) return tracks.map(() => []);
   const division = divide(compared, 1);
   if (mode === 'auto' && division.between / compared.length < minVariance) return tracks.map(() => []);
   const place = placeBetween(division);

@@ -113,6 +113,11 @@ test('auto finds one voice, whose scores are those of the recording', async (t) 
   );
 });
 
+test('auto does not cut one sentence', async (t) => {
+  const report = await analyze(speech('low-1'), { speakers: 'auto' });
+  t.is(report.speakers[0]?.emotion.timeline.length, 1);
+});
+
 test('a recording without a second voice, or without speech, still has the second of two speakers', async (t) => {
   for (const samples of [speech('low-1').subarray(0, rate), new Float32Array(2 * rate)]) {
     const { status, speakers } = await analyze(samples, { speakers: '2' });

@@ -84,14 +84,14 @@ for (const [device, viewport] of [
 
 test.serial('the moments of two voices are one list, and each voice has files of its own', async (t) => {
   const { page, said } = await report(t, 'call.ogg', readFileSync('examples/call.ogg'));
-  t.regex(said, /Channel 1 sounds happy at 0:31/);
-  await page.getByLabel('Name of Channel 1').fill('Customer');
+  t.regex(said, /Channel 0 sounds happy at 0:31/);
+  await page.getByLabel('Name of Channel 0').fill('Customer');
   t.regex(await page.locator('.moment-line').first().innerText(), /^Play\s*Customer\s*0:31/);
   await page.getByRole('group', { name: 'Voice' }).getByRole('button').nth(1).click();
   await unfold(page, 'Save the report');
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Audacity', exact: true }).click();
   const file = await download;
-  t.is(file.suggestedFilename(), 'call-channel-2.txt');
-  t.regex(readFileSync(await file.path(), 'utf8'), /\tChannel 2 utterance: /);
+  t.is(file.suggestedFilename(), 'call-channel-1.txt');
+  t.regex(readFileSync(await file.path(), 'utf8'), /\tChannel 1 utterance: /);
 });

@@ -31,7 +31,7 @@ export function createChoice(
   const choices: readonly (readonly [Choice, string])[] = [
     ...(channels === 2 ? [['split', 'each channel'] as const] : []),
     ['average', channels > 1 ? 'the average of all channels' : 'one voice'],
-    ...numbers.map((index) => [index, `channel ${index + 1}`] as const),
+    ...numbers.map((index) => [index, `channel ${index}`] as const),
     ['2', channels > 1 ? 'two voices on one channel' : 'two voices'],
   ];
   const select = element(

@@ -10,7 +10,7 @@ export type Voice = { readonly name: string; readonly report: Report };
 
 export function voicesOf(report: SeveralReport): readonly Voice[] {
   return 'channels' in report
-    ? report.channels.map((own, index) => ({ name: `Channel ${index + 1}`, report: own }))
+    ? report.channels.map((own, index) => ({ name: `Channel ${index}`, report: own }))
     : report.speakers.map((own) => ({ name: `Speaker ${own.speaker}`, report: own }));
 }
 

@@ -68,7 +68,7 @@ export function createWaveform({ blob }: Recording, peaks: Peaks | null, duratio
 /** Names what the rows of the waveform are, if there are several. */
 function channels(peaks: Peaks | null): HTMLElement | null {
   if (peaks === null || peaks.length < 2) return null;
-  const names = peaks.map((_, index) => element('li', {}, `Channel ${index + 1}`));
+  const names = peaks.map((_, index) => element('li', {}, `Channel ${index}`));
   return element(
     'ol',
     { class: 'channel-names muted small', 'aria-label': 'Rows of the waveform' },

@@ -33,7 +33,7 @@ export const jobsBody = z.strictObject({
     .default(defaultOptions.channels)
     .describe('`split`: one report per channel of recordings with two; `channel` is then null.'),
   speakers: z
-    .enum(speakerModes, { error: speakerModes.join(' or ') })
+    .enum(speakerModes, { error: speakerModes.map((mode) => `"${mode}"`).join(' or ') })
     .nullable()
     .default(defaultOptions.speakers)
     .describe('`2` or `auto`: one report per voice of recordings on one channel; `channels` is then null.'),
