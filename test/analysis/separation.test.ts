@@ -10,7 +10,7 @@ import { combinedReport } from '../../src/engine/report.ts';
 import { groupVoices } from '../../src/engine/voices.ts';
 import { loadModels } from '../../src/node/models.ts';
 import { limits, speech } from '../support/analysis.ts';
-import { type Turn, talk } from '../support/recordings.ts';
+import { call, type Turn, talk } from '../support/recordings.ts';
 
 const rate = 16_000;
 const models = await loadModels('models/standard');
@@ -150,6 +150,8 @@ test('the voices of the example call are those of its channels', async (t) => {
     );
   }
   t.is(customer?.emotion.moments.length, 1);
+  const made = (call().length - 44) / (4 * rate);
+  t.true(Math.abs((split[0]?.audio.seconds ?? 0) - made) < 0.1, 'it is made by `call`');
 });
 
 test('a voice in the middle belongs to neither group', (t) => {

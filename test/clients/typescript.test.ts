@@ -84,6 +84,11 @@ test.serial('both channels, and each speaker, have a report', async (t) => {
   t.is(speakers[0]?.speaker, 'A');
   const voices = await client.analyzeSpeakers(path, { speakers: 'auto' });
   t.is(voices.speakers[0]?.speaker, '1');
+  const wrong = {} as { speakers: '2' };
+  await t.throwsAsync(client.analyzeSpeakers(path, wrong), {
+    instanceOf: TypeError,
+    message: /got neither$/,
+  });
 });
 
 test.serial('warnings and fields of a later service are returned', async (t) => {

@@ -127,7 +127,14 @@ export function createClient(options: ClientOptions): Client {
   return {
     analyze: (audio, how) => analyzeAny<Report>(audio, how),
     analyzeChannels: (audio, how) => analyzeAny<ChannelsReport>(audio, { ...how, channels: 'split' }),
-    analyzeSpeakers: (audio, how) => analyzeAny<SpeakersReport>(audio, how),
+    analyzeSpeakers: async (audio, how) => {
+      const { segments, speakers } = how as FormOptions;
+      if ((segments === undefined) === (speakers === undefined)) {
+        const got = segments === undefined ? 'neither' : 'both';
+        throw new TypeError(`Expected \`segments\` or \`speakers\`, got ${got}`);
+      }
+      return analyzeAny<SpeakersReport>(audio, how);
+    },
     emotion: (audio, how) => analyze<EmotionReport>('v1/analyze/emotion', audio, how),
     cognitive: (audio, how) => analyze<CognitiveReport>('v1/analyze/cognitive', audio, how),
     embed: (audio, how) => analyze<EmbeddingReport>('v1/embed', audio, how),

@@ -77,6 +77,7 @@ class Client(Base):
 
         :param segments: of a diarizer or a transcript; a text is RTTM
         :param speakers: without ``segments``: two voices on one channel, or one or two, are told apart
+        :raises ValueError: for both, or neither
         """
         text = segments if segments is None or isinstance(segments, str) else json.dumps(segments)
         require_one(segments, speakers)
@@ -216,6 +217,7 @@ class AsyncClient(Base):
 
         :param segments: of a diarizer or a transcript; a text is RTTM
         :param speakers: without ``segments``: two voices on one channel, or one or two, are told apart
+        :raises ValueError: for both, or neither
         """
         text = segments if segments is None or isinstance(segments, str) else json.dumps(segments)
         require_one(segments, speakers)
