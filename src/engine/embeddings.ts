@@ -193,9 +193,9 @@ async function score(
     timer.mark(signal);
   }
   const { voice: session } = models;
-  const isHeard = isSeparate || (voices === 'compare' && encoded.speechFrames >= minVoiceFrames(models));
+  const isCompared = isSeparate || (voices === 'compare' && encoded.speechFrames >= minVoiceFrames(models));
   const [voice = null] =
-    isHeard && session !== null ? await inferVoices(encoded, encoded.weights.data, session) : [];
+    isCompared && session !== null ? await inferVoices(encoded, encoded.weights.data, session) : [];
   if (voice !== null) timer.mark('voices');
   const embedding = embeddings ? meanEmbedding(encoded.embeddings, encoded.weights) : null;
   return {

@@ -152,7 +152,7 @@ export function analyzeChannels(audio: Uint8Array, options: SharedOptions = {}):
 
 /**
  * Analyses each speaker alone.
- * @param speakers who speaks when; or `2` or `auto`: voices are told apart
+ * @param speakers who speaks when; or `2` or `auto`: voices are separated
  * @throws Failure when the recording cannot be analysed
  */
 export function analyzeSpeakers(

@@ -123,3 +123,10 @@ export function hold(page: Page, path: string): { readonly asked: Promise<void>;
   });
   return { asked, release: () => release() };
 }
+
+/** Chooses a file with a pasted token. @returns the text of its results */
+export async function sendRecording(page: Page, name: string, bytes: Uint8Array): Promise<string> {
+  await pasteToken(page);
+  await chooseFile(page, name, bytes);
+  return resultsOf(page, name);
+}

@@ -11,6 +11,7 @@ import {
   hold,
   pasteToken,
   resultsOf,
+  sendRecording,
   unfold,
   widthOf,
 } from '../support/playground.ts';
@@ -42,9 +43,7 @@ const open = (t: ExecutionContext, options: BrowserContextOptions) => visit(t, b
 
 async function report(t: ExecutionContext, options: BrowserContextOptions, name: string, bytes: Uint8Array) {
   const tab = await open(t, options);
-  await pasteToken(tab.page);
-  await chooseFile(tab.page, name, bytes);
-  return { ...tab, said: await resultsOf(tab.page, name) };
+  return { ...tab, said: await sendRecording(tab.page, name, bytes) };
 }
 
 const scoreNames = ['Valence', 'Arousal', 'Cognitive load', 'Clarity', 'Processing'];

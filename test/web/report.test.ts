@@ -12,6 +12,7 @@ import {
   password,
   pasteToken,
   resultsOf,
+  sendRecording,
   shownReport,
   signUp,
   unfold,
@@ -50,9 +51,7 @@ test.after.always(async () => {
 
 async function report(t: ExecutionContext, name: string, bytes: Uint8Array) {
   const { page, complaints } = await visit(t, browser, server.url);
-  await pasteToken(page);
-  await chooseFile(page, name, bytes);
-  return { page, complaints, said: await resultsOf(page, name) };
+  return { page, complaints, said: await sendRecording(page, name, bytes) };
 }
 
 test.serial('under low confidence the headline names no emotion, but the two likeliest', async (t) => {

@@ -9,7 +9,7 @@ import { wavFile } from '../../benchmarks/wav.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { requireFile, requireNames, runScript } from '../../scripts/run-script.ts';
 import { executablePath, microphone, openChromium, visit } from '../support/chromium.ts';
-import { chooseFile, pasteToken, resultsOf, sendSample, signUp } from '../support/playground.ts';
+import { chooseFile, pasteToken, sendRecording, sendSample, signUp } from '../support/playground.ts';
 import { callOf, interview, lecture, outburst, poor, talk } from '../support/recordings.ts';
 import { requireBuild, type Server, startServer } from '../support/server.ts';
 
@@ -25,11 +25,7 @@ type State = {
   readonly reach?: (page: Page, theme: string) => Promise<unknown>;
 };
 
-const report = (name: string, bytes: () => Uint8Array) => async (page: Page) => {
-  await pasteToken(page);
-  await chooseFile(page, name, bytes());
-  await resultsOf(page, name);
-};
+const report = (name: string, bytes: () => Uint8Array) => (page: Page) => sendRecording(page, name, bytes());
 
 /** An answer on the API page. */
 const answer = async (page: Page) => {

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Browser } from 'playwright-core';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { openChromium, visit } from '../support/chromium.ts';
-import { barriers, chooseFile, pasteToken, resultsOf, unfold, widthOf } from '../support/playground.ts';
+import { barriers, sendRecording, unfold, widthOf } from '../support/playground.ts';
 import { interview, talk } from '../support/recordings.ts';
 import { type Server, startServer } from '../support/server.ts';
 
@@ -29,9 +29,7 @@ async function report(
   viewport?: { width: number; height: number },
 ) {
   const { page, complaints } = await visit(t, browser, server.url, viewport && { viewport });
-  await pasteToken(page);
-  await chooseFile(page, name, bytes);
-  return { page, complaints, said: await resultsOf(page, name) };
+  return { page, complaints, said: await sendRecording(page, name, bytes) };
 }
 
 test.serial('channels that differ open as two voices, and their average warns', async (t) => {

@@ -22,7 +22,7 @@ from training.evaluation.joined import Joined, samples_of
 from training.evaluation.metrics import Metric, make_metrics
 from training.evaluation.pipeline import BOTH, analyze
 from training.evaluation.recordings import analyze_joined, overlap
-from training.evaluation.speakers import FIGURES, by_command, speaker_metrics
+from training.evaluation.speakers import FIGURES, speaker_metrics
 from training.evaluation.statistics import mean
 from training.reporting.tables import replace_between, table
 from training.settings import SAMPLE_RATE
@@ -210,7 +210,7 @@ def run(models: list[Path]) -> None:
     """Shipped sets go into the results and docs/measures.md."""
     found = json.loads(PATH.read_text()) if PATH.exists() else {}
     for folder in models:
-        metrics = built_metrics(folder) + talk_metrics(folder) + turn_metrics(folder) + speaker_metrics(by_command(folder))
+        metrics = built_metrics(folder) + talk_metrics(folder) + turn_metrics(folder) + speaker_metrics(folder)
         found[folder.resolve().name] = results.new_run(folder, read_clips(TALK), metrics)
         for metric in metrics:
             print(folder.name, metric.figure, metric.group, metric.value, metric.interval, flush=True)

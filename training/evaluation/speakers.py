@@ -1,7 +1,6 @@
 """Two voices on one channel: calls of speakers of the test part, separated by the command with `--speakers`."""
 
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,14 +14,14 @@ from training.evaluation.joined import SCALE, samples_of
 from training.evaluation.metrics import Metric, make_metrics
 from training.evaluation.pipeline import BOTH, analyze
 from training.evaluation.statistics import mean
+from training.features.spec import FRAMES_PER_SECOND, HOP_LENGTH
 from training.heads.speaker import UNRELIABLE
 from training.settings import SAMPLE_RATE
 
 MIN_CLIP_S, CLIPS, MIN_CLIPS, CALLS = 1.5, 8, 6, 12  # of a clip; of each speaker at most, at least; of a corpus
 GAP_S, TIGHT_S, START_S = 0.6, 0.15, 0.3  # between turns; at most between turns without a pause; before the first
-QUIET_DB, HOP = 30, 160  # below the peak: cut off from both ends of a clip in a call without pauses; samples
+QUIET_DB = 30  # below the peak: cut off from both ends of a clip in a call without pauses
 ROOM = 3 / SCALE  # noise
-FRAMES_PER_SECOND = 100
 UNSTATED = "unstated"
 SEXES = {True: "same sex", False: "other sex"}
 RIGHT, ASSIGNED = "seconds of the right voice, of those assigned", "seconds assigned"
@@ -47,28 +46,28 @@ class Call:
         parts, truth = [np.zeros(round(START_S * SAMPLE_RATE))], [np.full(round(START_S * FRAMES_PER_SECOND), -1)]
         for clip, speaker in zip(self.clips, self.speakers):
             own = samples_of(clip) if self.gap_s == GAP_S else trimmed(samples_of(clip))
-            own = own[: len(own) // HOP * HOP] / SCALE
+            own = own[: len(own) // HOP_LENGTH * HOP_LENGTH] / SCALE
             gap = round((self.gap_s if self.gap_s == GAP_S else rng.uniform(0, self.gap_s)) * FRAMES_PER_SECOND)
-            parts += [own, np.zeros(gap * HOP)]
-            truth += [np.full(len(own) // HOP, speaker), np.full(gap, -1)]
+            parts += [own, np.zeros(gap * HOP_LENGTH)]
+            truth += [np.full(len(own) // HOP_LENGTH, speaker), np.full(gap, -1)]
         samples = np.concatenate(parts)
         soundfile.write(path, np.clip(samples + rng.normal(0, ROOM, len(samples)), -1, 1), SAMPLE_RATE, "PCM_16")
         return np.concatenate(truth)
 
 
 def trimmed(samples: np.ndarray) -> np.ndarray:
-    peaks = np.abs(samples[: len(samples) // HOP * HOP].reshape(-1, HOP).astype(int)).max(1)
+    peaks = np.abs(samples[: len(samples) // HOP_LENGTH * HOP_LENGTH].reshape(-1, HOP_LENGTH).astype(int)).max(1)
     loud = np.flatnonzero(peaks > peaks.max() * 10 ** (-QUIET_DB / 20))
-    return samples[loud[0] * HOP : (loud[-1] + 1) * HOP]
+    return samples[loud[0] * HOP_LENGTH : (loud[-1] + 1) * HOP_LENGTH]
 
 
-def calls_of(part: Part) -> list[Call]:
-    """Of each corpus: of two speakers with pauses and without, and of one."""
+def calls_of() -> list[Call]:
+    """Of each corpus in the test part: of two speakers with pauses and without, and of one."""
     rng, calls = np.random.default_rng(settings.SEED), []
     corpora: dict[str, dict[str, list[Clip]]] = {}
     for clip in read_clips():
         known = clip.definition.is_speech and clip.speaker and clip.sex != UNSTATED and clip.corpus not in UNRELIABLE
-        if clip.part is part and known and float(clip.row["dur_s"]) >= MIN_CLIP_S:
+        if clip.part is Part.TEST and known and float(clip.row["dur_s"]) >= MIN_CLIP_S:
             corpora.setdefault(clip.corpus, {}).setdefault(clip.speaker, []).append(clip)
     for speakers in corpora.values():
         names = sorted(speaker for speaker, own in speakers.items() if len(own) >= MIN_CLIPS)
@@ -103,26 +102,24 @@ def judge(truth: np.ndarray, spans: Spans) -> tuple[float, float]:
     return right / max(1, assigned.sum()), assigned.sum() / max(1, spoken.sum())
 
 
-Separate = Callable[[list[Path], str], list[Spans]]  # paths, `2` or `auto`
+def separate(paths: list[Path], models: Path, mode: str) -> list[Spans]:
+    """`mode`: `2` or `auto`"""
+    return [spans_of(report) for report in analyze(paths, BOTH, models, ["--speakers", mode])]
 
 
-def by_command(models: Path) -> Separate:
-    return lambda paths, mode: [spans_of(report) for report in analyze(paths, BOTH, models, ["--speakers", mode])]
-
-
-def speaker_metrics(separate: Separate) -> list[Metric]:
-    calls = calls_of(Part.TEST)
+def speaker_metrics(models: Path) -> list[Metric]:
+    calls = calls_of()
     figures: dict[str, list[tuple[Clip, float]]] = {}
     with tempfile.TemporaryDirectory(prefix="undertone-speakers-") as folder:
         paths = [Path(folder) / f"{index:04}.wav" for index in range(len(calls))]
         truths = [call.write(path) for call, path in zip(calls, paths)]
         of_two = [index for index, call in enumerate(calls) if len(set(call.speakers)) == 2]
-        for index, spans in zip(of_two, separate([paths[i] for i in of_two], "2")):
+        for index, spans in zip(of_two, separate([paths[i] for i in of_two], models, "2")):
             call = calls[index]
             for name, value in zip((RIGHT, ASSIGNED), judge(truths[index], spans)):
                 figures.setdefault(f"{name}: {call.kind}, {PAUSES[call.gap_s]}", []).append((call.clips[0], value))
         of_one = [index for index, call in enumerate(calls) if len(set(call.speakers)) == 1]
-        for index, spans in zip(of_one, separate([paths[i] for i in of_one], "auto")):
+        for index, spans in zip(of_one, separate([paths[i] for i in of_one], models, "auto")):
             is_two = len({speaker for *_, speaker in spans if speaker >= 0}) > 1
             figures.setdefault(ONE_AS_TWO, []).append((calls[index].clips[0], float(is_two)))
     metrics = []

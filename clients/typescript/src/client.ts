@@ -70,7 +70,7 @@ export type SpeakerSegment = { readonly start: number; readonly end: number; rea
 type Speakers =
   /** Who speaks when; a text is RTTM. */
   | { readonly segments: readonly SpeakerSegment[] | string; readonly speakers?: undefined }
-  /** Two voices on one channel, or one or two, are told apart. */
+  /** Separates 2 voices on one channel, or with `auto` one or two. */
   | { readonly speakers: '2' | 'auto'; readonly segments?: undefined };
 
 export type SpeakersOptions = Omit<AnalyzeOptions, 'baseline'> & Speakers;

@@ -2221,7 +2221,7 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
-                     * @description Two voices on one channel are told apart within the recording: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     speakers?: "2" | "auto";
@@ -2401,7 +2401,7 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
-                     * @description Two voices on one channel are told apart within the recording: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     speakers?: "2" | "auto";
@@ -2581,7 +2581,7 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
-                     * @description Two voices on one channel are told apart within the recording: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     speakers?: "2" | "auto";
@@ -2761,7 +2761,7 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
-                     * @description Two voices on one channel are told apart within the recording: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     speakers?: "2" | "auto";
@@ -3078,7 +3078,7 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
-                     * @description Two voices on one channel are told apart within the recording: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     speakers?: "2" | "auto";

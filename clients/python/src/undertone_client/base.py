@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -18,10 +19,16 @@ REFUSED = (403, 501)
 LIMITS = ("value_error.audio.too_long", "value_error.audio.too_large")
 
 
-def require_one(segments: object, speakers: object) -> None:
-    """:raises ValueError: for both, or neither"""
+def speakers_options(segments: object, speakers: str | None, channel: int | None, receipt: bool) -> Options:
+    """
+    Form parts of ``analyze_speakers``.
+
+    :raises ValueError: for both of ``segments`` and ``speakers``, or neither
+    """
     if (segments is None) == (speakers is None):
         raise ValueError(f"Expected `segments` or `speakers`, got {'neither' if segments is None else 'both'}")
+    text = segments if segments is None or isinstance(segments, str) else json.dumps(segments)
+    return {"segments": text, "speakers": speakers, "channel": channel, "receipt": "true" if receipt else None}
 
 
 def is_above_limit(error: ValidationError) -> bool:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -11,7 +10,7 @@ from typing import Any, Literal, TypedDict, cast, overload
 
 import httpx
 
-from .base import REFUSED, Base, Options, Scope, is_above_limit, require_one
+from .base import REFUSED, Base, Options, Scope, is_above_limit, speakers_options
 from .errors import ApiError, UndertoneError, ValidationError
 from .jobs import PATH as JOBS
 from .jobs import AsyncJobs, Jobs, upload_of
@@ -76,12 +75,10 @@ class Client(Base):
         One report per speaker.
 
         :param segments: of a diarizer or a transcript; a text is RTTM
-        :param speakers: without ``segments``: two voices on one channel, or one or two, are told apart
+        :param speakers: without ``segments``: ``2`` voices on one channel, or ``auto`` for one or two, are separated
         :raises ValueError: for both, or neither
         """
-        text = segments if segments is None or isinstance(segments, str) else json.dumps(segments)
-        require_one(segments, speakers)
-        options = {"segments": text, "speakers": speakers, "channel": channel, "receipt": "true" if receipt else None}
+        options = speakers_options(segments, speakers, channel, receipt)
         return cast(SpeakersReport, self._post_any(audio, None, options))
 
     def emotion(
@@ -216,12 +213,10 @@ class AsyncClient(Base):
         One report per speaker.
 
         :param segments: of a diarizer or a transcript; a text is RTTM
-        :param speakers: without ``segments``: two voices on one channel, or one or two, are told apart
+        :param speakers: without ``segments``: ``2`` voices on one channel, or ``auto`` for one or two, are separated
         :raises ValueError: for both, or neither
         """
-        text = segments if segments is None or isinstance(segments, str) else json.dumps(segments)
-        require_one(segments, speakers)
-        options = {"segments": text, "speakers": speakers, "channel": channel, "receipt": "true" if receipt else None}
+        options = speakers_options(segments, speakers, channel, receipt)
         return cast(SpeakersReport, await self._post_any(audio, None, options))
 
     async def emotion(

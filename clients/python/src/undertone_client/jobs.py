@@ -31,7 +31,7 @@ UPLOAD_TIMEOUT = httpx.Timeout(600.0, connect=60.0)
 class UrlOptions(TypedDict, total=False):
     channel: int
     channels: Literal["split"]
-    #: Two voices on one channel, or one or two, are told apart.
+    #: Separates 2 voices on one channel, or with auto one or two.
     speakers: Literal["2", "auto"]
     #: Adds a signed receipt to the report.
     receipt: bool
