@@ -1,4 +1,4 @@
-"""Command line: python -m training train | evaluate | recordings | calls | baseline-reference | adaptation | left-out | encoders | disclosure | power | sets | corpus-pages.
+"""Command line: python -m training train | evaluate | recordings | calls | baseline-reference | adaptation | left-out | encoders | relative | disclosure | power | sets | corpus-pages.
 
 The scripts training/train and training/evaluate call it.
 """
@@ -42,6 +42,7 @@ def parse_arguments() -> argparse.Namespace:
     commands.add_parser("adaptation", help="writes how much undertone adapt improves left-out corpora into docs/your-data.md").set_defaults(small=False)
     commands.add_parser("left-out", help="writes how good emotions are on corpora left out of the heads in turn into docs/models.md").set_defaults(small=False)
     commands.add_parser("encoders", help="writes how good linear heads on frozen encoders are on corpora left out into docs/models.md").set_defaults(small=False)
+    commands.add_parser("relative", help="writes what a baseline is worth for emotion into docs/measures.md").set_defaults(small=False)
     commands.add_parser("disclosure", help="writes what can be read out of embeddings into docs/embeddings.md").set_defaults(small=False)
     commands.add_parser("power", help="writes how many recordings an evaluation needs into docs/your-data.md").set_defaults(small=False)
     commands.add_parser("sets", help="writes the table of sets of models into README.md and docs/models.md").set_defaults(small=False)
@@ -124,6 +125,10 @@ def main() -> None:
         from training.studies import encoders
 
         encoders.run()
+    elif options.command == "relative":
+        from training.studies import relative
+
+        relative.run()
     elif options.command == "disclosure":
         from training.studies import disclosure
 

@@ -18,7 +18,7 @@ from torch import nn
 from training import settings
 from training.augment import synthetic_music
 from training.augment.augmented import AugmentedCopies
-from training.calibration import moments, several_speakers, timing_reference
+from training.calibration import moments, relative, several_speakers, timing_reference
 from training.calibration.affine import EmotionCalibration, Outputs, calibrate_emotion, fit_neutral
 from training.calibration.intervals import DEGRADATION_PARAMS, WIDEN, fit_intervals, initial_interval
 from training.corpora.corpus import Clip, Part
@@ -197,7 +197,8 @@ def calibrated_emotion(store: EmbeddingStore, fits: Callable[[Clip], bool]) -> C
 def train_emotion(models: ModelSet) -> None:
     graph, found = settings.CACHE / f"{models.models.name}-emotion.onnx", calibrated_emotion(load_embeddings(models), is_fitted)
     params = {"intervals": dict.fromkeys(DIMENSIONS, WIDEN), "degradations": DEGRADATION_PARAMS,
-              "shortSpeechSeconds": EMOTION_SHORT_SECONDS, **found.calibration.params(), "tone": TONE_PARAMS}  # fmt: skip
+              "shortSpeechSeconds": EMOTION_SHORT_SECONDS, **found.calibration.params(), "tone": TONE_PARAMS,
+              "relative": dict.fromkeys(DIMENSIONS, 1)}  # fmt: skip
     copy_shared(models)
     for own, folder in ((found.compared, models.calibration), (found.model, models.models)):
         write_emotion(own.heads, found.calibration.scale, own.distance, graph)
@@ -270,6 +271,11 @@ def fit_all_intervals(models: ModelSet) -> None:
         own.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
 
 
+def fit_relative(models: ModelSet) -> None:
+    """By the shipped pipeline, after the intervals."""
+    update_manifest(models.models / "emotion", {"relative": relative.fit(models.calibration)})
+
+
 def finish(models: ModelSet) -> None:
     """Cards and golden outputs."""
     write_cards(models.models)
@@ -282,6 +288,7 @@ def train_heads(models: ModelSet) -> None:
     train_clarity(models)
     fit_moments(models)
     fit_all_intervals(models)
+    fit_relative(models)
     finish(models)
 
 

@@ -21,10 +21,14 @@ import {
   type Analysis,
   aggregate,
   analyzeChunk,
+  available,
   type ChunkResult,
+  type ScoredChunk,
+  scoreChunk,
   shiftToRecording,
   spanOf,
   sum,
+  utterancesOf,
 } from './partial-result.ts';
 import {
   type DecodeLimits,
@@ -35,14 +39,15 @@ import {
   type Source,
 } from './platform.ts';
 import { separateSpeakers } from './separation.ts';
-import { describeChunk, type SpeakerChunk, type SpeakerRecording } from './signals/speaker.ts';
+import type { Baseline } from './signals/definition.ts';
+import { describeChunk, type SpeakerChunk } from './signals/speaker.ts';
 import { definitions, type Signal } from './signals/table.ts';
 import type { Segment } from './speech.ts';
 import { type StageTimer, startStageTimer } from './timer.ts';
 
 export type AnalyzeRequest = AnalyzeOptions & {
   readonly audio: Uint8Array;
-  /** Recordings of the same speaker at rest, at most `maxBaselines`: they make the cognitive signals relative. */
+  /** Recordings of the same speaker at rest, at most `maxBaselines`, with which the recording is compared. */
   readonly baselines: readonly Uint8Array[];
   readonly signals: readonly Signal[];
   /** Adds the hash of the samples to the analysis. */
@@ -118,7 +123,7 @@ async function analyze(
   const spans = request.segments && soloSpans(request.segments, sampleRate / models.features.hopLength);
   const results = (spans ?? decoders).map((): ChunkResult[] => []);
   const [decoder, firstResults] = [decoders[0] as IncrementalDecoder, results[0] as ChunkResult[]];
-  let baselines: readonly SpeakerRecording[] = [];
+  let baselines: readonly Baseline[] = [];
   let baselineSeconds = 0;
 
   /** @throws EngineError when audio and baselines together are longer than the limit */
@@ -255,64 +260,71 @@ async function describeBaselines(
   context: Context,
   onSeconds: (added: number) => void,
   timer: StageTimer,
-): Promise<SpeakerRecording[]> {
-  const speakers: SpeakerRecording[] = [];
-  if (!request.signals.some((signal) => definitions[signal].usesBaseline)) return speakers;
+): Promise<Baseline[]> {
+  const baselines: Baseline[] = [];
+  const using = available(context.models).filter(
+    (signal) => request.signals.includes(signal) && definitions[signal].usesBaseline,
+  );
+  if (using.length === 0) return baselines;
+  const signals = using.filter((signal) => definitions[signal].score !== undefined);
   for (const bytes of request.baselines)
-    speakers.push(await describeBaseline(bytes, request.cancel, context, onSeconds, timer));
-  return speakers;
+    baselines.push(await describeBaseline(bytes, { ...request, signals }, context, onSeconds, timer));
+  return baselines;
 }
 
 async function describeBaseline(
   bytes: Uint8Array,
-  cancel: AnalyzeRequest['cancel'],
+  { cancel, signals }: Pick<AnalyzeRequest, 'cancel' | 'signals'>,
   context: Context,
   onSeconds: (added: number) => void,
   timer: StageTimer,
-): Promise<SpeakerRecording> {
+): Promise<Baseline> {
   const seconds = Math.min(context.limits.seconds, longSeconds);
   const limits = { ...context.limits, seconds };
-  const options = { cancel, channel: null };
+  const options = { cancel, channel: null, signals };
   const own = { ...context, limits };
-  const speaker = await describeSpeaker('baseline', bytes, options, own, timer, onSeconds);
+  const baseline = await describeSpeaker('baseline', bytes, options, own, timer, onSeconds);
   const { minTotalSpeechSeconds } = context.models.vad.manifest.params;
-  if (speaker.speechSeconds < minTotalSpeechSeconds) {
-    const got = `${speaker.speechSeconds.toFixed(2)} s`;
+  if (baseline.speechSeconds < minTotalSpeechSeconds) {
+    const got = `${baseline.speechSeconds.toFixed(2)} s`;
     const msg = `Expected at least ${minTotalSpeechSeconds} s of speech for \`baseline\`, got ${got}`;
     throw new EngineError('insufficient_speech', 'baseline', msg);
   }
-  return speaker;
+  return baseline;
 }
 
 /**
- * Decodes a recording and collects what measures need, without the trunk and the heads.
+ * Decodes a recording and collects what signals need to compare its speaker.
+ * @param options `signals`: whose heads read the utterances; without any the trunk does not run
  * @param onSeconds called with the seconds of each chunk before it is analysed
  */
 export async function describeSpeaker(
   part: UploadPart,
   bytes: Uint8Array,
-  options: Pick<AnalyzeRequest, 'cancel' | 'channel'>,
+  { signals, ...options }: Pick<AnalyzeRequest, 'cancel' | 'channel' | 'signals'>,
   context: Context,
   timer: StageTimer,
   onSeconds: (added: number) => void = () => {},
-): Promise<SpeakerRecording> {
+): Promise<Baseline> {
   const { models, chunking } = context;
   const all = { ...options, channels: null };
+  const request = { signals, embeddings: false, voices: null };
   const [decoder] = open(part, bytes, all, context, timer) as readonly [IncrementalDecoder];
-  const chunks: (SpeakerChunk & { readonly frames: number; readonly segments: readonly Segment[] })[] = [];
+  const chunks: (SpeakerChunk & ScoredChunk)[] = [];
   try {
     const next = detectChunks(decoder, models, chunking, timer);
     for (let chunk = await next(); chunk !== null; chunk = await next()) {
       const { speech } = chunk;
-      const { audio, segments } = speech;
+      const { audio } = speech;
       onSeconds(audio.samples.length / audio.sampleRate);
-      const track = await models.platform.trackProsody(audio.samples, audio.sampleRate);
-      chunks.push({ ...describeChunk(speech, track), frames: speech.power.length, segments });
+      const track = models.platform.trackProsody(audio.samples, audio.sampleRate);
+      const scored = await scoreChunk(chunk, signals.length > 0, chunks.at(-1), request, models, timer);
+      chunks.push({ ...scored, ...describeChunk(speech, await track) });
       await timer.yieldToOthers();
     }
   } finally {
     decoder.close();
   }
   timer.mark('measures');
-  return { chunks, ...spanOf(chunks, models) };
+  return { chunks, utterances: utterancesOf(chunks), ...spanOf(chunks, models) };
 }

@@ -18,6 +18,7 @@ import type { DecodeLimits } from './platform.ts';
 import { createQualityMeter, type NoiseLevel, noNoise } from './quality.ts';
 import { round } from './signals/intervals.ts';
 import { addSyllables } from './signals/measures.ts';
+import { maxEarlier } from './signals/relative.ts';
 import type { Signal } from './signals/table.ts';
 import {
   analyzeSpeech,
@@ -75,7 +76,7 @@ type ChannelState = {
   readonly totals: Totals;
   /** Before `frames`. */
   readonly speech: SpeechSoFar;
-  /** The last ones, at most `keptUtterances`, in frames of the stream. */
+  /** The last ones, at most `maxEarlier`, in frames of the stream: more than the last seconds hold. */
   readonly utterances: readonly Scored[];
 };
 
@@ -84,9 +85,6 @@ export type LiveResult = {
   readonly messages: readonly LiveMessage[];
   readonly stages: readonly Stage[];
 };
-
-/** With which an utterance is compared: more than the last seconds hold. */
-const keptUtterances = 40;
 
 type Step = MessageContext & Pick<LiveStep, 'measure' | 'cause'>;
 
@@ -208,7 +206,7 @@ async function analyzeChannel(
     speaking: activity.speaking,
     announced: activity.announced,
     totals: scored.totals,
-    utterances: utterances.slice(-keptUtterances),
+    utterances: utterances.slice(-maxEarlier),
   };
   const recent = [...utterances.filter(isRecent), ...stillOpen];
   const measured =

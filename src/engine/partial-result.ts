@@ -59,13 +59,14 @@ type ChunkRequest = {
 
 /** @param previous the chunk before */
 export async function analyzeChunk(
-  { speech, allSegments, bounds, previousEnd, isWhole }: SpeechChunk,
+  chunk: SpeechChunk,
   { signals: wanted, embeddings = false, speakers }: ChunkRequest,
   previous: ChunkResult | undefined,
   models: Models,
   timer: StageTimer,
 ): Promise<ChunkResult> {
-  const { audio, power, segments, speechSeconds } = speech;
+  const { speech, allSegments, isWhole } = chunk;
+  const { audio, segments, speechSeconds } = speech;
   const { samples, sampleRate } = audio;
   const { measureQuality } = models.platform;
   const quality = measureQuality(samples, sampleRate, segmentSeconds({ ...speech, segments: allSegments }));
@@ -83,6 +84,37 @@ export async function analyzeChunk(
   // In one chunk of a longer recording a single voice may speak.
   const mode = speakers === '2' && !isWhole ? 'auto' : speakers;
   const request: ScoreRequest = { signals: chosen, embeddings, voices: mode ?? 'compare' };
+  const scored = await scoreChunk(chunk, isUsable, previous, request, models, timer);
+  const results: Partial<Record<Signal, unknown>> = {};
+  for (const { signal, prepared } of started) {
+    results[signal] = await definitions[signal].infer?.({ speech, timer, prepared }, models[signal]);
+  }
+  return {
+    samples: samples.length,
+    speechSeconds,
+    allSegments,
+    ...scored,
+    voiceLogOdds: meanOver(segments, speech.voiceLogOdds),
+    quality,
+    levelDbfs,
+    signals: results,
+  };
+}
+
+export type ScoredChunk = Pick<
+  ChunkResult,
+  'frames' | 'segments' | 'utterances' | 'runs' | 'totals' | 'noise'
+>;
+
+/** @param isUsable whether it is scored */
+export async function scoreChunk(
+  { speech, allSegments, bounds, previousEnd }: SpeechChunk,
+  isUsable: boolean,
+  previous: ScoredChunk | undefined,
+  request: ScoreRequest,
+  models: Models,
+  timer: StageTimer,
+): Promise<ScoredChunk> {
   const meter = createQualityMeter(
     { ...speech, segments: allSegments },
     previous?.noise ?? noNoise,
@@ -95,25 +127,16 @@ export async function analyzeChunk(
     ? await scoreUtterances(speech, cut, meter, before, request, models, timer)
     : { scored: [], totals: before };
   const runs = isUsable && !isScored ? await scoreRuns(speech, meter, request, models, timer) : null;
-  const results: Partial<Record<Signal, unknown>> = {};
-  for (const { signal, prepared } of started) {
-    results[signal] = await definitions[signal].infer?.({ speech, timer, prepared }, models[signal]);
-  }
-  return {
-    samples: samples.length,
-    frames: power.length,
-    speechSeconds,
-    segments,
-    allSegments,
-    utterances: scored,
-    runs,
-    totals,
-    noise: meter.noise(),
-    voiceLogOdds: meanOver(segments, speech.voiceLogOdds),
-    quality,
-    levelDbfs,
-    signals: results,
-  };
+  const { segments, power } = speech;
+  return { frames: power.length, segments, utterances: scored, runs, totals, noise: meter.noise() };
+}
+
+/** The utterances of a recording, or its runs as one. */
+export function utterancesOf(results: readonly ScoredChunk[]): Scored[] {
+  const hasUtterances = results.some(({ utterances }) => utterances.length > 0);
+  return shiftToRecording(results, ({ utterances, runs }) =>
+    hasUtterances ? utterances : runs === null ? [] : [runs.scored],
+  );
 }
 
 /** Signals that the models have. */
@@ -197,13 +220,10 @@ export function aggregate(
 ): Analysis {
   const span = spanOf(results, models);
   const { params } = models.vad.manifest;
-  const hasUtterances = results.some(({ utterances }) => utterances.length > 0);
-  const utterances = shiftToRecording(results, ({ utterances, runs }) =>
-    hasUtterances ? utterances : runs === null ? [] : [runs.scored],
-  );
+  const utterances = utterancesOf(results);
   const enough = span.speechSeconds >= params.minTotalSpeechSeconds && utterances.length > 0;
   const quality = joinQualities(results);
-  const totals = hasUtterances
+  const totals = results.some((result) => result.utterances.length > 0)
     ? results.at(-1)?.totals
     : results.find(({ runs }) => runs !== null)?.runs?.totals;
   const recording: RecordingContext = {

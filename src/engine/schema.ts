@@ -33,6 +33,7 @@ export {
 } from './report-schema.ts';
 export { type IntervalParams, round } from './signals/intervals.ts';
 export type { Moment } from './signals/moments.ts';
+export type { Relative } from './signals/relative.ts';
 export { maxBaselines } from './signals/speaker.ts';
 export { definitions, type Signal, signals } from './signals/table.ts';
 export { type Warning, warnings } from './warnings.ts';

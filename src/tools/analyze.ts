@@ -227,7 +227,7 @@ function summarise(totals: Totals, ms: number): string {
 
 const baselineOption = [
   '--baseline <file>',
-  `the same speaker at rest: makes load and processing relative; up to ${maxBaselines} times`,
+  `the same speaker at rest: compares load, processing, valence and arousal with it; up to ${maxBaselines} times`,
 ] as const;
 
 export const collect = (path: string, paths: readonly string[]) => [...paths, path];

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { z } from 'zod';
-import { defaultOptions } from '../engine/index.ts';
+import { channelModes, defaultOptions, speakerModes } from '../engine/index.ts';
 import { signals as allSignals, type Warning, warnings } from '../engine/schema.ts';
 import { entryFile, listDocs, readDoc, version } from '../node/paths.ts';
 import { createThreadPool } from '../service/workers/threads.ts';
@@ -11,14 +11,27 @@ import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from './analyze-thre
 import type { CliContext } from './context.ts';
 import type { Report } from './index.ts';
 import { describeReport } from './output.ts';
-import { warningsOf } from './tables.ts';
+import { partsOf } from './parts.ts';
+import { titleOf, warningsOf } from './tables.ts';
 
-type Analyze = (input: z.output<typeof recording>) => Promise<Report>;
+type Analyze = (input: z.output<typeof recording>) => Promise<Analyzed>;
+/** Of one voice, or of each channel or speaker. */
+type Analyzed = Exclude<AnalyzeResult, { readonly error: unknown }>;
 type Text = { readonly content: [{ readonly type: 'text'; readonly text: string }] };
 
 const recording = z.object({
   path: z.string().min(1).describe('Path of an audio or video file on this machine.'),
   channel: z.int().min(0).max(9999).optional().describe('0-based channel; the average of all by default.'),
+  channels: z
+    .enum(channelModes)
+    .optional()
+    .describe('`split`: a report for each of two channels, and their conversation.'),
+  speakers: z
+    .enum(speakerModes)
+    .optional()
+    .describe(
+      'A report for each voice on one channel, and their conversation: `2`, or `auto` for one or two voices.',
+    ),
 });
 
 const analyzeInput = recording.extend({
@@ -47,11 +60,14 @@ export async function runMcpServer(settings: AnalyzeSettings, { stdin }: CliCont
     settings,
   });
   const server = new McpServer({ name: 'undertone', version });
-  addTools(server, async ({ path, channel = null }) => {
+  addTools(server, async ({ path, channel = null, channels, speakers = null }) => {
+    if (channels !== undefined && (channel !== null || speakers !== null))
+      throw new Error('Expected no `channel` and no `speakers` beside `channels`, got both');
     const task = { ...defaultOptions, path: resolve(path), bytes: null, optional: false };
-    const result = await threads.run({ ...task, channel, signals: allSignals }, []);
+    const own = { ...task, channel: channels ?? channel, speakers, signals: allSignals };
+    const result = await threads.run(own, []);
     if ('error' in result) throw new Error(result.error.msg);
-    return result.report as Report;
+    return result;
   });
   const closed = new Promise((end) => stdin.once('end', end).once('close', end));
   await server.connect(new StdioServerTransport());
@@ -72,7 +88,7 @@ function addTools(server: McpServer, analyze: Analyze): void {
       annotations,
     },
     async ({ timeline, ...input }) => {
-      const report = await analyze(input);
+      const { report } = await analyze(input);
       return toText(JSON.stringify(report, timeline ? undefined : withoutTimes));
     },
   );
@@ -85,10 +101,15 @@ function addTools(server: McpServer, analyze: Analyze): void {
       inputSchema: explainInput.shape,
       annotations,
     },
-    async ({ path, page, channel }) => {
+    async ({ path, page, ...options }) => {
       if (page !== undefined) return toText(readDoc(`${page}.md`));
       if (path === undefined) throw new Error('Expected `path` or `page`, got neither');
-      return toText(explainReport(path, await analyze({ path, channel })));
+      const kind = options.channels === undefined ? 'speaker' : 'channel';
+      const parts = partsOf(await analyze({ path, ...options }), kind);
+      const texts = parts.flatMap(({ result, part }) =>
+        'error' in result ? [] : [explainReport(titleOf(path, part), result.report)],
+      );
+      return toText([...texts, limits].join('\n\n'));
     },
   );
 }
@@ -104,13 +125,13 @@ const withoutTimes = (name: string, value: unknown) =>
 const limits = `Intervals hold 80 % of speakers who were left out of training. Scores describe how listeners rate such voices, not what a person feels
 or thinks, and are no diagnosis. The pages evidence, indices and measures of \`explain\` define each number.`;
 
-function explainReport(path: string, report: Report): string {
+/** @param title path of the recording, and the channel or speaker */
+function explainReport(title: string, report: Report): string {
   const names = warningsOf(report) as Warning[];
   return [
-    describeReport(path, report),
+    describeReport(title, report),
     ...contributionsOf(report),
     ...names.map((name) => `Warning ${name}: ${warnings[name].text}`),
-    limits,
   ].join('\n\n');
 }
 

@@ -23,11 +23,9 @@ import {
   reportsOf,
   rowsOf,
   rowUnits,
-  tableHeader,
   titleOf,
   toCsv,
   toJsonLine,
-  toTable,
   warningsOf,
 } from './tables.ts';
 
@@ -277,4 +275,26 @@ function embeddingsOf(result: FileResult, by: RowUnit | null): readonly (Float32
   return by === 'utterance'
     ? (result.embeddings?.timeline ?? []).map(({ embedding }) => embedding)
     : [result.embeddings?.recording ?? null];
+}
+
+// A row of the table for terminals.
+
+/** The path ends the line. */
+const tableColumns = columnsOf('short').flatMap(({ table, value }) =>
+  table === undefined ? [] : [{ heading: table[0], width: table[1], value }],
+);
+
+export const tableHeader = `${tableColumns.map(({ heading, width }) => heading.padEnd(width)).join('  ')}  PATH`;
+
+function toTable(path: string, result: FileResult, part: Part | null = null): string {
+  const cells = tableColumns.map(({ width, value }) =>
+    formatCell(value({ path, result, part })).padEnd(width),
+  );
+  const reason = 'error' in result ? `: ${result.error.msg}` : '';
+  return `${cells.join('  ')}  ${titleOf(path, part)}${reason}`;
+}
+
+function formatCell(value: Cell): string {
+  if (value === 'insufficient_speech') return 'too short';
+  return typeof value === 'number' ? value.toFixed(2) : (value ?? '-');
 }

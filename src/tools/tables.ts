@@ -6,6 +6,7 @@ import {
   definitions,
   envelope,
   type Moment,
+  type Relative,
   reportShape,
   type Signal,
   signals,
@@ -175,6 +176,31 @@ const momentColumns: readonly Column[] = [
   },
 ];
 
+/** Of an utterance, or of the recording, which has one only with a baseline. */
+function relativeOf(row: Row): Relative | null | undefined {
+  if (row.utterance === undefined) return 'error' in row.result ? null : row.result.report.emotion?.relative;
+  return (scoresOf('emotion', row) as { relative?: Relative }).relative;
+}
+
+const relativeColumns = (['valence', 'arousal'] as const).flatMap((name): Column[] => [
+  {
+    name: `${name}_change`,
+    type: 'DOUBLE',
+    unit: '-1 to 1',
+    description: `\`${name}\` less what is usual for the speaker: in the baselines, or in the utterances before.`,
+    rows: ['file', 'utterance'],
+    value: (row) => toCell(relativeOf(row)?.[name].change),
+  },
+  {
+    name: `${name}_change_spreads`,
+    type: 'DOUBLE',
+    unit: 'number',
+    description: `The same in spreads of the speaker.`,
+    rows: ['file', 'utterance'],
+    value: (row) => toCell(relativeOf(row)?.[name].spreads),
+  },
+]);
+
 const lastColumns: readonly Column[] = [
   {
     name: 'warnings',
@@ -227,6 +253,7 @@ export function allColumns(labels: readonly string[]): Column[] {
     ...signals.flatMap((signal) => signalColumns(signal, labels)),
     ...measureColumns,
     ...momentColumns,
+    ...relativeColumns,
     ...lastColumns,
   ];
 }
@@ -340,7 +367,7 @@ export function rowsOf(by: RowUnit, path: string, result: FileResult, part: Part
   return (emotion?.timeline ?? []).map((_, utterance) => ({ ...row, utterance }));
 }
 
-// A result as one line: CSV, JSON or a row of a table.
+// A result as one line: CSV or JSON.
 
 export const csvHeader = (kind: Part['kind'] | null = null) => headerOf(columnsOf('short', kind));
 
@@ -361,21 +388,6 @@ export function toJsonLine(path: string, result: AnalyzeResult): string {
   return JSON.stringify('error' in result ? { path, error: result.error } : { path, ...result.report });
 }
 
-/** For terminals. The path ends the line. */
-const tableColumns = columnsOf('short').flatMap(({ table, value }) =>
-  table === undefined ? [] : [{ heading: table[0], width: table[1], value }],
-);
-
-export const tableHeader = `${tableColumns.map(({ heading, width }) => heading.padEnd(width)).join('  ')}  PATH`;
-
-export function toTable(path: string, result: FileResult, part: Part | null = null): string {
-  const cells = tableColumns.map(({ width, value }) =>
-    formatCell(value({ path, result, part })).padEnd(width),
-  );
-  const reason = 'error' in result ? `: ${result.error.msg}` : '';
-  return `${cells.join('  ')}  ${titleOf(path, part)}${reason}`;
-}
-
 /** The path, and the channel or the speaker. */
 export function titleOf(path: string, part: Part | null): string {
   return part === null || part.name === '' ? path : `${path} (${part.kind} ${part.name})`;
@@ -383,9 +395,4 @@ export function titleOf(path: string, part: Part | null): string {
 
 function quoteField(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-function formatCell(value: Cell): string {
-  if (value === 'insufficient_speech') return 'too short';
-  return typeof value === 'number' ? value.toFixed(2) : (value ?? '-');
 }

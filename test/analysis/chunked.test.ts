@@ -77,8 +77,7 @@ test.serial('a chunked analysis computes the requested signals alone', async (t)
     (await analyzer.analyze({ ...request, audio: talk(70), ...change }))[0];
   const both = (await analyze({})).results;
   t.deepEqual(Object.keys(both), ['emotion', 'cognitive']);
-  // Without the cognitive signals the baseline is not decoded.
-  const emotion = await analyze({ signals: ['emotion'], baselines: [Buffer.from('no recording')] });
+  const emotion = await analyze({ signals: ['emotion'] });
   t.deepEqual(emotion.results, { emotion: both.emotion });
   const cognitive = await analyze({ signals: ['cognitive'] });
   t.deepEqual(cognitive.results, { cognitive: both.cognitive });
@@ -89,7 +88,8 @@ test.serial(
   async (t) => {
     const analyzer = analyzerOf(await loadModels('models/standard'), long);
     const blank = ({ stages: _, ...analysis }: Analysis) => analysis;
-    const asked = { ...request, audio: talk(95), baselines: [talk(35)] };
+    const rested = talk(35);
+    const asked = { ...request, audio: talk(95), baselines: [rested] };
     const alone = await analyzer.analyze(asked);
     let yields = 0;
     const yieldToOthers = async () => {
@@ -101,9 +101,15 @@ test.serial(
     t.deepEqual(paused.map(blank), alone.map(blank));
     t.true(paused[0].stages.some(({ name }) => name === 'pause'));
     t.false(alone[0].stages.some(({ name }) => name === 'pause'));
-    const timeline = combinedReport(alone[0], 'x').emotion.timeline.length;
+    const utterances = ([analysis]: readonly Analysis[]) =>
+      combinedReport(analysis as Analysis, 'x').emotion.timeline.length;
+    const atRest = utterances(await analyzer.analyze({ ...request, audio: rested }));
     // Ten blocks of the recording, four of the baseline, and the baseline.
-    t.is(yields, timeline + 10 + 4 + 1);
+    const others = utterances(alone) + 10 + 4 + 1;
+    t.is(yields, others + atRest);
+    yields = 0;
+    await analyzer.analyze({ ...asked, signals: ['cognitive'], yieldToOthers });
+    t.is(yields, others, 'no head of the cognitive signals reads the utterances of the baseline');
   },
 );
 

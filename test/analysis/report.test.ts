@@ -55,8 +55,11 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
         valence: score,
         arousal: 1 - score,
         intervals,
-        timeline: [{ start: 0, end: 3, probabilities, valence: score, arousal: score, intervals }],
+        timeline: [
+          { start: 0, end: 3, probabilities, valence: score, arousal: score, intervals, relative: null },
+        ],
         moments: [],
+        relative: null,
         tone: 'engaged',
         lowConfidence: true,
         unlikeTraining: false,

@@ -60,6 +60,26 @@ test.serial('explain names the measures that contributed, and their studies', as
   }
 });
 
+test.serial('analyze and explain separate channels and voices', async (t) => {
+  const { call } = await connect(t);
+  const stereo = JSON.parse((await call('analyze', { path: 'examples/call.ogg', channels: 'split' })).text);
+  t.is(stereo.channels.length, 2);
+  t.is(stereo.channels[0].emotion.timeline, undefined);
+  t.deepEqual(Object.keys(stereo.channels[0].emotion.moments[0]).slice(0, 2), ['start_s', 'end_s']);
+  const mono = JSON.parse((await call('analyze', { path: 'examples/call.ogg', speakers: '2' })).text);
+  t.deepEqual(
+    mono.speakers.map(({ speaker }: { speaker: string }) => speaker),
+    ['1', '2'],
+  );
+  const { text } = await call('explain', { path: 'examples/call.ogg', channels: 'split' });
+  t.regex(text, /call\.ogg \(channel 0\)[\s\S]*call\.ogg \(channel 1\)/);
+  t.is(text.match(/no diagnosis/g)?.length, 1);
+  t.deepEqual(await call('analyze', { path, channels: 'split', speakers: 'auto' }), {
+    text: 'Expected no `channel` and no `speakers` beside `channels`, got both',
+    isError: true,
+  });
+});
+
 test.serial('errors of a tool are results, and the server goes on', async (t) => {
   const { client, call } = await connect(t);
   const missing = await call('analyze', { path: 'nowhere.wav' });

@@ -28,7 +28,7 @@ test.serial('the service takes jobs until a worker is there, and again when it h
   const worker = await place.startWorker();
   await until(async () => (await registered()) === 0);
   t.is(await analyse(), 'done');
-  t.is(worker.stderr().match(/"job done"/g)?.length, 1);
+  await until(() => worker.stderr().match(/"job done"/g)?.length === 1);
   await worker.stop('SIGTERM');
   await until(async () => (await registered()) === 1);
   t.is(await analyse(), 'done');

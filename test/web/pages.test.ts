@@ -148,6 +148,10 @@ test.serial(
     await chooseFile(page, 'rest.wav', long, '#baseline');
     await page.getByText('As at rest').first().waitFor();
     t.regex(await resultsOf(page, 'dropped.wav'), /As at rest \(without the baseline 0\.\d\d\)/);
+    t.regex(
+      await resultsOf(page, 'dropped.wav'),
+      /Against the baseline: valence \S+ \(\S+ to \S+\), arousal/,
+    );
     await page.getByRole('button', { name: 'Remove the baseline' }).click();
     await page.getByText('As at rest').first().waitFor({ state: 'detached' });
     t.deepEqual(complaints, []);

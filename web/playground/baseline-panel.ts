@@ -24,7 +24,7 @@ export function createBaselinePanel(
     element(
       'p',
       { class: 'muted small' },
-      'Ten seconds or more of the same person at rest. Load and processing are then compared with it.',
+      'Ten seconds or more of the same person at rest. Load, processing, valence and arousal are then compared with it.',
     ),
     input,
   );

@@ -3,8 +3,8 @@ import { element, percent } from '../dom.ts';
 import { createAffectPlane } from './affect-plane.ts';
 import { card } from './card.ts';
 import { term } from './explained.ts';
-import { share } from './format.ts';
-import type { EmotionSignals, Report } from './report.ts';
+import { share, signed } from './format.ts';
+import type { Emotion, EmotionSignals, Report } from './report.ts';
 import type { Rules } from './rules.ts';
 import { meanings } from './scores.ts';
 import { probabilityScale } from './summary.ts';
@@ -23,7 +23,7 @@ export function emotionCards(
   return element(
     'div',
     { class: 'affect' },
-    affectCard(plane.root),
+    affectCard(plane.root, changeNote(emotion)),
     card(
       term(affectScale, 'Over time'),
       'Each utterance on its own: speech between pauses, at most ten seconds.',
@@ -35,12 +35,23 @@ export function emotionCards(
 
 const affectScale = `${meanings.valence.scale} ${meanings.arousal.scale}`;
 
-export function affectCard(plane: HTMLElement): HTMLElement {
+/** @param note how both differ from a baseline, if there is one */
+export function affectCard(plane: HTMLElement, note: HTMLElement | null = null): HTMLElement {
   return card(
     term(affectScale, 'Valence and arousal'),
     'How positive and how excited the voice sounds to listeners.',
     plane,
+    note,
   );
+}
+
+function changeNote({ relative }: Emotion): HTMLElement | null {
+  if (relative === null) return null;
+  const changes = (['valence', 'arousal'] as const).map((name) => {
+    const { change, interval } = relative[name];
+    return `${name} ${signed(change)} (${interval.map(signed).join(' to ')})`;
+  });
+  return element('p', { class: 'small' }, `Against the baseline: ${changes.join(', ')}.`);
 }
 
 export function emotionsCard(bars: HTMLElement): HTMLElement {

@@ -1,8 +1,8 @@
 /** The scores of a report: each on a line from 0 to 1, with its interval and the explanation of its scale. */
 import { type Child, element, percent } from '../dom.ts';
 import { createExplained } from './explained.ts';
-import { score } from './format.ts';
-import type { Cognitive, CognitiveSignals, EmotionSignals } from './report.ts';
+import { score, signed } from './format.ts';
+import type { Cognitive, CognitiveSignals, Emotion, EmotionSignals } from './report.ts';
 
 export type ScoreName = 'valence' | 'arousal' | IndexName | 'clarity';
 export type IndexName = 'cognitive_load' | 'processing';
@@ -13,8 +13,8 @@ export type Score = {
   readonly interval: readonly [number, number];
   /** Drawn hollow. */
   readonly isUncertain: boolean;
-  /** The reference of an index: its score, and its name. */
-  readonly origin: { readonly at: number; readonly of: string } | null;
+  /** The reference: its score, its name, and how the score differs from it. */
+  readonly origin: { readonly at: number; readonly of: string; readonly change?: string } | null;
 };
 
 type Meaning = {
@@ -65,24 +65,29 @@ export function isUncertain({ confidence }: CognitiveSignals): boolean {
 /** The reference of the indices; null in a live session. */
 type Comparison = Pick<Cognitive, 'reference' | 'relative' | 'warnings'> | null;
 
-/** The scores of the available signals. */
+/** The scores of the available signals. @param relative to a baseline */
 export function scoresOf(
   emotion: EmotionSignals | null,
   cognitive: CognitiveSignals | null,
   comparison: Comparison,
+  relative: Emotion['relative'] = null,
 ): Score[] {
   return [
-    ...(emotion === null ? [] : affectScores(emotion)),
+    ...(emotion === null ? [] : affectScores(emotion, relative)),
     ...(cognitive === null ? [] : cognitiveScores(cognitive, comparison)),
   ];
 }
 
-function affectScores({ valence, arousal, intervals }: EmotionSignals): Score[] {
-  const certain = { isUncertain: false, origin: null };
-  return [
-    { name: 'valence', value: valence, interval: intervals.valence, ...certain },
-    { name: 'arousal', value: arousal, interval: intervals.arousal, ...certain },
-  ];
+function affectScores(signals: EmotionSignals, relative: Emotion['relative']): Score[] {
+  return (['valence', 'arousal'] as const).map((name) => {
+    const { change, interval: [low, high] = [0, 0] } = relative?.[name] ?? { change: 0 };
+    const origin = relative && {
+      at: signals[name] - change,
+      of: 'the baseline',
+      change: `The difference is ${signed(change)}, with an 80 % interval from ${signed(low)} to ${signed(high)}.`,
+    };
+    return { name, value: signals[name], interval: signals.intervals[name], isUncertain: false, origin };
+  });
 }
 
 function cognitiveScores(signals: CognitiveSignals, comparison: Comparison): Score[] {
@@ -162,7 +167,7 @@ export function createEnds(name: ScoreName): HTMLElement {
 }
 
 function explanation({ name, interval: [low, high], isUncertain, origin }: Score): string {
-  const from = origin && `The tick at ${score(origin.at)} marks ${origin.of}.`;
+  const from = origin && `The tick at ${score(origin.at)} marks ${origin.of}. ${origin.change ?? ''}`.trim();
   const band = `The band from ${score(low)} to ${score(high)} is the 80 % interval: the wider, the less certain.`;
   const unsure = isUncertain ? 'Drawn hollow: too uncertain to rely on.' : null;
   return [meanings[name].scale, from, band, unsure].filter((part) => part !== null).join(' ');

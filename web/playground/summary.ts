@@ -28,7 +28,7 @@ export function createSummary(
 ): HTMLElement {
   const { audio, emotion, cognitive } = report;
   const scores = createScores();
-  scores.show(scoresOf(emotionSignals(report), cognitiveSignals(report), cognitive));
+  scores.show(scoresOf(emotionSignals(report), cognitiveSignals(report), cognitive, emotion.relative));
   return element(
     'div',
     { class: 'summary' },

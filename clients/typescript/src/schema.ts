@@ -596,6 +596,8 @@ export interface components {
             timeline: components["schemas"]["EmotionEntry"][];
             /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
             moments: components["schemas"]["Moment"][];
+            /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
+            relative: components["schemas"]["RelativeAffect"];
             audio: components["schemas"]["Audio"];
             segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
@@ -623,6 +625,8 @@ export interface components {
             timeline: components["schemas"]["EmotionEntry"][];
             /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
             moments: components["schemas"]["Moment"][];
+            /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
+            relative: components["schemas"]["RelativeAffect"];
             audio: components["schemas"]["Audio"];
             segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
@@ -652,6 +656,8 @@ export interface components {
             timeline: components["schemas"]["EmotionEntry"][];
             /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
             moments: components["schemas"]["Moment"][];
+            /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
+            relative: components["schemas"]["RelativeAffect"];
             audio: components["schemas"]["Audio"];
             segments: components["schemas"]["Segments"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
@@ -681,6 +687,8 @@ export interface components {
             timeline: components["schemas"]["EmotionEntry"][];
             /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
             moments: components["schemas"]["Moment"][];
+            /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
+            relative: components["schemas"]["RelativeAffect"];
         };
         /** @description Less than 0.5 s of speech was detected. */
         EmotionInsufficientSpeech: {
@@ -696,6 +704,8 @@ export interface components {
             timeline: components["schemas"]["EmotionEntry"][];
             /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
             moments: components["schemas"]["Moment"][];
+            /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
+            relative: components["schemas"]["RelativeAffect"];
         };
         /** @description The models have no such signal. */
         EmotionNotAvailable: {
@@ -713,6 +723,8 @@ export interface components {
             timeline: components["schemas"]["EmotionEntry"][];
             /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
             moments: components["schemas"]["Moment"][];
+            /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
+            relative: components["schemas"]["RelativeAffect"];
         };
         CognitiveReport: components["schemas"]["CognitiveReportOk"] | components["schemas"]["CognitiveReportInsufficientSpeech"] | components["schemas"]["CognitiveReportNotAvailable"];
         /** @description Enough speech: `signals` has the scores. */
@@ -1834,6 +1846,8 @@ export interface components {
             /** @description Probability of the dominant emotion, 0 to 1. */
             confidence: number;
             intervals: components["schemas"]["EmotionIntervals"];
+            /** @description Valence and arousal of the utterance less what is usual for the speaker. Null without `baseline` until the speaker has spoken four utterances of a second or more. */
+            relative: components["schemas"]["RelativeAffect"];
         };
         /** @description An utterance that sounds more emotional than the others of the speaker. */
         Moment: {
@@ -1865,6 +1879,37 @@ export interface components {
                 ];
             }[];
         };
+        RelativeAffect: {
+            /**
+             * @description The reference: the utterances of `baseline`, or the last 40 before this one.
+             * @enum {string}
+             */
+            to: "baseline" | "earlier";
+            /** @description How a score differs from what is usual for the speaker. */
+            valence: {
+                /** @description The score less the median of the reference, -1 to 1. */
+                change: number;
+                /** @description 80 % interval of `change`. */
+                interval: [
+                    number,
+                    number
+                ];
+                /** @description `change` in spreads of the utterances of the speaker. */
+                spreads: number;
+            };
+            /** @description How a score differs from what is usual for the speaker. */
+            arousal: {
+                /** @description The score less the median of the reference, -1 to 1. */
+                change: number;
+                /** @description 80 % interval of `change`. */
+                interval: [
+                    number,
+                    number
+                ];
+                /** @description `change` in spreads of the utterances of the speaker. */
+                spreads: number;
+            };
+        } | null;
         /** @description How fluently the person speaks. Indices of timing, not clinical measures. */
         CognitiveSignals: {
             /** @description Index of pausing against the reference recordings, or the baseline, 0 to 1; 0.5 is like them, higher is more effort. */
@@ -2053,6 +2098,8 @@ export interface components {
                 /** @description Probability of the dominant emotion, 0 to 1. */
                 confidence: number;
                 intervals: components["schemas"]["EmotionIntervals"];
+                /** @description Valence and arousal of the utterance less what is usual for the speaker. Null without `baseline` until the speaker has spoken four utterances of a second or more. */
+                relative: components["schemas"]["RelativeAffect"];
                 /** @description Present when the utterance sounds more emotional than those of the speaker before it. */
                 moment?: {
                     /** @description The most probable label but neutral and calm. */
@@ -2209,7 +2256,7 @@ export interface operations {
                      * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF, AMR, AU or W64, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
-                    /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean; 0.5 means no change. */
+                    /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean (0.5 means no change), and `relative` of emotion is the change of valence and arousal. */
                     baseline?: string[];
                     /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
@@ -2389,7 +2436,7 @@ export interface operations {
                      * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF, AMR, AU or W64, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
-                    /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean; 0.5 means no change. */
+                    /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean (0.5 means no change), and `relative` of emotion is the change of valence and arousal. */
                     baseline?: string[];
                     /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
@@ -2569,7 +2616,7 @@ export interface operations {
                      * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF, AMR, AU or W64, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
-                    /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean; 0.5 means no change. */
+                    /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean (0.5 means no change), and `relative` of emotion is the change of valence and arousal. */
                     baseline?: string[];
                     /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
@@ -2749,7 +2796,7 @@ export interface operations {
                      * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF, AMR, AU or W64, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
-                    /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean; 0.5 means no change. */
+                    /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean (0.5 means no change), and `relative` of emotion is the change of valence and arousal. */
                     baseline?: string[];
                     /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
@@ -3066,7 +3113,7 @@ export interface operations {
                      * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF, AMR, AU or W64, detected from the content. The first audio stream of a video is used. By default at most 512 MiB, 12 hours, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
-                    /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean; 0.5 means no change. */
+                    /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean (0.5 means no change), and `relative` of emotion is the change of valence and arousal. */
                     baseline?: string[];
                     /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;

@@ -29,6 +29,9 @@ export type ScoredUtterance = Segment & {
   readonly rows: Readonly<Record<string, unknown>>;
 };
 
+/** A recording of the same speaker at rest, with the rows of the signals that compare utterances. */
+export type Baseline = SpeakerRecording & { readonly utterances: readonly ScoredUtterance[] };
+
 /** The whole recording, over which signals aggregate; positions are frames. */
 export type RecordingContext = Omit<SpeakerRecording, 'chunks'> & {
   /** The entries of the timeline. */
@@ -38,7 +41,7 @@ export type RecordingContext = Omit<SpeakerRecording, 'chunks'> & {
   /** What each signal added up over the utterances. */
   readonly totals: Readonly<Record<string, unknown>>;
   readonly conditions: Conditions;
-  readonly baselines: readonly SpeakerRecording[];
+  readonly baselines: readonly Baseline[];
 };
 
 /** The fields of a report that only this signal has. */

@@ -26,6 +26,18 @@ import {
   momentsSchema,
 } from './moments.ts';
 
+import {
+  type Affect,
+  compare,
+  earlierReference,
+  formatRelative,
+  type Reference,
+  type Relative,
+  referenceOf,
+  relativeParams,
+  relativeSchema,
+} from './relative.ts';
+
 // One word for the point of valence and arousal that does not contradict the dominant emotion.
 
 type Tone = 'calm' | 'engaged' | 'tense' | 'distressed' | 'subdued' | 'neutral';
@@ -85,6 +97,7 @@ const params = z.strictObject({
   /** Beyond this distance from the training recordings the report warns `unlike_training`. */
   unlikeDistance: z.number().positive(),
   moments: momentParams,
+  relative: relativeParams,
 });
 
 type Scores = {
@@ -106,10 +119,12 @@ type EmotionResult = Scores & {
   readonly labels: readonly string[];
   readonly tone: Tone;
   readonly intervals: Intervals;
+  readonly relative: Relative | null;
   readonly timeline: readonly (Scores & {
     readonly start: number;
     readonly end: number;
     readonly intervals: Intervals;
+    readonly relative: Relative | null;
   })[];
   readonly moments: readonly Moment[];
   readonly lowConfidence: boolean;
@@ -161,12 +176,19 @@ const emotionEntry = z
     emotions,
     confidence: scoreSchema.describe('Probability of the dominant emotion, 0 to 1.'),
     intervals,
+    relative: relativeSchema.describe(
+      'Valence and arousal of the utterance less what is usual for the speaker. Null without `baseline` until the speaker has ' +
+        'spoken four utterances of a second or more.',
+    ),
   })
   .describe('Emotion of an utterance, from its own speech: nothing outside of it changes its scores.');
 
 const body = bodySchema(scores, {
   timeline: timelineSchema(emotionEntry),
   moments: momentsSchema,
+  relative: relativeSchema.describe(
+    'Valence and arousal less what is usual for the speaker at rest; null without `baseline`.',
+  ),
 });
 
 const rowOutputs = [
@@ -191,13 +213,14 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
   outputs: ['probabilities', 'valence', 'arousal', 'valence_spread', 'arousal_spread', 'distance'],
   labels: z.array(z.string()).min(2),
   params,
-  usesBaseline: false,
+  usesBaseline: true,
   body,
   components: {
     EmotionSignals: scores,
     EmotionIntervals: intervals,
     EmotionEntry: emotionEntry,
     Moment: momentSchema,
+    RelativeAffect: relativeSchema,
   },
   columns: [
     { name: 'valence', field: 'valence', table: ['VALENCE', 7] },
@@ -240,13 +263,23 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
       };
     };
     const timeline = utterances.map(describe);
+    const before = earlier.map(describe);
+    const all = [...before, ...timeline];
+    const atRest = recording.baselines.flatMap((baseline) => baseline.utterances.map(describe));
+    const rest = referenceOf('baseline', atRest, params.moments);
+    const relativeTo = (own: Affect, reference: Reference | null) => compare(own, reference, params.relative);
+    const bounds = intervalsOf(pooled, recording.conditions);
     return {
       ...pooled,
       labels,
       tone: toneOf(dominant, printed, params.tone),
-      intervals: intervalsOf(pooled, recording.conditions),
-      timeline,
-      moments: findMoments(timeline, earlier.map(describe), labels, params.moments),
+      intervals: bounds,
+      relative: relativeTo({ ...pooled, intervals: bounds }, rest),
+      timeline: timeline.map((one, index) => {
+        const reference = rest ?? earlierReference(all, before.length + index, params.moments);
+        return { ...one, relative: relativeTo(one, reference) };
+      }),
+      moments: findMoments(timeline, before, labels, params.moments),
       lowConfidence: Math.max(...pooled.probabilities) < params.lowConfidence,
       unlikeTraining: pooled.distance > params.unlikeDistance,
       shortSpeech: recording.speechSeconds < params.shortSpeechSeconds,
@@ -258,6 +291,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
       signals: result === null ? {} : signalsOf(result),
       timeline: result === null ? [] : timelineOf(result),
       moments: result === null ? [] : result.moments,
+      relative: result === null ? null : result.relative,
       warnings: [
         ...(result?.shortSpeech ? (['short_speech'] as const) : []),
         ...(result?.lowConfidence ? (['low_confidence'] as const) : []),
@@ -266,12 +300,13 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
     };
   },
 
-  describe({ signals, moments = [] }) {
+  describe({ signals, moments = [], relative = null }) {
     const { valence, arousal, dominant_emotion, tone, confidence, intervals } = signals;
     return [
       ['emotion', `${dominant_emotion} (${confidence.toFixed(2)}), tone ${tone}`],
       ['valence', formatScore(valence, intervals.valence)],
       ['arousal', formatScore(arousal, intervals.arousal)],
+      ...(relative === null ? [] : [['against baseline', formatRelative(relative)] as const]),
       ...moments.map((moment, index) => [index === 0 ? 'moments' : '', formatMoment(moment)] as const),
     ];
   },
@@ -299,9 +334,10 @@ function scoresOf(result: Scores & { readonly intervals: Intervals }, labels: re
 }
 
 function timelineOf({ labels, timeline }: EmotionResult): EmotionReport['timeline'] {
-  return timeline.map(({ start, end, ...result }) => ({
+  return timeline.map(({ start, end, relative, ...result }) => ({
     start_s: round(start),
     end_s: round(end),
     ...scoresOf(result, labels),
+    relative,
   }));
 }

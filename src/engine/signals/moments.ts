@@ -22,7 +22,7 @@ export const momentParams = z.strictObject({
   /** Half-width of the 80 % interval of the log odds of an utterance. */
   logOddsHalfWidth: z.number().nonnegative(),
 });
-type MomentParams = z.infer<typeof momentParams>;
+export type MomentParams = z.infer<typeof momentParams>;
 
 /** Moments of a report, the most unusual ones. */
 const maxMoments = 10;
@@ -93,9 +93,8 @@ export function findMoments(
   params: MomentParams,
 ): Moment[] {
   const isPlain = labels.map((label) => params.plainLabels.includes(label));
-  const isCompared = ({ speechSeconds }: MomentInput) => speechSeconds >= params.minSpeechSeconds;
-  const candidates = utterances.filter(isCompared);
-  const compared = [...earlier.filter(isCompared), ...candidates];
+  const candidates = utterances.filter((one) => isCompared(one, params));
+  const compared = [...earlier.filter((one) => isCompared(one, params)), ...candidates];
   if (compared.length < params.minUtterances || !isPlain.includes(false)) return [];
 
   const logOddsOf = ({ probabilities }: MomentInput) =>
@@ -148,19 +147,34 @@ export function formatMoment({ start_s, end_s, emotion, probability, differences
   return `${start_s.toFixed(1)} to ${end_s.toFixed(1)} s: ${emotion} (${probability.toFixed(2)}), ${spreads} spreads above the other utterances`;
 }
 
-/** What is usual for a speaker. */
-type Usual = { readonly median: number; readonly spread: number };
+/** Scores of shorter utterances vary more than those of a speaker. */
+export function isCompared(
+  { speechSeconds }: { readonly speechSeconds: number },
+  { minSpeechSeconds }: MomentParams,
+): boolean {
+  return speechSeconds >= minSpeechSeconds;
+}
 
-/** @param prior spread within a speaker of whom nothing is known */
-function usual(values: readonly number[], prior: number, { priorUtterances }: MomentParams): Usual {
+/** What is usual for a speaker. */
+export type Usual = { readonly median: number; readonly spread: number };
+
+/**
+ * @param prior spread within a speaker of whom nothing is known; fewer values than `minUtterances` leave it as it is
+ */
+export function usual(
+  values: readonly number[],
+  prior: number,
+  { priorUtterances, minUtterances }: MomentParams,
+): Usual {
   const median = medianOf(values);
   // Of a normal distribution: its standard deviation.
   const own = 1.4826 * medianOf(values.map((value) => Math.abs(value - median)));
-  const squares = values.length * own ** 2 + priorUtterances * prior ** 2;
-  return { median, spread: Math.sqrt(squares / (values.length + priorUtterances)) };
+  const count = values.length < minUtterances - 1 ? 0 : values.length;
+  const squares = count * own ** 2 + priorUtterances * prior ** 2;
+  return { median, spread: Math.sqrt(squares / (count + priorUtterances)) };
 }
 
-function medianOf(values: readonly number[]): number {
+export function medianOf(values: readonly number[]): number {
   return quantile(Float64Array.from(values), 0.5);
 }
 

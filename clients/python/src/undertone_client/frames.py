@@ -76,6 +76,7 @@ def _recording(part: Mapping[str, Any]) -> list[dict[str, Any]]:
         row.update({measure: value["value"] for measure, value in report.get("measures", {}).items()})
     for name, report in reports:
         row.update(_moments(report))
+        row.update(_changes(report.get("relative")))
     row["warnings"] = " ".join(warnings)
     return [row]
 
@@ -99,13 +100,21 @@ def _moments(report: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _changes(relative: Any) -> dict[str, Any]:
+    """What differs from what is usual for the speaker; of the cognitive signals `relative` is a boolean."""
+    if not isinstance(relative, Mapping):
+        return {}
+    changes = [(name, relative[name]) for name in ("valence", "arousal")]
+    return {key: value for name, one in changes for key, value in ((f"{name}_change", one["change"]), (f"{name}_change_spreads", one["spreads"]))}
+
+
 def _utterances(part: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for name, report in _signals(part):
         spreads = {moment["start_s"]: moment["differences"][0]["spreads"] for moment in report.get("moments", [])}
         for at, entry in enumerate(report.get("timeline", [])):
             row = {**_shared(part), "utterance": at, **_values(name, entry)}
-            rows.append({**row, "moment_spreads": spreads.get(entry["start_s"])})
+            rows.append({**row, "moment_spreads": spreads.get(entry["start_s"]), **_changes(entry.get("relative"))})
     return rows
 
 
@@ -117,7 +126,7 @@ def _values(name: str, signals: Mapping[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     intervals = signals.get("intervals", {})
     for key, value in signals.items():
-        if key in ("intervals", "emotions", "confidence"):
+        if key in ("intervals", "emotions", "confidence", "relative"):
             continue
         values[key] = value
         if key in intervals:

@@ -523,21 +523,6 @@ class EmotionIntervals(TypedDict):
     arousal: tuple[ArousalItem, ArousalItem]
 
 
-class EmotionEntry(TypedDict):
-    """
-    Emotion of an utterance, from its own speech: nothing outside of it changes its scores.
-    """
-
-    start_s: float
-    end_s: float
-    valence: float
-    arousal: float
-    dominant_emotion: str
-    emotions: dict[str, float]
-    confidence: float
-    intervals: EmotionIntervals
-
-
 class Difference(TypedDict):
     """
     A measure that is unusual for the speaker.
@@ -560,6 +545,38 @@ class Moment(TypedDict):
     emotion: str
     probability: float
     differences: list[Difference]
+
+
+IntervalItem: TypeAlias = float
+
+
+class Valence(TypedDict):
+    """
+    How a score differs from what is usual for the speaker.
+    """
+
+    change: float
+    interval: tuple[IntervalItem, IntervalItem]
+    spreads: float
+
+
+class Arousal(TypedDict):
+    """
+    How a score differs from what is usual for the speaker.
+    """
+
+    change: float
+    interval: tuple[IntervalItem, IntervalItem]
+    spreads: float
+
+
+class RelativeAffect1(TypedDict):
+    to: Literal['baseline', 'earlier']
+    valence: Valence
+    arousal: Arousal
+
+
+RelativeAffect: TypeAlias = RelativeAffect1 | None
 
 
 ClarityItem: TypeAlias = float
@@ -673,6 +690,7 @@ class Emotion1(TypedDict):
     emotions: dict[str, float]
     confidence: float
     intervals: EmotionIntervals
+    relative: RelativeAffect
     moment: NotRequired[Moment1]
 
 
@@ -738,70 +756,6 @@ class SessionConfigureMessage(TypedDict):
     split: NotRequired[bool]
     signals: NotRequired[list[Literal['emotion', 'cognitive']]]
     interval_s: NotRequired[float]
-
-
-class EmotionReportInsufficientSpeech(TypedDict):
-    """
-    Less than 0.5 s of speech was detected.
-    """
-
-    status: Literal['insufficient_speech']
-    warnings: Warnings
-    model: Model
-    signals: NoSignals
-    timeline: list[EmotionEntry]
-    moments: list[Moment]
-    audio: Audio
-    segments: Segments
-    request_id: str
-    ignored: NotRequired[list[IgnoredItem]]
-    receipt: NotRequired[Receipt]
-
-
-class EmotionReportNotAvailable(TypedDict):
-    """
-    The models have no such signal.
-    """
-
-    status: Literal['not_available']
-    warnings: Warnings
-    model: Model
-    signals: NoSignals
-    reason: str
-    timeline: list[EmotionEntry]
-    moments: list[Moment]
-    audio: Audio
-    segments: Segments
-    request_id: str
-    ignored: NotRequired[list[IgnoredItem]]
-    receipt: NotRequired[Receipt]
-
-
-class EmotionInsufficientSpeech(TypedDict):
-    """
-    Less than 0.5 s of speech was detected.
-    """
-
-    status: Literal['insufficient_speech']
-    warnings: Warnings
-    model: Model
-    signals: NoSignals
-    timeline: list[EmotionEntry]
-    moments: list[Moment]
-
-
-class EmotionNotAvailable(TypedDict):
-    """
-    The models have no such signal.
-    """
-
-    status: Literal['not_available']
-    warnings: Warnings
-    model: Model
-    signals: NoSignals
-    reason: str
-    timeline: list[EmotionEntry]
-    moments: list[Moment]
 
 
 class Contributions(TypedDict):
@@ -970,6 +924,22 @@ class EmotionSignals(TypedDict):
     intervals: EmotionIntervals
 
 
+class EmotionEntry(TypedDict):
+    """
+    Emotion of an utterance, from its own speech: nothing outside of it changes its scores.
+    """
+
+    start_s: float
+    end_s: float
+    valence: float
+    arousal: float
+    dominant_emotion: str
+    emotions: dict[str, float]
+    confidence: float
+    intervals: EmotionIntervals
+    relative: RelativeAffect
+
+
 class CognitiveSignals(TypedDict):
     """
     How fluently the person speaks. Indices of timing, not clinical measures.
@@ -1010,6 +980,46 @@ class EmotionReportOk(TypedDict):
     signals: EmotionSignals
     timeline: list[EmotionEntry]
     moments: list[Moment]
+    relative: RelativeAffect
+    audio: Audio
+    segments: Segments
+    request_id: str
+    ignored: NotRequired[list[IgnoredItem]]
+    receipt: NotRequired[Receipt]
+
+
+class EmotionReportInsufficientSpeech(TypedDict):
+    """
+    Less than 0.5 s of speech was detected.
+    """
+
+    status: Literal['insufficient_speech']
+    warnings: Warnings
+    model: Model
+    signals: NoSignals
+    timeline: list[EmotionEntry]
+    moments: list[Moment]
+    relative: RelativeAffect
+    audio: Audio
+    segments: Segments
+    request_id: str
+    ignored: NotRequired[list[IgnoredItem]]
+    receipt: NotRequired[Receipt]
+
+
+class EmotionReportNotAvailable(TypedDict):
+    """
+    The models have no such signal.
+    """
+
+    status: Literal['not_available']
+    warnings: Warnings
+    model: Model
+    signals: NoSignals
+    reason: str
+    timeline: list[EmotionEntry]
+    moments: list[Moment]
+    relative: RelativeAffect
     audio: Audio
     segments: Segments
     request_id: str
@@ -1028,6 +1038,36 @@ class EmotionOk(TypedDict):
     signals: EmotionSignals
     timeline: list[EmotionEntry]
     moments: list[Moment]
+    relative: RelativeAffect
+
+
+class EmotionInsufficientSpeech(TypedDict):
+    """
+    Less than 0.5 s of speech was detected.
+    """
+
+    status: Literal['insufficient_speech']
+    warnings: Warnings
+    model: Model
+    signals: NoSignals
+    timeline: list[EmotionEntry]
+    moments: list[Moment]
+    relative: RelativeAffect
+
+
+class EmotionNotAvailable(TypedDict):
+    """
+    The models have no such signal.
+    """
+
+    status: Literal['not_available']
+    warnings: Warnings
+    model: Model
+    signals: NoSignals
+    reason: str
+    timeline: list[EmotionEntry]
+    moments: list[Moment]
+    relative: RelativeAffect
 
 
 class CognitiveReportOk(TypedDict):

@@ -1,0 +1,109 @@
+/** Relative affect: valence and arousal less what is usual for the same speaker. */
+import { z } from 'zod';
+import { type Interval, round, roundTo } from './intervals.ts';
+import { isCompared, type MomentParams, medianOf, type Usual, usual } from './moments.ts';
+
+/** Factor of the half-width of the 80 % interval of a change, for errors that a speaker's recordings share. */
+export const relativeParams = z.strictObject({
+  valence: z.number().positive(),
+  arousal: z.number().positive(),
+});
+
+/** An utterance is compared with so many before it, at most. */
+export const maxEarlier = 40;
+
+const names = ['valence', 'arousal'] as const;
+type Name = (typeof names)[number];
+
+/** Scores of an utterance, or of a recording. */
+export type Affect = Readonly<Record<Name, number>> & {
+  readonly intervals: Readonly<Record<Name, Interval>>;
+};
+type Utterance = Affect & { readonly speechSeconds: number };
+
+const differenceSchema = z
+  .strictObject({
+    change: z.number().min(-1).max(1).describe('The score less the median of the reference, -1 to 1.'),
+    interval: z
+      .tuple([z.number().min(-1).max(1), z.number().min(-1).max(1)])
+      .describe('80 % interval of `change`.'),
+    spreads: z.number().describe('`change` in spreads of the utterances of the speaker.'),
+  })
+  .describe('How a score differs from what is usual for the speaker.');
+
+export const relativeSchema = z
+  .strictObject({
+    to: z
+      .enum(['baseline', 'earlier'])
+      .describe('The reference: the utterances of `baseline`, or the last 40 before this one.'),
+    valence: differenceSchema,
+    arousal: differenceSchema,
+  })
+  .nullable();
+
+export type Relative = NonNullable<z.infer<typeof relativeSchema>>;
+
+/** What is usual for a speaker, and how sure it is: the half-width of its 80 % interval. */
+export type Reference = Readonly<Record<Name, Usual & { readonly halfWidth: number }>> & Pick<Relative, 'to'>;
+
+/** @returns null without utterances */
+export function referenceOf(
+  to: Relative['to'],
+  utterances: readonly Affect[],
+  params: MomentParams,
+): Reference | null {
+  if (utterances.length === 0) return null;
+  const describe = (name: Name) => ({
+    ...usual(
+      utterances.map((one) => one[name]),
+      params.spreads[name],
+      params,
+    ),
+    halfWidth: medianOf(utterances.map((one) => halfWidthOf(one, name))) / Math.sqrt(utterances.length),
+  });
+  return { to, valence: describe('valence'), arousal: describe('arousal') };
+}
+
+/** @returns the reference of the utterance at `index` without a baseline; null after too few of the speaker */
+export function earlierReference(
+  utterances: readonly Utterance[],
+  index: number,
+  params: MomentParams,
+): Reference | null {
+  const earlier = utterances.slice(Math.max(0, index - maxEarlier), index);
+  const compared = earlier.filter((one) => isCompared(one, params));
+  return compared.length < params.minUtterances - 1 ? null : referenceOf('earlier', compared, params);
+}
+
+/** Errors of the two are independent but for what the factors of `params` say. */
+export function compare(
+  own: Affect,
+  reference: Reference | null,
+  params: z.infer<typeof relativeParams>,
+): Relative | null {
+  if (reference === null) return null;
+  const difference = (name: Name) => {
+    const { median, spread, halfWidth } = reference[name];
+    const change = own[name] - median;
+    const half = params[name] * Math.hypot(halfWidthOf(own, name), halfWidth);
+    return {
+      change: round(change),
+      interval: [round(Math.max(-1, change - half)), round(Math.min(1, change + half))] as [number, number],
+      spreads: roundTo(change / spread, 100),
+    };
+  };
+  return { to: reference.to, valence: difference('valence'), arousal: difference('arousal') };
+}
+
+/** One end of an interval may be cut off at 0 or 1. */
+function halfWidthOf({ intervals, ...own }: Affect, name: Name): number {
+  const [lower, upper] = intervals[name];
+  return Math.max(own[name] - lower, upper - own[name]);
+}
+
+/** "valence -0.12 (-0.25 to 0.01), 0.8 spreads below; arousal ...". */
+export function formatRelative({ valence, arousal }: Relative): string {
+  const format = ({ change, interval: [lower, upper], spreads }: Relative[Name]) =>
+    `${change.toFixed(2)} (${lower.toFixed(2)} to ${upper.toFixed(2)}), ${Math.abs(spreads).toFixed(1)} spreads ${change < 0 ? 'below' : 'above'}`;
+  return `valence ${format(valence)}; arousal ${format(arousal)}`;
+}
