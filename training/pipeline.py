@@ -196,7 +196,7 @@ def calibrated_emotion(store: EmbeddingStore, fits: Callable[[Clip], bool]) -> C
 
 def train_emotion(models: ModelSet) -> None:
     graph, found = settings.CACHE / f"{models.models.name}-emotion.onnx", calibrated_emotion(load_embeddings(models), is_fitted)
-    params = {"intervals": dict.fromkeys(DIMENSIONS, WIDEN), "degradations": DEGRADATION_PARAMS,
+    params = {"dimensions": list(DIMENSIONS), "intervals": dict.fromkeys(DIMENSIONS, WIDEN), "degradations": DEGRADATION_PARAMS,
               "shortSpeechSeconds": EMOTION_SHORT_SECONDS, **found.calibration.params(), "tone": TONE_PARAMS,
               "relative": dict.fromkeys(DIMENSIONS, 1)}  # fmt: skip
     copy_shared(models)

@@ -16,7 +16,13 @@ export function tiersOf({ segments, emotion }: Annotated, part = ''): Tier[] {
   const intervals = emotion.timeline.map((entry) => ({
     start: entry.start_s,
     end: entry.end_s,
-    text: `${entry.dominant_emotion} ${entry.confidence.toFixed(2)}; valence ${entry.valence.toFixed(2)}; arousal ${entry.arousal.toFixed(2)}`,
+    text: [
+      `${entry.dominant_emotion} ${entry.confidence.toFixed(2)}`,
+      ...(['valence', 'arousal'] as const).flatMap((name) => {
+        const score = entry[name];
+        return score === null ? [] : `${name} ${score.toFixed(2)}`;
+      }),
+    ].join('; '),
   }));
   const momentIntervals = emotion.moments
     .map(({ start_s: start, end_s: end, emotion: label, probability, differences }) => ({

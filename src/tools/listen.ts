@@ -237,8 +237,8 @@ type Entry = {
   readonly emotion?: {
     readonly dominant_emotion: string;
     readonly confidence: number;
-    readonly valence: number;
-    readonly arousal: number;
+    readonly valence: number | null;
+    readonly arousal: number | null;
     readonly moment?: Pick<Moment, 'differences'>;
   };
 };
@@ -249,7 +249,9 @@ function describeTurn(message: ServerMessages['turn']): string {
   if (emotion !== undefined) {
     const { dominant_emotion, confidence, valence, arousal, moment } = emotion;
     const label = `${dominant_emotion} (${confidence.toFixed(2)})`;
-    parts.push(label.padEnd(labelWidth), `valence ${valence.toFixed(2)}`, `arousal ${arousal.toFixed(2)}`);
+    parts.push(label.padEnd(labelWidth));
+    if (valence !== null) parts.push(`valence ${valence.toFixed(2)}`);
+    if (arousal !== null) parts.push(`arousal ${arousal.toFixed(2)}`);
     const spreads = moment?.differences[0]?.spreads;
     if (spreads !== undefined) parts.push(`moment: ${spreads.toFixed(1)} spreads above those before`);
   }

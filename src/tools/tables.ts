@@ -313,7 +313,8 @@ function shapesOf({
   return { scores, intervals: shapeIn(scores.intervals), entry };
 }
 
-function kindOf(name: string, schema: unknown): Pick<Column, 'type' | 'unit'> {
+function kindOf(name: string, described: unknown): Pick<Column, 'type' | 'unit'> {
+  const schema = described instanceof z.ZodNullable ? described.unwrap() : described;
   if (!(schema instanceof z.ZodNumber)) return text;
   if (schema.minValue === 0 && schema.maxValue === 1) return score;
   return { type: 'DOUBLE', unit: name.endsWith('_db') ? 'dB' : 'number' };
@@ -326,7 +327,7 @@ function descriptionOf(schema: unknown): string {
 type Scores = {
   readonly [field: string]: unknown;
   readonly emotions?: Readonly<Record<string, number>>;
-  readonly intervals?: Readonly<Record<string, readonly number[]>>;
+  readonly intervals?: Readonly<Record<string, readonly number[] | null>>;
 };
 
 /** Of the recording, or of the utterance of a row. */

@@ -77,8 +77,8 @@ for (const sampleRate of [16_000, 22_050]) {
       t.false(turn.provisional);
       t.true(Math.abs(turn.start_s - start_s) <= 0.1 && Math.abs(turn.end_s - end_s) <= 0.1);
       const apart = Math.max(
-        Math.abs(turn.emotion.valence - valence),
-        Math.abs(turn.emotion.arousal - arousal),
+        Math.abs(turn.emotion.valence - Number(valence)),
+        Math.abs(turn.emotion.arousal - Number(arousal)),
       );
       t.true(apart <= 0.02, `utterance ${index}: ${apart}`);
     }

@@ -70,8 +70,8 @@ const dominantOf = ({ emotions }: Scores) =>
 function scoreMoves(before: Scores, after: Scores | undefined, most: number): string[] {
   if (after === undefined) return ['has no entry'];
   return (['valence', 'arousal'] as const)
-    .filter((name) => Math.abs(after[name] - before[name]) > most)
-    .map((name) => `${name} ${before[name].toFixed(3)} to ${after[name].toFixed(3)}`);
+    .filter((name) => Math.abs(Number(after[name]) - Number(before[name])) > most)
+    .map((name) => `${name} ${before[name]?.toFixed(3)} to ${after[name]?.toFixed(3)}`);
 }
 
 /** What moved by more than the bounds allow, in words. */
@@ -178,15 +178,15 @@ function isSame(one: Entry | undefined, other: Entry | undefined): boolean {
   if (one.start_s !== other.start_s || one.end_s !== other.end_s) return false;
   const labels = Object.keys(one.emotions);
   return (
-    isNear(one.valence, other.valence) &&
-    isNear(one.arousal, other.arousal) &&
+    isNear(Number(one.valence), Number(other.valence)) &&
+    isNear(Number(one.arousal), Number(other.arousal)) &&
     labels.every((label) => isNear(indexOf(one.emotions, label), indexOf(other.emotions, label)))
   );
 }
 
 const hasSameIntervals = ({ intervals }: Entry, other: Entry | undefined) =>
   (['valence', 'arousal'] as const).every((name) =>
-    intervals[name].every((bound, end) => isNear(bound, other?.intervals[name][end] ?? Number.NaN)),
+    intervals[name]?.every((bound, end) => isNear(bound, other?.intervals[name]?.[end] ?? Number.NaN)),
   );
 
 for (const models of ['standard', 'fast']) {

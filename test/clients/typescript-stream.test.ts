@@ -54,7 +54,7 @@ test('a session yields the messages, and its report equals that of the file', as
     messages.map((_, index) => index),
   );
   const turn = messages.find(({ type }) => type === 'turn');
-  t.true(turn?.type === 'turn' && turn.emotion !== undefined && turn.emotion.valence > 0);
+  t.true(turn?.type === 'turn' && turn.emotion !== undefined && Number(turn.emotion.valence) > 0);
   t.deepEqual(
     [messages[0], ...messages.slice(-2)].map((message) => message?.type),
     ['session.ready', 'final', 'session.ended'],

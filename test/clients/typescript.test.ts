@@ -207,7 +207,10 @@ try {
 const client = createClient({ url: '${server.url}', token: '${server.token}' });
 const report: Report = await client.analyze('${resolve(path)}');
 const { emotion } = report;
-if (emotion.status === 'ok') console.log(emotion.signals.valence.toFixed(1), emotion.signals.intervals.valence[0] <= emotion.signals.valence);
+if (emotion.status === 'ok') {
+  const { valence, intervals } = emotion.signals;
+  if (valence !== null && intervals.valence !== null) console.log(valence.toFixed(1), intervals.valence[0] <= valence);
+}
 `;
   writeFileSync(join(folder, 'program.mts'), program);
   const tsc = resolve('node_modules/.bin/tsc');

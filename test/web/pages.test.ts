@@ -6,6 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { microphone, openChromium, plainHost, visit } from '../support/chromium.ts';
+import { withManifest } from '../support/models.ts';
 import {
   barriers,
   chooseFile,
@@ -375,3 +376,21 @@ test.serial('models without emotion: the reason in place of its scores, and the 
   t.notRegex(await resultsOf(page, 'second.wav'), /^Too little speech$/m);
   t.deepEqual(await barriers(page), []);
 });
+
+test.serial(
+  'models that were adapted without ratings: emotions without valence, arousal and tone',
+  async (t) => {
+    const models = await withManifest(t, 'emotion', (manifest) => {
+      Object.assign(manifest.params as object, { dimensions: [] });
+    });
+    const unrated = await startServer(t, { UNDERTONE_MODELS_DIR: models });
+    const { page, complaints } = await visit(t, browser, unrated.url);
+    await pasteToken(page);
+    await chooseFile(page, 'unrated.wav', readFileSync(sample));
+    const text = await resultsOf(page, 'unrated.wav');
+    t.regex(text, /Sounds \w+/);
+    t.regex(text, /Emotions/);
+    t.notRegex(text, /Valence|Arousal|Tone of voice|null|NaN/);
+    t.deepEqual(complaints, []);
+  },
+);

@@ -181,7 +181,7 @@ for (const [device, viewport] of [
       t.is(texts.shown, label);
       t.true(texts.title.startsWith(label), texts.title);
       t.true(
-        texts.title.includes(`valence ${valence.toFixed(2)}, arousal ${arousal.toFixed(2)}`),
+        texts.title.includes(`valence ${valence?.toFixed(2)}, arousal ${arousal?.toFixed(2)}`),
         texts.title,
       );
       t.is(texts.said, texts.title);

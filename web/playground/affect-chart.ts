@@ -97,7 +97,7 @@ function just(end: number): number {
 
 function summary({ emotion }: Report): string {
   const range = (name: 'valence' | 'arousal') => {
-    const values = emotion.timeline.map((utterance) => utterance[name]);
+    const values = emotion.timeline.flatMap((utterance) => utterance[name] ?? []);
     return `${name} from ${score(Math.min(...values))} to ${score(Math.max(...values))}`;
   };
   return `Over time: ${range('valence')}, ${range('arousal')}. The values are in the table of the utterances below.`;

@@ -1,7 +1,7 @@
 /** Valence and arousal on a plane: the path of the utterances and the point of a recording, or of its last seconds. */
 import { element, svg } from '../dom.ts';
 import { score } from './format.ts';
-import type { EmotionSignals } from './report.ts';
+import type { Affect, EmotionSignals } from './report.ts';
 import type { ToneBounds } from './rules.ts';
 
 const width = 320;
@@ -17,8 +17,6 @@ const cells = 25;
 const across = (valence: number) => left + span * valence;
 const down = (arousal: number) => top + span * (1 - arousal);
 const text = (value: number) => value.toFixed(1);
-
-type Affect = Pick<EmotionSignals, 'valence' | 'arousal'>;
 
 type AffectPlane = {
   readonly root: HTMLElement;
@@ -115,6 +113,7 @@ function words(bounds: ToneBounds | null): SVGElement[] {
 }
 
 function placeBand({ style }: SVGElement, { valence, arousal }: EmotionSignals['intervals']): void {
+  if (valence === null || arousal === null) return;
   style.setProperty('x', `${text(across(valence[0]))}px`);
   style.setProperty('y', `${text(down(arousal[1]))}px`);
   style.setProperty('width', `${text(span * (valence[1] - valence[0]))}px`);

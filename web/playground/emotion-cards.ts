@@ -4,7 +4,7 @@ import { createAffectPlane } from './affect-plane.ts';
 import { card } from './card.ts';
 import { term } from './explained.ts';
 import { share, signed } from './format.ts';
-import type { Emotion, EmotionSignals, Report } from './report.ts';
+import { type Affect, type Emotion, type EmotionSignals, hasAffect, type Report } from './report.ts';
 import type { Rules } from './rules.ts';
 import { meanings } from './scores.ts';
 import { probabilityScale } from './summary.ts';
@@ -16,21 +16,28 @@ export function emotionCards(
   chart: HTMLElement,
   { tone }: Rules,
 ): HTMLElement {
-  const plane = createAffectPlane(tone);
-  plane.show('the whole recording', signals, emotion.timeline);
   const bars = createEmotionBars();
   bars.show(signals);
-  return element(
-    'div',
-    { class: 'affect' },
+  const affect = hasAffect(signals) ? affectCards(emotion, signals, chart, tone) : [];
+  return element('div', { class: 'affect' }, ...affect, emotionsCard(bars.root));
+}
+
+function affectCards(
+  emotion: Emotion,
+  signals: EmotionSignals & Affect,
+  chart: HTMLElement,
+  tone: Rules['tone'],
+): HTMLElement[] {
+  const plane = createAffectPlane(tone);
+  plane.show('the whole recording', signals, emotion.timeline.filter(hasAffect));
+  return [
     affectCard(plane.root, changeNote(emotion)),
     card(
       term(affectScale, 'Over time'),
       'Each utterance on its own: speech between pauses, at most ten seconds.',
       chart,
     ),
-    emotionsCard(bars.root),
-  );
+  ];
 }
 
 const affectScale = `${meanings.valence.scale} ${meanings.arousal.scale}`;

@@ -16,7 +16,9 @@ export type AudioBlock = Report['audio'];
 export type Warning = (Emotion | Cognitive)['warnings'][number];
 export type Contribution = Cognitive['contributions']['cognitive_load'][number];
 
-export type EmotionSignals = Extract<Emotion['signals'], { valence: number }>;
+export type EmotionSignals = Extract<Emotion['signals'], { dominant_emotion: string }>;
+
+export type Affect = { readonly valence: number; readonly arousal: number };
 export type CognitiveSignals = Extract<Cognitive['signals'], { clarity: number }>;
 
 /** Null when there was too little speech, or the models have no emotion. */
@@ -32,4 +34,11 @@ export function emotionReason({ emotion }: Report): string | null {
 /** Null when there was too little speech. */
 export function cognitiveSignals({ cognitive }: Report): CognitiveSignals | null {
   return cognitive.status === 'ok' ? cognitive.signals : null;
+}
+
+type Scored = Pick<EmotionSignals, 'valence' | 'arousal'>;
+
+/** Models that were adapted without ratings have no valence, or no arousal. */
+export function hasAffect<One extends Scored>(one: One): one is One & Affect {
+  return one.valence !== null && one.arousal !== null;
 }

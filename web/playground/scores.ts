@@ -79,14 +79,16 @@ export function scoresOf(
 }
 
 function affectScores(signals: EmotionSignals, relative: Emotion['relative']): Score[] {
-  return (['valence', 'arousal'] as const).map((name) => {
+  return (['valence', 'arousal'] as const).flatMap((name) => {
+    const [value, own] = [signals[name], signals.intervals[name]];
+    if (value === null || own === null) return [];
     const { change, interval: [low, high] = [0, 0] } = relative?.[name] ?? { change: 0 };
     const origin = relative && {
-      at: signals[name] - change,
+      at: value - change,
       of: 'the baseline',
       change: `The difference is ${signed(change)}, with an 80 % interval from ${signed(low)} to ${signed(high)}.`,
     };
-    return { name, value: signals[name], interval: signals.intervals[name], isUncertain: false, origin };
+    return [{ name, value, interval: own, isUncertain: false, origin }];
   });
 }
 

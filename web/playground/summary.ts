@@ -118,6 +118,7 @@ export function createHeadline(): Headline {
       const verdict = verdictOf(signals, report);
       words.replaceChildren(...verdict.title.filter((part) => part !== null));
       probable.button.textContent = verdict.probable;
+      tone.root.hidden = signals.tone === null;
       tone.button.textContent = `Tone of voice: ${signals.tone}.`;
     },
   };

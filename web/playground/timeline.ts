@@ -142,8 +142,10 @@ export function fillBlock(
     .map(([name, probability]) => `${name} ${share(probability)}`);
   const label = `${dominant_emotion} ${share(confidence)}`;
   const when = `${clock(start_s)} to ${clock(end_s)}`;
-  const affect = `valence ${score(valence)}, arousal ${score(arousal)}`;
-  const said = `${[label, ...others].join(', ')}; ${affect}; ${when}`;
+  const affect = Object.entries({ valence, arousal }).flatMap(([name, value]) =>
+    value === null ? [] : `${name} ${score(value)}`,
+  );
+  const said = [[label, ...others].join(', '), affect.join(', '), when].filter(Boolean).join('; ');
   block.className = 'utterance';
   block.dataset.emotion = dominant_emotion;
   block.style.setProperty('--share', percent(confidence));
@@ -169,8 +171,7 @@ function createTable(timeline: readonly Utterance[]): HTMLElement {
     const cells = [
       tick(utterance.start_s),
       tick(utterance.end_s),
-      score(utterance.valence),
-      score(utterance.arousal),
+      ...[utterance.valence, utterance.arousal].map((value) => (value === null ? '' : score(value))),
       utterance.dominant_emotion,
       ...labels.map((label) => share(utterance.emotions[label] ?? 0)),
     ];

@@ -1798,14 +1798,14 @@ export interface components {
         };
         /** @description How the voice sounds to listeners, which is not what the person feels. */
         EmotionSignals: {
-            /** @description How positive listeners find the voice, 0 (negative) to 1 (positive). */
-            valence: number;
-            /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated). */
-            arousal: number;
+            /** @description How positive listeners find the voice, 0 (negative) to 1 (positive); null with models that were adapted without ratings of it. */
+            valence: number | null;
+            /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated); null with models that were adapted without ratings of it. */
+            arousal: number | null;
             /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised. */
             dominant_emotion: string;
-            /** @description A word for valence and arousal that agrees with the dominant emotion: calm, engaged, tense, distressed, subdued, or neutral, in the middle and where the two disagree. */
-            tone: string;
+            /** @description A word for valence and arousal that agrees with the dominant emotion: calm, engaged, tense, distressed, subdued, or neutral, in the middle and where the two disagree; null without both. */
+            tone: string | null;
             /** @description Probability of each label, 0 to 1; together they are 1. */
             emotions: {
                 [key: string]: number;
@@ -1820,12 +1820,12 @@ export interface components {
             valence: [
                 number,
                 number
-            ];
+            ] | null;
             /** @description 80 % interval of arousal: lower and upper end, 0 to 1. */
             arousal: [
                 number,
                 number
-            ];
+            ] | null;
         };
         /** @description Emotion of an utterance, from its own speech: nothing outside of it changes its scores. */
         EmotionEntry: {
@@ -1833,10 +1833,10 @@ export interface components {
             start_s: number;
             /** @description End, s. */
             end_s: number;
-            /** @description How positive listeners find the voice, 0 (negative) to 1 (positive). */
-            valence: number;
-            /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated). */
-            arousal: number;
+            /** @description How positive listeners find the voice, 0 (negative) to 1 (positive); null with models that were adapted without ratings of it. */
+            valence: number | null;
+            /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated); null with models that were adapted without ratings of it. */
+            arousal: number | null;
             /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised. */
             dominant_emotion: string;
             /** @description Probability of each label, 0 to 1; together they are 1. */
@@ -2085,10 +2085,10 @@ export interface components {
             cause: "pause" | "length" | "turn.end" | "session.end";
             /** @description The scores of the utterance. */
             emotion?: {
-                /** @description How positive listeners find the voice, 0 (negative) to 1 (positive). */
-                valence: number;
-                /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated). */
-                arousal: number;
+                /** @description How positive listeners find the voice, 0 (negative) to 1 (positive); null with models that were adapted without ratings of it. */
+                valence: number | null;
+                /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated); null with models that were adapted without ratings of it. */
+                arousal: number | null;
                 /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised. */
                 dominant_emotion: string;
                 /** @description Probability of each label, 0 to 1; together they are 1. */

@@ -87,7 +87,12 @@ function wordAt(
   return valence < params.veryLowValence ? 'distressed' : 'tense';
 }
 
+const dimensionNames = ['valence', 'arousal'] as const;
+type Dimension = (typeof dimensionNames)[number];
+
 const params = z.strictObject({
+  /** Those that reports have: models that were fitted to labels alone have none. */
+  dimensions: z.array(z.enum(dimensionNames)),
   intervals: z.strictObject({ valence: intervalParams, arousal: intervalParams }),
   degradations: degradationParams,
   shortSpeechSeconds: z.number().positive(),
@@ -113,19 +118,19 @@ type Uncertainty = {
   readonly distance: number;
 };
 
-type Intervals = { readonly valence: Interval; readonly arousal: Interval };
+type Intervals = Readonly<Record<Dimension, Interval>>;
 
-type EmotionResult = Scores & {
-  readonly labels: readonly string[];
-  readonly tone: Tone;
-  readonly intervals: Intervals;
-  readonly relative: Relative | null;
-  readonly timeline: readonly (Scores & {
-    readonly start: number;
-    readonly end: number;
-    readonly intervals: Intervals;
+/** Null: not of `dimensions`. */
+type Reported = Pick<Scores, 'probabilities'> &
+  Readonly<Record<Dimension, number | null>> & {
+    readonly intervals: Readonly<Record<Dimension, Interval | null>>;
     readonly relative: Relative | null;
-  })[];
+  };
+
+type EmotionResult = Reported & {
+  readonly labels: readonly string[];
+  readonly tone: Tone | null;
+  readonly timeline: readonly (Reported & { readonly start: number; readonly end: number })[];
   readonly moments: readonly Moment[];
   readonly lowConfidence: boolean;
   readonly unlikeTraining: boolean;
@@ -137,14 +142,20 @@ const dominantEmotion = z
   .describe(
     'The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised.',
   );
-const valence = scoreSchema.describe('How positive listeners find the voice, 0 (negative) to 1 (positive).');
-const arousal = scoreSchema.describe(
-  'How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated).',
-);
+const valence = scoreSchema
+  .nullable()
+  .describe(
+    'How positive listeners find the voice, 0 (negative) to 1 (positive); null with models that were adapted without ratings of it.',
+  );
+const arousal = scoreSchema
+  .nullable()
+  .describe(
+    'How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated); null with models that were adapted without ratings of it.',
+  );
 const intervals = z
   .strictObject({
-    valence: intervalSchema.describe('80 % interval of valence: lower and upper end, 0 to 1.'),
-    arousal: intervalSchema.describe('80 % interval of arousal: lower and upper end, 0 to 1.'),
+    valence: intervalSchema.nullable().describe('80 % interval of valence: lower and upper end, 0 to 1.'),
+    arousal: intervalSchema.nullable().describe('80 % interval of arousal: lower and upper end, 0 to 1.'),
   })
   .describe('Calibrated on speakers left out of training; wider when speech is short or the recording poor.');
 const emotions = z
@@ -157,9 +168,10 @@ const scores = z
     dominant_emotion: dominantEmotion,
     tone: z
       .string()
+      .nullable()
       .describe(
         'A word for valence and arousal that agrees with the dominant emotion: calm, engaged, tense, distressed, ' +
-          'subdued, or neutral, in the middle and where the two disagree.',
+          'subdued, or neutral, in the middle and where the two disagree; null without both.',
       ),
     emotions,
     confidence: scoreSchema.describe('Probability of the dominant emotion, 0 to 1.'),
@@ -237,6 +249,16 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
 
   aggregate(_, recording, { manifest }) {
     const { params } = manifest;
+    const only = <Value>(name: Dimension, value: Value) => (params.dimensions.includes(name) ? value : null);
+    const rated = ({ valence, arousal, intervals }: Affect) => ({
+      valence: only('valence', valence),
+      arousal: only('arousal', arousal),
+      intervals: {
+        valence: only('valence', intervals.valence),
+        arousal: only('arousal', intervals.arousal),
+      },
+    });
+    const hasBoth = params.dimensions.length === dimensionNames.length;
     const labels = manifest.labels ?? [];
     const { utterances, framesPerSecond, earlier = [] } = recording;
     const rows = utterances.map((utterance) => utterance.rows.emotion as Row);
@@ -267,19 +289,23 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
     const all = [...before, ...timeline];
     const atRest = recording.baselines.flatMap((baseline) => baseline.utterances.map(describe));
     const rest = referenceOf('baseline', atRest, params.moments);
-    const relativeTo = (own: Affect, reference: Reference | null) => compare(own, reference, params.relative);
-    const bounds = intervalsOf(pooled, recording.conditions);
+    const relativeTo = (own: Affect, reference: Reference | null) =>
+      hasBoth ? compare(own, reference, params.relative) : null;
+    const whole = { ...pooled, intervals: intervalsOf(pooled, recording.conditions) };
     return {
-      ...pooled,
+      ...whole,
+      ...rated(whole),
       labels,
-      tone: toneOf(dominant, printed, params.tone),
-      intervals: bounds,
-      relative: relativeTo({ ...pooled, intervals: bounds }, rest),
+      tone: hasBoth ? toneOf(dominant, printed, params.tone) : null,
+      relative: relativeTo(whole, rest),
       timeline: timeline.map((one, index) => {
         const reference = rest ?? earlierReference(all, before.length + index, params.moments);
-        return { ...one, relative: relativeTo(one, reference) };
+        return { ...one, ...rated(one), relative: relativeTo(one, reference) };
       }),
-      moments: findMoments(timeline, before, labels, params.moments),
+      moments: findMoments(timeline, before, labels, params.moments).map((moment) => ({
+        ...moment,
+        differences: moment.differences.filter(({ measure }) => measure === 'emotion' || only(measure, true)),
+      })),
       lowConfidence: Math.max(...pooled.probabilities) < params.lowConfidence,
       unlikeTraining: pooled.distance > params.unlikeDistance,
       shortSpeech: recording.speechSeconds < params.shortSpeechSeconds,
@@ -302,10 +328,14 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
 
   describe({ signals, moments = [], relative = null }) {
     const { valence, arousal, dominant_emotion, tone, confidence, intervals } = signals;
+    const line = (name: Dimension, score: number | null) => {
+      const bounds = intervals[name];
+      return score === null || bounds === null ? [] : [[name, formatScore(score, bounds)] as const];
+    };
     return [
-      ['emotion', `${dominant_emotion} (${confidence.toFixed(2)}), tone ${tone}`],
-      ['valence', formatScore(valence, intervals.valence)],
-      ['arousal', formatScore(arousal, intervals.arousal)],
+      ['emotion', `${dominant_emotion} (${confidence.toFixed(2)})${tone === null ? '' : `, tone ${tone}`}`],
+      ...line('valence', valence),
+      ...line('arousal', arousal),
       ...(relative === null ? [] : [['against baseline', formatRelative(relative)] as const]),
       ...moments.map((moment, index) => [index === 0 ? 'moments' : '', formatMoment(moment)] as const),
     ];
@@ -317,18 +347,21 @@ function signalsOf(result: EmotionResult): z.infer<typeof scores> {
   return { valence, arousal, dominant_emotion, tone: result.tone, ...rest };
 }
 
-function scoresOf(result: Scores & { readonly intervals: Intervals }, labels: readonly string[]) {
+function scoresOf(
+  { valence, arousal, intervals, ...result }: Omit<Reported, 'relative'>,
+  labels: readonly string[],
+) {
   const top = indexOfMax(result.probabilities);
   const shares = roundParts(result.probabilities, 1);
   return {
-    valence: round(result.valence),
-    arousal: round(result.arousal),
+    valence: valence === null ? null : round(valence),
+    arousal: arousal === null ? null : round(arousal),
     dominant_emotion: labels[top] as string,
     emotions: Object.fromEntries(labels.map((label, index) => [label, shares[index] as number])),
     confidence: shares[top] as number,
     intervals: {
-      valence: roundInterval(result.intervals.valence),
-      arousal: roundInterval(result.intervals.arousal),
+      valence: intervals.valence && roundInterval(intervals.valence),
+      arousal: intervals.arousal && roundInterval(intervals.arousal),
     },
   };
 }

@@ -4,9 +4,16 @@ import { createHash } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { formatCorrection, goldensOf, type HeadCorrection } from '../../engine/index.ts';
-import type { IntervalParams, Manifest, ManifestOf } from '../../engine/schema.ts';
+import { type IntervalParams, type Manifest, type ManifestOf, unavailableOf } from '../../engine/schema.ts';
 import { loadModels, type ModelFolder, readCard, readModelFolders } from '../../node/models.ts';
-import { type Comparison, type Example, minRecordings, minSpeakers, speakerOf } from './comparison.ts';
+import {
+  type Comparison,
+  type Example,
+  minRecordings,
+  minSpeakers,
+  speakerOf,
+  withoutScores,
+} from './comparison.ts';
 import {
   adaptDimension,
   adaptLabels,
@@ -32,10 +39,12 @@ export type Adaptation = {
 const maxFalse = 0.05;
 
 /**
- * @param known labels of the models
+ * @param known labels of the models; null: they report no emotion
  * @throws RangeError for too few recordings or speakers
  */
-export function adapt(examples: readonly Example[], known: readonly string[]): Adaptation {
+export function adapt(scored: readonly Example[], known: readonly string[] | null): Adaptation {
+  const isNew = known === null;
+  const examples = isNew ? withoutScores(scored) : scored;
   const labelled = labelledOf(examples);
   const rated = dimensions
     .map((name) => [name, ratedOf(examples, name)] as const)
@@ -50,11 +59,14 @@ export function adapt(examples: readonly Example[], known: readonly string[]): A
     throw new RangeError(`Expected recordings of ${minSpeakers} or more speakers, got ${speakers}`);
   // One-sided tests, as many as there are parts.
   const level = 1 - (2 * maxFalse) / parts;
-  const labels = canAdaptLabels(labelled) ? adaptLabels(labelled, known, level) : null;
-  const results = rated.map(([name, rows]) => [name, adaptDimension(name, rows, level)] as const);
+  const labels = canAdaptLabels(labelled) ? adaptLabels(labelled, known ?? [], level, isNew) : null;
+  const results = rated.map(
+    ([name, rows]) => [name, adaptDimension(name, rows, level, isNew && name !== 'clarity')] as const,
+  );
+  const reports = (name: Dimension) => !isNew || name === 'clarity' || labels?.adaptation != null;
   return {
     labels,
-    dimensions: Object.fromEntries(results),
+    dimensions: Object.fromEntries(results.filter(([name]) => reports(name))),
     comparisons: [...(labels?.comparisons ?? []), ...results.flatMap(([, { comparisons }]) => comparisons)],
     speakers,
     recordings: examples.length,
@@ -118,18 +130,31 @@ export async function writeModels(
 ): Promise<void> {
   const partial = `${out}.partial`;
   await rm(partial, { recursive: true, force: true });
-  await mkdir(dirname(partial), { recursive: true });
-  await mkdir(partial);
-  for (const model of await readModelFolders(base)) {
-    const { name } = model.manifest;
-    await mkdir(join(partial, name));
-    const files = [...(await filesOf(model)), ...adaptHead(model, adaptation, source)];
-    for (const [file, bytes] of new Map<string, Uint8Array | string>(files))
-      await writeNew(join(partial, name, file), bytes);
-  }
+  await copyModels(base, partial, (model) => adaptHead(model, adaptation, source));
   for (const [name, golden] of Object.entries(await goldensOf(await loadModels(partial))))
     await writeNew(join(partial, name, 'golden.json'), toJson(golden));
   await rename(partial, out);
+}
+
+/** A copy of the models that reports what they do not. @param out a folder that does not exist */
+export async function copyWithUnavailable(base: string, out: string): Promise<void> {
+  await copyModels(base, out, ({ manifest }) => {
+    const { unavailable: _, ...rest } = manifest as Head;
+    return new Map([['manifest.json', toJson(rest)]]);
+  });
+}
+
+/** @param changed the files of a model that change */
+async function copyModels(base: string, out: string, changed: (model: ModelFolder) => Files): Promise<void> {
+  await mkdir(dirname(out), { recursive: true });
+  await mkdir(out);
+  for (const model of await readModelFolders(base)) {
+    const { name } = model.manifest;
+    await mkdir(join(out, name));
+    const files = [...(await filesOf(model)), ...changed(model)];
+    for (const [file, bytes] of new Map<string, Uint8Array | string>(files))
+      await writeNew(join(out, name, file), bytes);
+  }
 }
 
 /** Never through a link, nor over another file. */
@@ -148,6 +173,7 @@ async function filesOf({ path, files }: ModelFolder): Promise<Files> {
 function adaptHead({ manifest: head }: ModelFolder, adaptation: Adaptation, source: Source): Files {
   if (head.kind !== 'emotion' && head.kind !== 'cognitive') return new Map();
   const own = dimensions.filter((name) => name in head.params.intervals);
+  if (unavailableOf(head) !== null && !adaptation.labels?.adaptation) return new Map();
   const correction: HeadCorrection = {
     labels: head.kind === 'emotion' ? labelsOf(head, adaptation) : null,
     scores: Object.fromEntries(
@@ -184,14 +210,16 @@ function describe(head: Head, text: string, { correction, adaptation, source }: 
     const rule = intervals[name];
     if (rule !== undefined) intervals[name] = { ...rule, base: rule.base * widen };
   }
-  const { training, evidence } = head;
+  const { unavailable, ...rest } = head;
+  const { training, evidence } = rest;
   const recordings = recordingsOf(correction, adaptation);
+  const found = unavailable === undefined ? {} : { dimensions: namesOf(correction) };
   return {
-    ...head,
+    ...rest,
     description: `${head.description}; adapted to recordings of ${source.name}`,
     labels: correction.labels?.labels ?? head.labels,
     correction: { file: correctionFile, sha256: createHash('sha256').update(text).digest('hex') },
-    params: { ...head.params, intervals, ...timingOf(head, correction) },
+    params: { ...head.params, ...found, intervals, ...timingOf(head, correction) },
     training: {
       ...training,
       data: [

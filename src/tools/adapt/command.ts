@@ -1,7 +1,7 @@
 import { access, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import type { Manifest } from '../../engine/schema.ts';
+import type { Manifest, ManifestOf } from '../../engine/schema.ts';
 import { escapeControls } from '../../node/files.ts';
 import { readSettings } from '../analyze.ts';
 import { type CliContext, expected, parseJobs, UsageError } from '../context.ts';
@@ -12,7 +12,9 @@ const examples = `
 LABELS.csv is that of undertone evaluate, with the column speaker: path (relative to the file) and one or more of label,
 valence, arousal, clarity (0 to 1). Labels may be new ones. From 30 recordings on, temperature, biases and lines are fitted;
 from 200 on, weights of the embedding and new labels as well. Every fifth of the speakers is left out in turn: what does not
-improve their scores is not kept. If nothing does, no models are written and the exit code is 1.
+improve their scores is not kept. If nothing does, no models are written and the exit code is 1. --models open has no emotion: it
+learns one from your recordings alone, from 200 with a label on, if it is better than chance for speakers left out; valence and
+arousal if 200 are rated.
 
 Examples:
   undertone adapt labels.csv --out models/ours
@@ -43,15 +45,21 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
   await checkUnadapted(manifests, settings.modelsDir);
   // Beside --out, which appears when it is complete. An interrupted run resumes from it.
   const scores = `${options.out}.scores`;
-  await noteUnavailable(manifests, terminal);
+  const { comparisonText, copyWithUnavailable, isImprovement } = await import('./adapt.ts');
+  const known = await labelsOf(manifests, terminal);
+  const complete = `${options.out}.models`;
+  await rm(complete, { recursive: true, force: true });
+  if (known === null) await copyWithUnavailable(settings.modelsDir, complete);
   const found = await scoreLabels(recordings, scores, manifests, {
     jobs,
-    settings,
+    settings: known === null ? { ...settings, modelsDir: complete } : settings,
     terminal,
     embeddings: true,
   });
-  const { comparisonText, isImprovement } = await import('./adapt.ts');
-  const adaptation = await learn(found, manifests).finally(() => rm(scores, { recursive: true }));
+  const adaptation = await learn(found, known).finally(async () => {
+    await rm(scores, { recursive: true });
+    await rm(complete, { recursive: true, force: true });
+  });
   terminal.stdout.write(comparisonText(adaptation.comparisons));
   if (!isImprovement(adaptation)) {
     terminal.stderr.write('Nothing improves the scores of speakers left out: no models are written\n');
@@ -73,22 +81,23 @@ async function checkUnadapted(manifests: readonly Manifest[], folder: string): P
     throw expected('models that are not adapted', '--models', `${folder}, which are`);
 }
 
-async function noteUnavailable(manifests: readonly Manifest[], { stderr }: CliContext): Promise<void> {
+/** Null for models that report no emotion. */
+async function labelsOf(manifests: readonly Manifest[], { stderr }: CliContext) {
   const { unavailableOf } = await import('../../engine/schema.ts');
-  for (const manifest of manifests) {
-    const reason = unavailableOf(manifest);
-    if (reason !== null)
-      stderr.write(`The models have no ${manifest.kind} signal, which is not adapted: ${reason}\n`);
-  }
+  const emotion = manifests.find(({ kind }) => kind === 'emotion') as ManifestOf<'emotion'>;
+  const reason = unavailableOf(emotion);
+  if (reason === null) return emotion.labels ?? [];
+  stderr.write(
+    `The models have no emotion signal: it is learned from your recordings alone, 200 or more with a label. ${reason}\n`,
+  );
+  return null;
 }
 
-async function learn({ scored }: ScoredLabels, manifests: readonly Manifest[]) {
+async function learn({ scored }: ScoredLabels, known: readonly string[] | null) {
   const { adapt } = await import('./adapt.ts');
   const usable = scored.flatMap(({ recording, scores, embedding }): Example[] =>
     embedding === null ? [] : [{ recording, scores, embedding: Float32Array.from(embedding) }],
   );
-  const emotion = manifests.find(({ kind }) => kind === 'emotion');
-  const known = emotion?.labels ?? [];
   try {
     return adapt(usable, known);
   } catch (error) {

@@ -75,17 +75,21 @@ function labelsAfter(examples: readonly Labelled[], known: readonly string[]): r
   return labels;
 }
 
-/** Fits corrections from the freest to the simplest, and keeps the first that improves speakers left out. */
+/**
+ * Fits corrections from the freest to the simplest, and keeps the first that improves speakers left out.
+ * @param isNew the models report no emotion: weights of the embedding alone are fitted, and compared with chance
+ */
 export function adaptLabels(
   examples: readonly Labelled[],
   known: readonly string[],
   level: number,
+  isNew = false,
 ): LabelResult {
   const labels = labelsAfter(examples, known);
   const speakers = examples.map(speakerOf);
   const folds = foldsOf(speakers);
   const comparisons: Comparison[] = [];
-  for (const freedom of freedoms(examples.length)) {
+  for (const freedom of isNew ? (['weights'] as const) : freedoms(examples.length)) {
     const learn = (rows: readonly Labelled[]) => fitLabels(rows, labels, freedom);
     const predicted = leaveOut(examples, folds, learn, (correction, { scores, embedding }) =>
       correctLabels({ labels, correction }, scores.emotion.probabilities, embedding),
@@ -107,7 +111,7 @@ export function adaptLabels(
     const isBetter = freedom === 'weights' ? recall.improves : loss.improves && !losesRecall(recall);
     if (informative && isBetter)
       return {
-        adaptation: { labels, correction: learn(examples) },
+        adaptation: { labels, correction: isNew ? withoutBase(learn(examples)) : learn(examples) },
         comparisons,
         kept: found.comparisons,
         recordings: examples.length,
@@ -173,6 +177,11 @@ function fitLabels(rows: readonly Labelled[], labels: readonly string[], freedom
   );
 }
 
+/** Of a base that is the same for all rows. @param base of every output; without effect where softmax follows */
+function withoutBase({ scale, bias, weights }: Correction, base = 0): Correction {
+  return { scale: 0, bias: bias.map((value) => value + scale * base), weights };
+}
+
 function best(probabilities: Probabilities): string {
   const [first] = Object.entries(probabilities).sort(([, one], [, other]) => other - one);
   return first?.[0] ?? '';
@@ -224,8 +233,9 @@ function scoreOf({ scores }: Example, name: Dimension): Pick<Rated, 'score' | 'h
     name === 'clarity'
       ? cognitive && ([cognitive.clarity, cognitive.intervals.clarity] as const)
       : emotion && ([emotion[name], emotion.intervals[name]] as const);
-  if (parts === null) return null;
-  const [score, [low, high]] = parts;
+  const [score = null, bounds = null] = parts ?? [];
+  if (score === null || bounds === null) return null;
+  const [low, high] = bounds;
   return { score, half: Math.max(score - low, high - score) };
 }
 
@@ -244,12 +254,20 @@ const changeNames = {
 /** CCC that better intervals may cost. */
 const lostAgreement = 0.01;
 
-/** Fits corrections from the freest to the simplest, and keeps the first that improves speakers left out. */
-export function adaptDimension(name: Dimension, rated: readonly Rated[], level: number): DimensionResult {
+/**
+ * Fits corrections from the freest to the simplest, and keeps the first that improves speakers left out.
+ * @param isNew the models do not report it: weights of the embedding alone are fitted, and compared with the mean rating
+ */
+export function adaptDimension(
+  name: Dimension,
+  rated: readonly Rated[],
+  level: number,
+  isNew = false,
+): DimensionResult {
   const speakers = rated.map(({ example }) => speakerOf(example));
   const folds = foldsOf(speakers);
   const comparisons: Comparison[] = [];
-  for (const change of changes(name, rated.length)) {
+  for (const change of changes(name, rated.length, isNew)) {
     const learn = (rows: readonly Rated[]) => fitDimension(rows, change);
     const scores = leaveOut(rated, folds, learn, (correction, { score, example }) =>
       correctScore(correction, score, example.embedding),
@@ -270,7 +288,8 @@ export function adaptDimension(name: Dimension, rated: readonly Rated[], level: 
     const found = measureChange(name, pairs, speakers, { level, how: changeNames[change] });
     comparisons.push(...found.comparisons);
     if (found.informative && isBetter(change, found)) {
-      const adaptation = { correction: learn(rated), widen: conformalQuantile(ratios) };
+      const correction = isNew ? withoutBase(learn(rated), rated[0]?.score) : learn(rated);
+      const adaptation = { correction, widen: conformalQuantile(ratios) };
       return { adaptation, comparisons, kept: found.comparisons, recordings: rated.length };
     }
   }
@@ -278,8 +297,10 @@ export function adaptDimension(name: Dimension, rated: readonly Rated[], level: 
 }
 
 /** Clarity follows from sums over utterances: its head does not read the mean embedding of the recording. */
-const changes = (name: Dimension, recordings: number): readonly Change[] =>
-  name !== 'clarity' && recordings >= minForWeights ? ['weights', 'line', 'interval'] : ['line', 'interval'];
+function changes(name: Dimension, recordings: number, isNew: boolean): readonly Change[] {
+  const weights = name !== 'clarity' && recordings >= minForWeights ? (['weights'] as const) : [];
+  return isNew ? weights : [...weights, 'line', 'interval'];
+}
 
 type Found = { readonly agreement: Comparison; readonly loss: Comparison };
 

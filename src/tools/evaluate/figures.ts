@@ -197,7 +197,7 @@ function numbersOf(one: Scored, name: keyof Truths): readonly (readonly [Scored,
     name === 'clarity'
       ? cognitive && { predicted: cognitive.clarity, interval: cognitive.intervals.clarity }
       : emotion && { predicted: emotion[name], interval: emotion.intervals[name] };
-  if (truth === null || found === null) return [];
+  if (truth === null || !found || found.predicted === null || found.interval === null) return [];
   const [low, high] = found.interval;
   const inside = truth >= low && truth <= high;
   return [[one, { pair: { truth, predicted: found.predicted }, inside, width: high - low }]];

@@ -131,9 +131,9 @@ const interval = z.tuple([fraction, fraction]);
 
 const emotion = z.strictObject({
   probabilities: z.record(z.string(), fraction),
-  valence: fraction,
-  arousal: fraction,
-  intervals: z.strictObject({ valence: interval, arousal: interval }),
+  valence: fraction.nullable(),
+  arousal: fraction.nullable(),
+  intervals: z.strictObject({ valence: interval.nullable(), arousal: interval.nullable() }),
   warnings: z.array(z.string()),
 });
 const cognitive = z.strictObject({

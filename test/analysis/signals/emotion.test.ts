@@ -35,9 +35,13 @@ const recording = {
 const certain = (label: string) => labels.map((other) => (other === label ? 1 : 0));
 
 type Row = readonly number[];
-type Signals = Extract<EmotionReport['signals'], { tone: string }>;
+/** Of models that have valence and arousal. */
+type Signals = {
+  readonly [Name in keyof Scores]: NonNullable<Scores[Name]>;
+} & { readonly intervals: { readonly valence: readonly number[]; readonly arousal: readonly number[] } };
+type Scores = Extract<EmotionReport['signals'], { dominant_emotion: string }>;
 
-function reportOf(row: Row, { params } = manifest) {
+function reportOf(row: Row, { params }: { readonly params: (typeof manifest)['params'] } = manifest) {
   const head = { session: null as unknown as Session, manifest: { params, labels } };
   const utterances = [{ ...utterance, rows: { emotion: row } }];
   return emotion.report(emotion.aggregate([], { ...recording, utterances }, head));
@@ -154,4 +158,22 @@ test('scores of a recording are those of its utterances, weighted by their speec
   const result = emotion.aggregate([], { ...recording, utterances }, head);
   const { valence, arousal, dominant_emotion, confidence } = emotion.report(result).signals as Signals;
   t.deepEqual([valence, arousal, dominant_emotion, confidence], [0.3, 0.5, 'happy', 0.75]);
+});
+
+test('models without valence, or without arousal, report none', (t) => {
+  const row = [0.3, 0.7, 0.1, 0.1, 0, ...certain('angry')];
+  const withOnly = (...dimensions: ('valence' | 'arousal')[]) =>
+    reportOf(row, { params: { ...manifest.params, dimensions } });
+  const none = withOnly();
+  t.like(none.signals, {
+    valence: null,
+    arousal: null,
+    tone: null,
+    intervals: { valence: null, arousal: null },
+  });
+  t.like((none as unknown as EmotionReport).timeline[0], { valence: null, arousal: null, relative: null });
+  const one = withOnly('arousal').signals as Scores;
+  t.like(one, { valence: null, arousal: 0.7, tone: null });
+  t.is(one.intervals.valence, null);
+  t.true(Array.isArray(one.intervals.arousal));
 });

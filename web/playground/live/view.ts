@@ -3,7 +3,7 @@ import { element } from '../../dom.ts';
 import { createAffectPlane } from '../affect-plane.ts';
 import { card, wide } from '../card.ts';
 import { affectCard, createEmotionBars, emotionsCard } from '../emotion-cards.ts';
-import type { EmotionSignals } from '../report.ts';
+import { type Affect, type EmotionSignals, hasAffect } from '../report.ts';
 import type { Rules } from '../rules.ts';
 import { createScores, scoresOf } from '../scores.ts';
 import { createHeadline, warningNotice } from '../summary.ts';
@@ -31,18 +31,19 @@ export function createLiveView(host: HTMLElement, { tone }: Rules): LiveView {
   const bars = createEmotionBars();
   const summary = element('div', { class: 'summary' }, waiting());
   const emotions = [affectCard(plane.root), emotionsCard(bars.root)] as const;
-  const turns: NonNullable<Turn['emotion']>[] = [];
-  let latest: EmotionSignals | null = null;
+  const turns: (NonNullable<Turn['emotion']> & Affect)[] = [];
+  let latest: (EmotionSignals & Affect) | null = null;
 
   function showPoint(): void {
     if (latest !== null) plane.show('the last seconds', latest, turns);
   }
 
   function showEmotion(emotion: EmotionSignals, { warnings }: Measurement): void {
-    latest = emotion;
+    latest = hasAffect(emotion) ? emotion : null;
     headline.show(emotion, { warnings });
     bars.show(emotion);
     for (const one of emotions) one.hidden = false;
+    emotions[0].hidden = latest === null;
     showPoint();
   }
 
@@ -73,7 +74,7 @@ export function createLiveView(host: HTMLElement, { tone }: Rules): LiveView {
       showMeasurement(message);
     } else if (message.type === 'turn') {
       waveform.addTurn(message);
-      if (message.emotion !== undefined) turns.push(message.emotion);
+      if (message.emotion !== undefined && hasAffect(message.emotion)) turns.push(message.emotion);
       showPoint();
     }
   }

@@ -49,8 +49,9 @@ class TurnPrinter(FrameProcessor):
     def _print(self) -> None:
         for turn, emotion in sorted(self._emotions.items()):
             print(f"{emotion.start_s:.1f}-{emotion.end_s:.1f} s: {self._transcripts[turn]}")
-            scores = f"valence {emotion.valence:.2f}, arousal {emotion.arousal:.2f}"
-            print(f"  {emotion.dominant_emotion}, {scores}, {len(emotion.utterances)} utterance(s)")
+            named = {"valence": emotion.valence, "arousal": emotion.arousal}
+            scores = [f"{name} {score:.2f}" for name, score in named.items() if score is not None]
+            print("  " + ", ".join([emotion.dominant_emotion, *scores, f"{len(emotion.utterances)} utterance(s)"]))
 
 
 def play(path: str) -> Iterator[Frame]:

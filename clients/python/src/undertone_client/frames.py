@@ -129,7 +129,7 @@ def _values(name: str, signals: Mapping[str, Any]) -> dict[str, Any]:
         if key in ("intervals", "emotions", "confidence", "relative"):
             continue
         values[key] = value
-        if key in intervals:
+        if intervals.get(key) is not None:
             values[f"{key}_low"], values[f"{key}_high"] = intervals[key]
     if "confidence" in signals:
         values[f"{name}_confidence"] = signals["confidence"]

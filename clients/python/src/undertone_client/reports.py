@@ -519,8 +519,8 @@ class EmotionIntervals(TypedDict):
     Calibrated on speakers left out of training; wider when speech is short or the recording poor.
     """
 
-    valence: tuple[ValenceItem, ValenceItem]
-    arousal: tuple[ArousalItem, ArousalItem]
+    valence: tuple[ValenceItem, ValenceItem] | None
+    arousal: tuple[ArousalItem, ArousalItem] | None
 
 
 class Difference(TypedDict):
@@ -684,8 +684,8 @@ class Emotion1(TypedDict):
     The scores of the utterance.
     """
 
-    valence: float
-    arousal: float
+    valence: float | None
+    arousal: float | None
     dominant_emotion: str
     emotions: dict[str, float]
     confidence: float
@@ -915,10 +915,10 @@ class EmotionSignals(TypedDict):
     How the voice sounds to listeners, which is not what the person feels.
     """
 
-    valence: float
-    arousal: float
+    valence: float | None
+    arousal: float | None
     dominant_emotion: str
-    tone: str
+    tone: str | None
     emotions: dict[str, float]
     confidence: float
     intervals: EmotionIntervals
@@ -931,8 +931,8 @@ class EmotionEntry(TypedDict):
 
     start_s: float
     end_s: float
-    valence: float
-    arousal: float
+    valence: float | None
+    arousal: float | None
     dominant_emotion: str
     emotions: dict[str, float]
     confidence: float

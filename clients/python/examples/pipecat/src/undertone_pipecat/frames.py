@@ -1,6 +1,6 @@
 """The emotion of a user turn as a frame."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pipecat.frames.frames import DataFrame
@@ -32,29 +32,33 @@ class UserEmotionFrame(DataFrame):
         return self.utterances[-1]["end_s"]
 
     @property
-    def valence(self) -> float:
-        return self._mean(lambda utterance: utterance["emotion"]["valence"])
+    def valence(self) -> float | None:
+        """None with models that were adapted without ratings of it."""
+        return self._mean([utterance["emotion"]["valence"] for utterance in self.utterances])
 
     @property
-    def arousal(self) -> float:
-        return self._mean(lambda utterance: utterance["emotion"]["arousal"])
+    def arousal(self) -> float | None:
+        """None as for valence."""
+        return self._mean([utterance["emotion"]["arousal"] for utterance in self.utterances])
 
     @property
     def emotions(self) -> dict[str, float]:
         """Probability of each label."""
-        labels = self.utterances[0]["emotion"]["emotions"]
-        return {label: self._mean(lambda utterance: utterance["emotion"]["emotions"][label]) for label in labels}
+        spoken = [utterance["emotion"]["emotions"] for utterance in self.utterances]
+        return {label: self._mean([emotions[label] for emotions in spoken]) or 0.0 for label in spoken[0]}
 
     @property
     def dominant_emotion(self) -> str:
         emotions = self.emotions
         return max(emotions, key=lambda label: emotions[label])
 
-    def _mean(self, value: Callable[[TurnMessage], float]) -> float:
-        """Mean over the utterances, weighted by their duration."""
+    def _mean(self, scores: Sequence[float | None]) -> float | None:
+        """Mean over the utterances, weighted by their duration; None where one has no score."""
+        known = [score for score in scores if score is not None]
+        if len(known) < len(scores):
+            return None
         durations = [utterance["end_s"] - utterance["start_s"] for utterance in self.utterances]
-        values = [value(utterance) for utterance in self.utterances]
-        return sum(x * duration for x, duration in zip(values, durations, strict=True)) / sum(durations)
+        return sum(x * duration for x, duration in zip(known, durations, strict=True)) / sum(durations)
 
     def __str__(self) -> str:
         return f"{self.name}(turn: {self.turn}, emotion: {self.dominant_emotion})"
