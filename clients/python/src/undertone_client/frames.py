@@ -76,7 +76,6 @@ def _recording(part: Mapping[str, Any]) -> list[dict[str, Any]]:
         row.update({measure: value["value"] for measure, value in report.get("measures", {}).items()})
     for name, report in reports:
         row.update(_moments(report))
-        row.update(_changes(report.get("relative")))
     row["warnings"] = " ".join(warnings)
     return [row]
 
@@ -87,7 +86,7 @@ def _status(statuses: list[str]) -> str:
 
 
 def _moments(report: Mapping[str, Any]) -> dict[str, Any]:
-    """The number of moments, and the most unusual one."""
+    """The number of moments, the most unusual one, and the change from a baseline."""
     if "moments" not in report or report["status"] != "ok":
         return {}
     moments = report["moments"]
@@ -97,15 +96,17 @@ def _moments(report: Mapping[str, Any]) -> dict[str, Any]:
         "moment_start_s": first.get("start_s"),
         "moment_emotion": first.get("emotion"),
         "moment_spreads": first["differences"][0]["spreads"] if first else None,
+        **_changes(report["relative"]),
     }
 
 
-def _changes(relative: Any) -> dict[str, Any]:
-    """What differs from what is usual for the speaker; of the cognitive signals `relative` is a boolean."""
-    if not isinstance(relative, Mapping):
-        return {}
-    changes = [(name, relative[name]) for name in ("valence", "arousal")]
-    return {key: value for name, one in changes for key, value in ((f"{name}_change", one["change"]), (f"{name}_change_spreads", one["spreads"]))}
+def _changes(relative: Mapping[str, Any] | None) -> dict[str, Any]:
+    """How valence and arousal differ from what is usual for the speaker."""
+    values: dict[str, Any] = {}
+    for name in ("valence", "arousal"):
+        change = (relative or {}).get(name, {})
+        values[f"{name}_change"], values[f"{name}_change_spreads"] = change.get("change"), change.get("spreads")
+    return values
 
 
 def _utterances(part: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -114,7 +115,7 @@ def _utterances(part: Mapping[str, Any]) -> list[dict[str, Any]]:
         spreads = {moment["start_s"]: moment["differences"][0]["spreads"] for moment in report.get("moments", [])}
         for at, entry in enumerate(report.get("timeline", [])):
             row = {**_shared(part), "utterance": at, **_values(name, entry)}
-            rows.append({**row, "moment_spreads": spreads.get(entry["start_s"]), **_changes(entry.get("relative"))})
+            rows.append({**row, "moment_spreads": spreads.get(entry["start_s"]), **_changes(entry["relative"])})
     return rows
 
 
