@@ -13,11 +13,12 @@ test('the CSV has a line per utterance', async (t) => {
     .split('\r\n')
     .map((line) => line.split(','));
   t.true(rows.length > 1);
+  const unchanged = { valence_change: '', arousal_change: '' };
   t.deepEqual(
     rows.map((row) => Object.fromEntries(head.map((name, column) => [name, row[column]]))),
-    emotion.timeline.map(({ intervals: _, emotions, ...scores }) =>
+    emotion.timeline.map(({ intervals: _, emotions, relative: __, ...scores }) =>
       Object.fromEntries(
-        Object.entries({ ...scores, ...emotions, moment_spreads: '' }).map(([name, value]) => [
+        Object.entries({ ...scores, ...emotions, ...unchanged, moment_spreads: '' }).map(([name, value]) => [
           name,
           `${value}`,
         ]),
@@ -33,5 +34,8 @@ test('the line of a moment has its spreads', async (t) => {
   const [moment] = emotion.moments;
   const own = lines.filter((line) => !line.endsWith(','));
   t.is(own.length, 1);
+  const at = emotion.timeline.findIndex(({ start_s }) => start_s === moment?.start_s);
+  const { valence, arousal } = emotion.timeline[at]?.relative ?? {};
+  t.true(own[0]?.endsWith(`,${valence?.change},${arousal?.change},${moment?.differences[0]?.spreads}`));
   t.true(own[0]?.startsWith(`${moment?.start_s},`) && own[0].endsWith(`,${moment?.differences[0]?.spreads}`));
 });

@@ -59,7 +59,7 @@ def rated_figures(scores: Scores) -> dict[str, str]:
             errors.append([np.sqrt(np.mean((predicted[own] - centre - change) ** 2)) for centre in centres])
         without, beside = np.array(errors).T
         figures[f"{RECIPE.rated}: error of the change of {name} from rest, without baselines"] = f"{without.mean():.3f}"
-        figures[f"{RECIPE.rated}: the same with them"] = f"{beside.mean():.3f}, less in {(beside < without).sum()} of {len(errors)} speakers"
+        figures[f"{RECIPE.rated}: error of the change of {name} from rest, with baselines"] = f"{beside.mean():.3f}, less in {(beside < without).sum()} of {len(errors)} speakers"
     return figures
 
 

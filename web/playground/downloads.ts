@@ -41,12 +41,15 @@ function save(name: string, blob: Blob): void {
 export function toCsv({ timeline, moments }: Pick<Emotion, 'timeline' | 'moments'>): string {
   const labels = Object.keys(timeline[0]?.emotions ?? {});
   const fields = ['start_s', 'end_s', 'valence', 'arousal', 'dominant_emotion', 'confidence'] as const;
-  const head = [...fields, ...labels, 'moment_spreads'];
+  const affect = ['valence', 'arousal'] as const;
+  const changes = affect.map((name) => `${name}_change`);
+  const head = [...fields, ...labels, ...changes, 'moment_spreads'];
   const spreadsOf = (start: number) =>
     moments.find(({ start_s }) => start_s === start)?.differences[0]?.spreads;
   const rows = timeline.map((entry) => [
     ...fields.map((field) => entry[field]),
     ...labels.map((label) => entry.emotions[label]),
+    ...affect.map((name) => entry.relative?.[name].change),
     spreadsOf(entry.start_s),
   ]);
   return [head, ...rows].map((row) => `${row.join(',')}\r\n`).join('');
