@@ -263,27 +263,31 @@ async function describeBaselines(
 ): Promise<Baseline[]> {
   const baselines: Baseline[] = [];
   const using = available(context.models).filter(
-    (signal) => request.signals.includes(signal) && definitions[signal].usesBaseline,
+    (signal) =>
+      request.signals.includes(signal) &&
+      definitions[signal].usesBaseline(context.models[signal].manifest.params),
   );
   if (using.length === 0) return baselines;
   const signals = using.filter((signal) => definitions[signal].score !== undefined);
+  const measured = using.some((signal) => definitions[signal].infer !== undefined);
+  const { cancel } = request;
   for (const bytes of request.baselines)
-    baselines.push(await describeBaseline(bytes, { ...request, signals }, context, onSeconds, timer));
+    baselines.push(await describeBaseline(bytes, { cancel, signals, measured }, context, onSeconds, timer));
   return baselines;
 }
 
 async function describeBaseline(
   bytes: Uint8Array,
-  { cancel, signals }: Pick<AnalyzeRequest, 'cancel' | 'signals'>,
+  options: Omit<SpeakerOptions, 'channel'>,
   context: Context,
   onSeconds: (added: number) => void,
   timer: StageTimer,
 ): Promise<Baseline> {
   const seconds = Math.min(context.limits.seconds, longSeconds);
   const limits = { ...context.limits, seconds };
-  const options = { cancel, channel: null, signals };
+  const all = { ...options, channel: null };
   const own = { ...context, limits };
-  const baseline = await describeSpeaker('baseline', bytes, options, own, timer, onSeconds);
+  const baseline = await describeSpeaker('baseline', bytes, all, own, timer, onSeconds);
   const { minTotalSpeechSeconds } = context.models.vad.manifest.params;
   if (baseline.speechSeconds < minTotalSpeechSeconds) {
     const got = `${baseline.speechSeconds.toFixed(2)} s`;
@@ -293,15 +297,21 @@ async function describeBaseline(
   return baseline;
 }
 
+type SpeakerOptions = Pick<AnalyzeRequest, 'cancel' | 'channel'> & {
+  /** Those whose heads read the utterances: without any the trunk does not run. */
+  readonly signals: readonly Signal[];
+  /** Whether pitch, level and timing are measured: there are no chunks otherwise. */
+  readonly measured: boolean;
+};
+
 /**
  * Decodes a recording and collects what signals need to compare its speaker.
- * @param options `signals`: whose heads read the utterances; without any the trunk does not run
  * @param onSeconds called with the seconds of each chunk before it is analysed
  */
 export async function describeSpeaker(
   part: UploadPart,
   bytes: Uint8Array,
-  { signals, ...options }: Pick<AnalyzeRequest, 'cancel' | 'channel' | 'signals'>,
+  { signals, measured, ...options }: SpeakerOptions,
   context: Context,
   timer: StageTimer,
   onSeconds: (added: number) => void = () => {},
@@ -310,21 +320,22 @@ export async function describeSpeaker(
   const all = { ...options, channels: null };
   const request = { signals, embeddings: false, voices: null };
   const [decoder] = open(part, bytes, all, context, timer) as readonly [IncrementalDecoder];
-  const chunks: (SpeakerChunk & ScoredChunk)[] = [];
+  const chunks: SpeakerChunk[] = [];
+  const results: ScoredChunk[] = [];
   try {
     const next = detectChunks(decoder, models, chunking, timer);
     for (let chunk = await next(); chunk !== null; chunk = await next()) {
       const { speech } = chunk;
       const { audio } = speech;
       onSeconds(audio.samples.length / audio.sampleRate);
-      const track = models.platform.trackProsody(audio.samples, audio.sampleRate);
-      const scored = await scoreChunk(chunk, signals.length > 0, chunks.at(-1), request, models, timer);
-      chunks.push({ ...scored, ...describeChunk(speech, await track) });
+      const track = measured ? models.platform.trackProsody(audio.samples, audio.sampleRate) : null;
+      results.push(await scoreChunk(chunk, signals.length > 0, results.at(-1), request, models, timer));
+      if (track !== null) chunks.push(describeChunk(speech, await track));
       await timer.yieldToOthers();
     }
   } finally {
     decoder.close();
   }
   timer.mark('measures');
-  return { chunks, utterances: utterancesOf(chunks), ...spanOf(chunks, models) };
+  return { chunks, utterances: utterancesOf(results), ...spanOf(results, models) };
 }

@@ -10,7 +10,7 @@ import { createThreadPool } from '../service/workers/threads.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from './analyze-thread.ts';
 import type { CliContext } from './context.ts';
 import type { Report } from './index.ts';
-import { describeReport } from './output.ts';
+import { describeConversation, describeReport } from './output.ts';
 import { partsOf } from './parts.ts';
 import { titleOf, warningsOf } from './tables.ts';
 
@@ -62,7 +62,9 @@ export async function runMcpServer(settings: AnalyzeSettings, { stdin }: CliCont
   const server = new McpServer({ name: 'undertone', version });
   addTools(server, async ({ path, channel = null, channels, speakers = null }) => {
     if (channels !== undefined && (channel !== null || speakers !== null))
-      throw new Error('Expected no `channel` and no `speakers` beside `channels`, got both');
+      throw new Error(
+        `Expected no \`${channel === null ? 'speakers' : 'channel'}\` beside \`channels\`, got both`,
+      );
     const task = { ...defaultOptions, path: resolve(path), bytes: null, optional: false };
     const own = { ...task, channel: channels ?? channel, speakers, signals: allSignals };
     const result = await threads.run(own, []);
@@ -105,11 +107,13 @@ function addTools(server: McpServer, analyze: Analyze): void {
       if (page !== undefined) return toText(readDoc(`${page}.md`));
       if (path === undefined) throw new Error('Expected `path` or `page`, got neither');
       const kind = options.channels === undefined ? 'speaker' : 'channel';
-      const parts = partsOf(await analyze({ path, ...options }), kind);
+      const analyzed = await analyze({ path, ...options });
+      const parts = partsOf(analyzed, kind);
       const texts = parts.flatMap(({ result, part }) =>
         'error' in result ? [] : [explainReport(titleOf(path, part), result.report)],
       );
-      return toText([...texts, limits].join('\n\n'));
+      const conversation = describeConversation(analyzed).trim();
+      return toText([...texts, conversation, limits].filter(Boolean).join('\n\n'));
     },
   );
 }
@@ -118,7 +122,7 @@ const toText = (text: string): Text => ({ content: [{ type: 'text', text }] });
 
 /** For JSON.stringify. */
 const withoutTimes = (name: string, value: unknown) =>
-  name === 'timeline' || name === 'segments' ? undefined : value;
+  name === 'timeline' || name === 'segments' || name === 'unassigned' ? undefined : value;
 
 // A report in words: scores, contributions and warnings.
 

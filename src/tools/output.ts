@@ -178,7 +178,7 @@ export function describeReport(path: string, report: Report): string {
 }
 
 /** Lines after those of the channels or speakers; empty for other results. */
-function describeConversation(result: AnalyzeResult): string {
+export function describeConversation(result: AnalyzeResult): string {
   if ('error' in result || !('conversation' in result.report) || !result.report.conversation) return '';
   const { talk_share, overlap_s, interruptions } = result.report.conversation;
   const unassigned = 'unassigned' in result.report ? result.report.unassigned : null;

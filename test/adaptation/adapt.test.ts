@@ -99,6 +99,15 @@ test('an emotion without gain over chance, or from few recordings, is refused', 
     error.message,
     /^Expected 200 or more recordings, 10 or more of each label, to learn happy, sad; got 150/,
   );
+  const rated = draw({ count: 150 }).map(({ recording, scores, ...example }, index) => {
+    const clarity = 0.3 + (0.4 * (index % 11)) / 11;
+    const interval = [clarity / 2 - 0.05, clarity / 2 + 0.05] as [number, number];
+    const cognitive = { clarity: clarity / 2, intervals: { clarity: interval }, warnings: [] };
+    return { ...example, recording: { ...recording, clarity }, scores: { ...scores, cognitive } };
+  });
+  const { labels, dimensions: learned } = adapt(rated, null);
+  t.is(labels, null);
+  t.truthy(learned.clarity?.adaptation, 'clarity is adapted without labels to learn');
 });
 
 test('labels without any relation to the voice are refused, although biases would fit them', (t) => {

@@ -6,8 +6,10 @@ import type { LiveState, LiveStep } from '../../src/engine/live.ts';
 import type { LiveMessage } from '../../src/engine/live-messages.ts';
 import { wavHeader } from '../../src/engine/pcm.ts';
 import { combinedReport } from '../../src/engine/report.ts';
+import type { Relative } from '../../src/engine/schema.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { limits } from '../support/analysis.ts';
+import { callOf } from '../support/recordings.ts';
 import { dataOf } from '../support/stream-audio.ts';
 
 const signals = ['emotion', 'cognitive'] as const;
@@ -60,7 +62,11 @@ type Turn = LiveMessage & {
   readonly start_s: number;
   readonly end_s: number;
   readonly provisional: boolean;
-  readonly emotion: { readonly valence: number; readonly arousal: number };
+  readonly emotion: {
+    readonly valence: number;
+    readonly arousal: number;
+    readonly relative: Relative | null;
+  };
 };
 const turnsOf = (messages: readonly LiveMessage[]) =>
   messages.filter(({ type }) => type === 'turn') as Turn[];
@@ -85,6 +91,34 @@ for (const sampleRate of [16_000, 22_050]) {
     t.true(largest <= 450_000, `${largest} bytes`);
   });
 }
+
+test('turns are relative to the utterances before them as entries of the report are', async (t) => {
+  const spoken = callOf(52).subarray(44);
+  const { messages, report } = await stream(spoken);
+  const turns = turnsOf(messages);
+  const { timeline } = report.emotion;
+  t.true(timeline.length > 45);
+  t.is(turns.length, timeline.length);
+  let compared = 0;
+  for (const [index, { relative }] of timeline.entries()) {
+    const own = turns[index]?.emotion.relative;
+    t.is(own?.to, relative?.to);
+    if (relative === null) continue;
+    compared++;
+    t.is(relative.to, 'earlier');
+    for (const name of ['valence', 'arousal'] as const)
+      t.true(Math.abs(Number(own?.[name].change) - relative[name].change) <= 0.02, `utterance ${index}`);
+  }
+  t.true(compared >= timeline.length - 8);
+  const [last] = timeline.slice(-1);
+  const own = timeline.slice(-41, -1).filter(({ start_s, end_s }) => end_s - start_s > 1.05);
+  const arousal = own.map((one) => Number(one.arousal)).sort((one, other) => one - other);
+  const median =
+    ((arousal[Math.floor((arousal.length - 1) / 2)] ?? 0) +
+      (arousal[Math.ceil((arousal.length - 1) / 2)] ?? 0)) /
+    2;
+  t.true(Math.abs(Number(last?.arousal) - median - Number(last?.relative?.arousal.change)) < 0.02);
+});
 
 test('cognitive signals of the session so far end near those of the report', async (t) => {
   const samples = Buffer.concat([sample, Buffer.alloc(32_000 * 4), sample]);

@@ -1,6 +1,6 @@
 /** Valence and arousal less what is usual for the speaker. */
 import test from 'ava';
-import { type Affect, compare, earlierReference, referenceOf } from '../../src/engine/signals/relative.ts';
+import { baselineReference, compare, earlierReference } from '../../src/engine/signals/relative.ts';
 
 const params = {
   plainLabels: ['neutral'],
@@ -25,8 +25,9 @@ function utterance(valence: number, arousal: number, half = 0.1, speechSeconds =
   };
 }
 
-const toBaseline = (own: Affect, ...baselines: Affect[]) =>
-  compare(own, referenceOf('baseline', baselines, params), factors);
+type Utterance = ReturnType<typeof utterance>;
+const toBaseline = (own: Utterance, ...baselines: Utterance[]) =>
+  compare(own, baselineReference(baselines, params), factors);
 
 test('without a reference there is no change', (t) => {
   t.is(toBaseline(utterance(0.5, 0.5)), null);
@@ -54,6 +55,12 @@ test('the interval is that of two errors, times the factor of the models', (t) =
   t.deepEqual(found?.valence.interval, [-half / 2, half / 2]);
   const cut = toBaseline(utterance(0.98, 0.98, 0.1), utterance(0.5, 0.5, 0.1));
   t.deepEqual(cut?.arousal.interval, [0.48 - half, 0.48 + half]);
+});
+
+test('short utterances of a baseline count if there are no others', (t) => {
+  const [long, short] = [utterance(0.5, 0.4), utterance(0.5, 0.9, 0.1, 0.6)];
+  t.is(toBaseline(utterance(0.5, 0.5), long, short, short)?.arousal.change, 0.1);
+  t.is(toBaseline(utterance(0.5, 0.5), short)?.arousal.change, -0.4);
 });
 
 test('more utterances of the reference narrow the interval', (t) => {

@@ -223,6 +223,11 @@ test('--baseline makes load and processing relative; --models chooses a set', as
     sample,
   ]);
   t.is(named.stdout, stdout);
+  const text = await runCli(['analyze', '--models', 'fast', '--baseline', sample, sample]);
+  t.regex(
+    text.stdout,
+    /^ {2}from baseline {3}valence -?0\.\d\d \(\S+ to \S+\), 0\.\d spreads (above|below); arousal /m,
+  );
 });
 
 test('a command line of 32,000 characters is read to its end', async (t) => {

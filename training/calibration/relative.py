@@ -65,6 +65,8 @@ def fit(models: Path) -> dict[str, float]:
     """`models`: heads that the calibration part is new to. -> factor of each score, also written into their manifest"""
     folder = models / "emotion"
     update_manifest(folder, {"relative": dict.fromkeys(DIMENSIONS, 1)})
+    if not any(clip.corpus == RECIPE.rated and is_at_rest(clip) for clip in read_clips()):
+        return dict.fromkeys(DIMENSIONS, 1)  # errors count as independent
     found = read_changes(models, (Part.CALIBRATION,))
     params = {name: round(float(conformal_quantile(changes.error / changes.half)), 3) for name, changes in found.items()}
     update_manifest(folder, {"relative": params})

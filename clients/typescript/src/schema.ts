@@ -1881,7 +1881,7 @@ export interface components {
         };
         RelativeAffect: {
             /**
-             * @description The reference: the utterances of `baseline`, or the last 40 before this one.
+             * @description The reference: the utterances of `baseline`, or those of a second or more among the last 40 before this one.
              * @enum {string}
              */
             to: "baseline" | "earlier";

@@ -195,7 +195,7 @@ export const cognitive: SignalDefinition<
   outputs: ['clarity', 'next_sums'],
   labels: z.null(),
   params,
-  usesBaseline: true,
+  usesBaseline: () => true,
   body,
   components: {
     CognitiveSignals: scores,

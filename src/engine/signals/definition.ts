@@ -87,7 +87,7 @@ export type SignalDefinition<
   readonly labels: z.ZodType<readonly string[] | null>;
   readonly params: z.ZodType<Params>;
   /** Whether the part `baseline` of an upload is used. */
-  readonly usesBaseline: boolean;
+  usesBaseline(params: Params): boolean;
   readonly body: Body;
   /** Parts of `body` that are named components of the OpenAPI document. */
   readonly components: Readonly<Record<string, z.ZodType>>;

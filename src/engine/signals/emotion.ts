@@ -25,15 +25,14 @@ import {
   momentSchema,
   momentsSchema,
 } from './moments.ts';
-
 import {
   type Affect,
+  baselineReference,
   compare,
   earlierReference,
   formatRelative,
   type Reference,
   type Relative,
-  referenceOf,
   relativeParams,
   relativeSchema,
 } from './relative.ts';
@@ -225,7 +224,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
   outputs: ['probabilities', 'valence', 'arousal', 'valence_spread', 'arousal_spread', 'distance'],
   labels: z.array(z.string()).min(2),
   params,
-  usesBaseline: true,
+  usesBaseline: ({ dimensions }) => dimensions.length === dimensionNames.length,
   body,
   components: {
     EmotionSignals: scores,
@@ -288,9 +287,8 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
     const before = earlier.map(describe);
     const all = [...before, ...timeline];
     const atRest = recording.baselines.flatMap((baseline) => baseline.utterances.map(describe));
-    const rest = referenceOf('baseline', atRest, params.moments);
-    const relativeTo = (own: Affect, reference: Reference | null) =>
-      hasBoth ? compare(own, reference, params.relative) : null;
+    const rest = baselineReference(atRest, params.moments);
+    const relativeTo = (own: Affect, reference: Reference | null) => compare(own, reference, params.relative);
     const whole = { ...pooled, intervals: intervalsOf(pooled, recording.conditions) };
     return {
       ...whole,
@@ -299,7 +297,8 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
       tone: hasBoth ? toneOf(dominant, printed, params.tone) : null,
       relative: relativeTo(whole, rest),
       timeline: timeline.map((one, index) => {
-        const reference = rest ?? earlierReference(all, before.length + index, params.moments);
+        const earlier = () => earlierReference(all, before.length + index, params.moments);
+        const reference = hasBoth ? (rest ?? earlier()) : null;
         return { ...one, ...rated(one), relative: relativeTo(one, reference) };
       }),
       moments: findMoments(timeline, before, labels, params.moments).map((moment) => ({
@@ -336,7 +335,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
       ['emotion', `${dominant_emotion} (${confidence.toFixed(2)})${tone === null ? '' : `, tone ${tone}`}`],
       ...line('valence', valence),
       ...line('arousal', arousal),
-      ...(relative === null ? [] : [['against baseline', formatRelative(relative)] as const]),
+      ...(relative === null ? [] : [['from baseline', formatRelative(relative)] as const]),
       ...moments.map((moment, index) => [index === 0 ? 'moments' : '', formatMoment(moment)] as const),
     ];
   },

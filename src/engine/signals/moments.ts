@@ -159,7 +159,7 @@ export function isCompared(
 export type Usual = { readonly median: number; readonly spread: number };
 
 /**
- * @param prior spread within a speaker of whom nothing is known; fewer values than `minUtterances` leave it as it is
+ * @param prior spread within a speaker of whom nothing is known; fewer values than a moment is compared with leave it as it is
  */
 export function usual(
   values: readonly number[],

@@ -9,7 +9,7 @@ export const relativeParams = z.strictObject({
   arousal: z.number().positive(),
 });
 
-/** An utterance is compared with so many before it, at most. */
+/** An utterance is compared with those before it, among so many. */
 export const maxEarlier = 40;
 
 const names = ['valence', 'arousal'] as const;
@@ -35,7 +35,9 @@ export const relativeSchema = z
   .strictObject({
     to: z
       .enum(['baseline', 'earlier'])
-      .describe('The reference: the utterances of `baseline`, or the last 40 before this one.'),
+      .describe(
+        'The reference: the utterances of `baseline`, or those of a second or more among the last 40 before this one.',
+      ),
     valence: differenceSchema,
     arousal: differenceSchema,
   })
@@ -46,13 +48,7 @@ export type Relative = NonNullable<z.infer<typeof relativeSchema>>;
 /** What is usual for a speaker, and how sure it is: the half-width of its 80 % interval. */
 export type Reference = Readonly<Record<Name, Usual & { readonly halfWidth: number }>> & Pick<Relative, 'to'>;
 
-/** @returns null without utterances */
-export function referenceOf(
-  to: Relative['to'],
-  utterances: readonly Affect[],
-  params: MomentParams,
-): Reference | null {
-  if (utterances.length === 0) return null;
+function referenceOf(to: Relative['to'], utterances: readonly Affect[], params: MomentParams): Reference {
   const describe = (name: Name) => ({
     ...usual(
       utterances.map((one) => one[name]),
@@ -62,6 +58,13 @@ export function referenceOf(
     halfWidth: medianOf(utterances.map((one) => halfWidthOf(one, name))) / Math.sqrt(utterances.length),
   });
   return { to, valence: describe('valence'), arousal: describe('arousal') };
+}
+
+/** @returns null without utterances. Those that are too short to be compared count if there are no others */
+export function baselineReference(utterances: readonly Utterance[], params: MomentParams): Reference | null {
+  const compared = utterances.filter((one) => isCompared(one, params));
+  const used = compared.length > 0 ? compared : utterances;
+  return used.length === 0 ? null : referenceOf('baseline', used, params);
 }
 
 /** @returns the reference of the utterance at `index` without a baseline; null after too few of the speaker */

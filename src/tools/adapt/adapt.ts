@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { formatCorrection, goldensOf, type HeadCorrection } from '../../engine/index.ts';
-import { type IntervalParams, type Manifest, type ManifestOf, unavailableOf } from '../../engine/schema.ts';
+import type { IntervalParams, Manifest, ManifestOf } from '../../engine/schema.ts';
 import { loadModels, type ModelFolder, readCard, readModelFolders } from '../../node/models.ts';
 import {
   type Comparison,
@@ -19,6 +19,7 @@ import {
   adaptLabels,
   canAdaptDimension,
   canAdaptLabels,
+  checkLearnable,
   type Dimension,
   type DimensionResult,
   dimensions,
@@ -46,11 +47,16 @@ export function adapt(scored: readonly Example[], known: readonly string[] | nul
   const isNew = known === null;
   const examples = isNew ? withoutScores(scored) : scored;
   const labelled = labelledOf(examples);
+  const learns = canAdaptLabels(labelled) && (!isNew || isLearnable(labelled));
+  // Models that report no emotion learn valence and arousal beside labels alone.
+  const isNewDimension = (name: Dimension) => isNew && name !== 'clarity';
   const rated = dimensions
+    .filter((name) => learns || !isNewDimension(name))
     .map((name) => [name, ratedOf(examples, name)] as const)
-    .filter(([, rows]) => canAdaptDimension(rows));
-  const parts = rated.length + Number(canAdaptLabels(labelled));
+    .filter(([name, rows]) => canAdaptDimension(rows, isNewDimension(name)));
+  const parts = rated.length + Number(learns);
   const speakers = new Set(examples.map(speakerOf)).size;
+  if (parts === 0 && isNew && labelled.length > 0) checkLearnable(labelled);
   if (parts === 0)
     throw new RangeError(
       `Expected ${minRecordings} or more recordings with a label, valence, arousal or clarity, got ${examples.length}`,
@@ -59,18 +65,26 @@ export function adapt(scored: readonly Example[], known: readonly string[] | nul
     throw new RangeError(`Expected recordings of ${minSpeakers} or more speakers, got ${speakers}`);
   // One-sided tests, as many as there are parts.
   const level = 1 - (2 * maxFalse) / parts;
-  const labels = canAdaptLabels(labelled) ? adaptLabels(labelled, known ?? [], level, isNew) : null;
-  const results = rated.map(
-    ([name, rows]) => [name, adaptDimension(name, rows, level, isNew && name !== 'clarity')] as const,
-  );
-  const reports = (name: Dimension) => !isNew || name === 'clarity' || labels?.adaptation != null;
+  const labels = learns ? adaptLabels(labelled, known ?? [], level, isNew) : null;
+  const results = rated
+    .filter(([name]) => labels?.adaptation != null || !isNewDimension(name))
+    .map(([name, rows]) => [name, adaptDimension(name, rows, level, isNewDimension(name))] as const);
   return {
     labels,
-    dimensions: Object.fromEntries(results.filter(([name]) => reports(name))),
+    dimensions: Object.fromEntries(results),
     comparisons: [...(labels?.comparisons ?? []), ...results.flatMap(([, { comparisons }]) => comparisons)],
     speakers,
     recordings: examples.length,
   };
+}
+
+function isLearnable(labelled: Parameters<typeof checkLearnable>[0]): boolean {
+  try {
+    checkLearnable(labelled);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function isImprovement({ labels, dimensions: found }: Adaptation): boolean {
@@ -173,7 +187,6 @@ async function filesOf({ path, files }: ModelFolder): Promise<Files> {
 function adaptHead({ manifest: head }: ModelFolder, adaptation: Adaptation, source: Source): Files {
   if (head.kind !== 'emotion' && head.kind !== 'cognitive') return new Map();
   const own = dimensions.filter((name) => name in head.params.intervals);
-  if (unavailableOf(head) !== null && !adaptation.labels?.adaptation) return new Map();
   const correction: HeadCorrection = {
     labels: head.kind === 'emotion' ? labelsOf(head, adaptation) : null,
     scores: Object.fromEntries(
@@ -213,10 +226,13 @@ function describe(head: Head, text: string, { correction, adaptation, source }: 
   const { unavailable, ...rest } = head;
   const { training, evidence } = rest;
   const recordings = recordingsOf(correction, adaptation);
-  const found = unavailable === undefined ? {} : { dimensions: namesOf(correction) };
+  const isNew = unavailable !== undefined;
+  const found = isNew ? { dimensions: namesOf(correction) } : {};
   return {
     ...rest,
-    description: `${head.description}; adapted to recordings of ${source.name}`,
+    description: isNew
+      ? `Emotion as in the labels of ${source.name}, learned from the mean embedding alone`
+      : `${head.description}; adapted to recordings of ${source.name}`,
     labels: correction.labels?.labels ?? head.labels,
     correction: { file: correctionFile, sha256: createHash('sha256').update(text).digest('hex') },
     params: { ...head.params, ...found, intervals, ...timingOf(head, correction) },
@@ -226,14 +242,25 @@ function describe(head: Head, text: string, { correction, adaptation, source }: 
         ...training.data,
         { name: source.name, licence: 'not stated; of whom adapted the model', clips: recordings },
       ],
+      ...(isNew && { metrics: {} }),
       limits: [
-        ...training.limits,
+        ...(isNew ? [newLimit] : training.limits),
         `Adapted to recordings of ${source.name}: expect the improvement for speakers and recordings of the same kind only.`,
       ],
     },
-    evidence: { ...evidence, figures: evidenceFigures(correction, adaptation) },
+    evidence: {
+      ...evidence,
+      ...(isNew && {
+        failures: ['None was collected: `undertone evaluate` finds those of your recordings.'],
+      }),
+      figures: evidenceFigures(correction, adaptation),
+    },
   } as Manifest;
 }
+
+/** Of a head that was learned anew. */
+const newLimit =
+  'The bounds of the warnings low_confidence and unlike_training, and of moments, are those of the models before: they were not fitted to these recordings.';
 
 /** The service adds the effects of pauses and rates to the clarity of the head: the scale of the line applies to both. */
 function timingOf(head: Head, { scores }: HeadCorrection) {

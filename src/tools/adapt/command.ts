@@ -1,5 +1,6 @@
-import { access, rm } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { access, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Manifest, ManifestOf } from '../../engine/schema.ts';
 import { escapeControls } from '../../node/files.ts';
@@ -13,7 +14,7 @@ LABELS.csv is that of undertone evaluate, with the column speaker: path (relativ
 valence, arousal, clarity (0 to 1). Labels may be new ones. From 30 recordings on, temperature, biases and lines are fitted;
 from 200 on, weights of the embedding and new labels as well. Every fifth of the speakers is left out in turn: what does not
 improve their scores is not kept. If nothing does, no models are written and the exit code is 1. --models open has no emotion: it
-learns one from your recordings alone, from 200 with a label on, if it is better than chance for speakers left out; valence and
+learns one from 200 or more of your recordings with a label, if it is better than chance for speakers left out, and valence and
 arousal if 200 are rated.
 
 Examples:
@@ -45,29 +46,23 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
   await checkUnadapted(manifests, settings.modelsDir);
   // Beside --out, which appears when it is complete. An interrupted run resumes from it.
   const scores = `${options.out}.scores`;
-  const { comparisonText, copyWithUnavailable, isImprovement } = await import('./adapt.ts');
-  const known = await labelsOf(manifests, terminal);
-  const complete = `${options.out}.models`;
-  await rm(complete, { recursive: true, force: true });
-  if (known === null) await copyWithUnavailable(settings.modelsDir, complete);
-  const found = await scoreLabels(recordings, scores, manifests, {
-    jobs,
-    settings: known === null ? { ...settings, modelsDir: complete } : settings,
-    terminal,
-    embeddings: true,
-  });
-  const adaptation = await learn(found, known).finally(async () => {
-    await rm(scores, { recursive: true });
-    await rm(complete, { recursive: true, force: true });
-  });
+  const known = await knownLabels(manifests, terminal);
+  const found = await withScores(known !== null, settings, (own) =>
+    scoreLabels(recordings, scores, manifests, { jobs, settings: own, terminal, embeddings: true }),
+  );
+  const { comparisonText, isImprovement } = await import('./adapt.ts');
+  const adaptation = await learn(found, known).finally(() => rm(scores, { recursive: true }));
   terminal.stdout.write(comparisonText(adaptation.comparisons));
   if (!isImprovement(adaptation)) {
     terminal.stderr.write('Nothing improves the scores of speakers left out: no models are written\n');
     return terminal.fail();
   }
+  if (known === null && adaptation.labels?.adaptation == null)
+    terminal.stderr.write('No emotion is learned: the models have none\n');
   const { writeModels } = await import('./adapt.ts');
   const name = escapeControls(basename(path));
-  const command = `undertone adapt ${name} --out ${escapeControls(basename(options.out))}`;
+  const base = options.models === undefined ? '' : ` --models ${escapeControls(basename(options.models))}`;
+  const command = `undertone adapt ${name}${base} --out ${escapeControls(basename(options.out))}`;
   await writeModels(settings.modelsDir, options.out, adaptation, { name, command });
   terminal.stdout.write(
     `${options.out}: ${adaptation.recordings} recordings of ${adaptation.speakers} speakers\n`,
@@ -81,8 +76,28 @@ async function checkUnadapted(manifests: readonly Manifest[], folder: string): P
     throw expected('models that are not adapted', '--models', `${folder}, which are`);
 }
 
+type Settings = Awaited<ReturnType<typeof readSettings>>;
+
+/** @param complete whether the models report every score: otherwise `work` gets a copy that does, for its intervals */
+async function withScores<Result>(
+  complete: boolean,
+  settings: Settings,
+  work: (settings: Settings) => Promise<Result>,
+): Promise<Result> {
+  if (complete) return work(settings);
+  const { copyWithUnavailable } = await import('./adapt.ts');
+  const folder = await mkdtemp(join(tmpdir(), 'undertone-adapt-'));
+  try {
+    const modelsDir = join(folder, 'models');
+    await copyWithUnavailable(settings.modelsDir, modelsDir);
+    return await work({ ...settings, modelsDir });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
 /** Null for models that report no emotion. */
-async function labelsOf(manifests: readonly Manifest[], { stderr }: CliContext) {
+async function knownLabels(manifests: readonly Manifest[], { stderr }: CliContext) {
   const { unavailableOf } = await import('../../engine/schema.ts');
   const emotion = manifests.find(({ kind }) => kind === 'emotion') as ManifestOf<'emotion'>;
   const reason = unavailableOf(emotion);

@@ -148,8 +148,9 @@ export function withoutScores(examples: readonly Example[]): Example[] {
     const { emotion } = example.scores;
     if (emotion === null) return example;
     const around = (name: keyof typeof means) => {
-      const [mean, bounds] = [means[name], emotion.intervals[name]];
-      const half = bounds === null ? 0 : (bounds[1] - bounds[0]) / 2;
+      const [mean, score, bounds] = [means[name], emotion[name], emotion.intervals[name]];
+      // One end may be cut off at 0 or 1.
+      const half = score === null || bounds === null ? 0 : Math.max(score - bounds[0], bounds[1] - score);
       return mean === null ? null : ([mean - half, mean + half] as [number, number]);
     };
     const intervals = { valence: around('valence'), arousal: around('arousal') };

@@ -127,6 +127,11 @@ const losesRecall = ({ before, after }: Comparison) => after.value < before.valu
 
 export const canAdaptLabels = (examples: readonly Labelled[]) => examples.length >= minRecordings;
 
+/** Whether labels can be learned by models that report no emotion. @throws RangeError if not, with the reason */
+export function checkLearnable(examples: readonly Labelled[]): void {
+  labelsAfter(examples, []);
+}
+
 type Prediction = { readonly truth: string; readonly probabilities: Probabilities };
 
 function measureFreedom(
@@ -239,7 +244,9 @@ function scoreOf({ scores }: Example, name: Dimension): Pick<Rated, 'score' | 'h
   return { score, half: Math.max(score - low, high - score) };
 }
 
-export const canAdaptDimension = (rated: readonly Rated[]) => rated.length >= minRecordings;
+/** @param isNew the models do not report it */
+export const canAdaptDimension = (rated: readonly Rated[], isNew = false) =>
+  rated.length >= (isNew ? minForWeights : minRecordings);
 
 type Predicted = { readonly truth: number; readonly score: number; readonly half: number };
 
@@ -298,8 +305,10 @@ export function adaptDimension(
 
 /** Clarity follows from sums over utterances: its head does not read the mean embedding of the recording. */
 function changes(name: Dimension, recordings: number, isNew: boolean): readonly Change[] {
-  const weights = name !== 'clarity' && recordings >= minForWeights ? (['weights'] as const) : [];
-  return isNew ? weights : [...weights, 'line', 'interval'];
+  if (isNew) return ['weights'];
+  return name !== 'clarity' && recordings >= minForWeights
+    ? ['weights', 'line', 'interval']
+    : ['line', 'interval'];
 }
 
 type Found = { readonly agreement: Comparison; readonly loss: Comparison };

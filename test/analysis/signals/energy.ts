@@ -15,7 +15,7 @@ export const energy: SignalDefinition<unknown, Chunk, number, typeof body> = {
   outputs: ['clarity', 'next_sums'],
   labels: z.null(),
   params: z.unknown(),
-  usesBaseline: false,
+  usesBaseline: () => false,
   body,
   components: { EnergySignals: scores },
   columns: [{ name: 'level_db', field: 'level_db', table: ['LEVEL', 6] }],

@@ -13,7 +13,7 @@ export const careful = `import type { CognitiveReport, EmbeddingReport, Report }
 export function read(report: Report, cognitive: CognitiveReport, { status, embedding }: EmbeddingReport): number {
   const { emotion } = report;
   if (emotion.status === 'not_available') return emotion.reason.length;
-  if (emotion.status === 'ok') return emotion.signals.valence + emotion.signals.intervals.valence[0];
+  if (emotion.status === 'ok') return (emotion.signals.valence ?? 0) + (emotion.signals.intervals.valence?.[0] ?? 0);
   if (cognitive.status === 'ok') return cognitive.signals.clarity;
   return status === 'ok' ? embedding.length : 0;
 }

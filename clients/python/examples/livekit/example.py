@@ -121,7 +121,8 @@ def print_profile(data: stt.SpeechData) -> None:
     emotion, measurement = data.metadata["voice_profile"]["emotion"][0], data.metadata["undertone"].get("measurement")
     shown = [f"{emotion['label']} ({emotion['confidence']:.2f})"]
     if measurement is not None:
-        shown += [f"tone {measurement['emotion']['tone']}", *measurement["warnings"]]
+        tone = measurement["emotion"]["tone"]
+        shown += [*([] if tone is None else [f"tone {tone}"]), *measurement["warnings"]]
     print(f"  {', '.join(shown)}")
 
 

@@ -75,7 +75,7 @@ def _recording(part: Mapping[str, Any]) -> list[dict[str, Any]]:
         row.update(_values(name, report["signals"]))
         row.update({measure: value["value"] for measure, value in report.get("measures", {}).items()})
     for name, report in reports:
-        row.update(_moments(report))
+        row.update(_comparisons(report))
     row["warnings"] = " ".join(warnings)
     return [row]
 
@@ -85,7 +85,7 @@ def _status(statuses: list[str]) -> str:
     return next((status for status in statuses if status != "not_available"), statuses[0])
 
 
-def _moments(report: Mapping[str, Any]) -> dict[str, Any]:
+def _comparisons(report: Mapping[str, Any]) -> dict[str, Any]:
     """The number of moments, the most unusual one, and the change from a baseline."""
     if "moments" not in report or report["status"] != "ok":
         return {}
@@ -130,8 +130,8 @@ def _values(name: str, signals: Mapping[str, Any]) -> dict[str, Any]:
         if key in ("intervals", "emotions", "confidence", "relative"):
             continue
         values[key] = value
-        if intervals.get(key) is not None:
-            values[f"{key}_low"], values[f"{key}_high"] = intervals[key]
+        if key in intervals:
+            values[f"{key}_low"], values[f"{key}_high"] = intervals[key] or (None, None)
     if "confidence" in signals:
         values[f"{name}_confidence"] = signals["confidence"]
     values.update({f"p_{label}": share for label, share in signals.get("emotions", {}).items()})
