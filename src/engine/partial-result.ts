@@ -108,7 +108,7 @@ export type ScoredChunk = Pick<
 
 /** @param isUsable whether it is scored */
 export async function scoreChunk(
-  { speech, allSegments, bounds, previousEnd }: SpeechChunk,
+  { speech, allSegments, bounds, previousEnd, isWhole }: SpeechChunk,
   isUsable: boolean,
   previous: ScoredChunk | undefined,
   request: ScoreRequest,
@@ -123,10 +123,12 @@ export async function scoreChunk(
   const cut = cutUtterances(speech, models.trunk.manifest.params, bounds, previousEnd);
   const before = previous?.totals ?? {};
   const isScored = isUsable && cut.length > 0;
+  const isCompared = request.voices !== 'compare' || !isWhole || mayBeSeveral(cut, models);
+  const own = isCompared ? request : { ...request, voices: null };
   const { scored, totals } = isScored
-    ? await scoreUtterances(speech, cut, meter, before, request, models, timer)
+    ? await scoreUtterances(speech, cut, meter, before, own, models, timer)
     : { scored: [], totals: before };
-  const runs = isUsable && !isScored ? await scoreRuns(speech, meter, request, models, timer) : null;
+  const runs = isUsable && !isScored ? await scoreRuns(speech, meter, own, models, timer) : null;
   const { segments, power } = speech;
   return { frames: power.length, segments, utterances: scored, runs, totals, noise: meter.noise() };
 }
@@ -277,6 +279,13 @@ function poolEmbeddings(utterances: readonly Scored[], framesPerSecond: number):
     utterances.map(({ speechFrames }) => speechFrames),
   );
   return { recording: Float32Array.from(recording), timeline };
+}
+
+/** Whether a whole recording has enough utterances to sound like several speakers. */
+function mayBeSeveral(utterances: readonly { readonly speechFrames: number }[], models: Models): boolean {
+  const minFrames = minVoiceFrames(models);
+  const { minUtterances = 0 } = models.trunk.manifest.params.severalSpeakers ?? {};
+  return utterances.filter(({ speechFrames }) => speechFrames >= minFrames).length >= 2 * minUtterances;
 }
 
 function voiceProperties(results: readonly ChunkResult[], utterances: readonly Scored[], models: Models) {

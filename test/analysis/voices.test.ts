@@ -80,6 +80,19 @@ test('the warning does not depend on the order of the speakers or on chunks', as
   t.false(await warns(t, [...low, ...low], { chunkSeconds: 10 }));
 });
 
+test('voices of recordings with too few utterances for a warning are not compared', async (t) => {
+  const stagesOf = async (utterances: readonly Float32Array[], chunkSeconds: number) => {
+    const chunking = { chunkSeconds, maxCutSeconds: chunkSeconds / 2 };
+    const audio = wavFile(joinArrays(utterances));
+    const [{ stages }] = await analyzerOf(models, limits, chunking).analyze({ ...request, audio });
+    return stages.map(({ name }) => name);
+  };
+  const few = [...low.slice(0, 4), ...high.slice(0, 3)];
+  t.false((await stagesOf(few, 300)).includes('voices'));
+  t.true((await stagesOf([...few, ...high.slice(3, 4)], 300)).includes('voices'));
+  t.true((await stagesOf(few, 10)).includes('voices'), 'a chunk does not know how many follow');
+});
+
 test('too few utterances, or models without the params, have no warning', async (t) => {
   t.false(await warns(t, [...low.slice(0, 3), ...high.slice(0, 3)]));
   t.false(await warns(t, [...low, ...high], { set: await loadModels('models/open') }));

@@ -121,6 +121,8 @@ type Term = {
   readonly weight: number;
   /** Share of the recording in the mix with the reference. */
   readonly share: number;
+  /** Place of `centre`; absent without one. */
+  readonly from: number | undefined;
 };
 
 function termsOf(
@@ -139,7 +141,9 @@ function termsOf(
     const centre = baseline === null ? entry?.median : baseline.measures[measure]?.value;
     if (entry === undefined) return [];
     const sign = direction === 'up' ? 1 : -1;
-    return [{ measure, entry, centre, sign, gain: relativeOnly ? 1 : gain, weight: weight / total, share }];
+    const from = centre === undefined ? centre : placeOf({ entry, share }, centre, 0);
+    const own = { gain: relativeOnly ? 1 : gain, weight: weight / total, share, from };
+    return [{ measure, entry, centre, sign, ...own }];
   });
 }
 
@@ -154,17 +158,23 @@ function totalWeight(used: readonly (readonly [string, IndexWeight])[]): number 
 }
 
 /** From `centre` to `value` in spreads of the reference, both mixed with the reference: at its median, `value` at `unspoken`. */
-function distance({ entry, centre, share }: Term, value: number | undefined, unspoken: number): number {
-  if (value === undefined || centre === undefined) return unspoken;
-  const { median, spread, scale } = entry;
+function distance(term: Term, value: number | undefined, unspoken: number): number {
+  const { entry, centre, share, from } = term;
+  if (value === undefined || centre === undefined || from === undefined) return unspoken;
+  const { spread, scale } = entry;
   if (scale === 'difference') return (share * (value - centre)) / spread + (1 - share) * unspoken;
-  const sign = scale === 'inverse' ? -1 : 1;
-  const place = (x: number, other: number) =>
-    Math.log(
-      onScale(median, scale) * Math.exp(sign * other * spread) * (1 - share) + onScale(x, scale) * share,
-    );
-  return (sign * (place(value, unspoken) - place(centre, 0))) / spread;
+  return (signOf(scale) * (placeOf(term, value, unspoken) - from)) / spread;
 }
+
+/** On the scale of the measure, mixed with the reference at `other` spreads from its median. */
+function placeOf({ entry, share }: Pick<Term, 'entry' | 'share'>, value: number, other: number): number {
+  const { median, spread, scale } = entry;
+  if (scale === 'difference') return value;
+  const reference = onScale(median, scale) * Math.exp(signOf(scale) * other * spread);
+  return Math.log(reference * (1 - share) + onScale(value, scale) * share);
+}
+
+const signOf = (scale: Scale) => (scale === 'inverse' ? -1 : 1);
 
 function onScale(value: number, scale: Exclude<Scale, 'difference'>): number {
   if (scale === 'odds') return value / (1 - value);
@@ -216,15 +226,14 @@ function middleOf(scores: number[], score: number): Interval {
 function resample(runs: readonly Run[]): Measures[] {
   const random = uniform();
   return Array.from({ length: draws }, () => {
-    const drawn = runs.map(() => runs[Math.floor(random() * runs.length)] as Run);
-    return timingOf(drawn);
+    let [speech, pause] = [0, 0];
+    for (let count = 0; count < runs.length; count++) {
+      const run = runs[Math.floor(random() * runs.length)] as Run;
+      speech += run.speech;
+      pause += run.pause;
+    }
+    return measureRuns({ speech, pause, runs: runs.length });
   });
-}
-
-function timingOf(runs: readonly Run[]): Measures {
-  const speech = runs.reduce((sum, run) => sum + run.speech, 0);
-  const pause = runs.reduce((sum, run) => sum + run.pause, 0);
-  return measureRuns({ speech, pause, runs: runs.length });
 }
 
 /** Linear congruential generator of Numerical Recipes: the same numbers in [0, 1) on every call. */
