@@ -23,7 +23,7 @@ PAGE, RESULT = settings.REPOSITORY / "docs" / "measures.md", settings.RESULTS / 
 ACTED, FOLDS = "RAVDESS", 4  # it has two intensities
 LOW = ("calm",)  # strong, but less aroused than neutral
 WEIGHTS = (0.25, 0.5, 1)  # of a speaker's own neutral logits
-SETS: dict[str, Callable[[], pipeline.ModelSet]] = {"standard": pipeline.standard, "large": pipeline.large, "fast": pipeline.fast}
+SETS: dict[str, Callable[[], pipeline.ModelSet]] = {"standard": pipeline.standard, "fast": pipeline.fast, "large": pipeline.large}
 Scores = dict[int, np.ndarray]  # clip index -> outputs of the heads [10]
 
 
@@ -89,6 +89,10 @@ def run() -> None:
         figures = rated_figures(left_out_scores(models(), RECIPE.rated)) | acted_figures(left_out_scores(models(), ACTED))
         found[name] = results.source_of(models().models) | {"figures": figures}
         RESULT.write_text(json.dumps(found, indent=1) + "\n")
+        write_page(found)
+
+
+def write_page(found: dict) -> None:
     rows = [[figure, *(one["figures"][figure] for one in found.values())] for figure in next(iter(found.values()))["figures"]]
     text = f"{results.describe_sources(found)}\n\n{table(['figure', *found], rows)}"
     print(text)
