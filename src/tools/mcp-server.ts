@@ -19,7 +19,7 @@ type Analyze = (input: z.output<typeof recording>) => Promise<Analyzed>;
 type Analyzed = Exclude<AnalyzeResult, { readonly error: unknown }>;
 type Text = { readonly content: [{ readonly type: 'text'; readonly text: string }] };
 
-const recording = z.object({
+const recording = z.strictObject({
   path: z.string().min(1).describe('Path of an audio or video file on this machine.'),
   channel: z.int().min(0).max(9999).optional().describe('0-based channel; the average of all by default.'),
   channels: z
@@ -86,7 +86,7 @@ function addTools(server: McpServer, analyze: Analyze): void {
       title: 'Analyse a recording',
       description:
         'How a person speaks in a recording: valence, arousal, emotion probabilities, cognitive load, clarity and processing with 80 % intervals, measures of speech, audio quality and warnings, as JSON. Not what is said, and no diagnosis.',
-      inputSchema: analyzeInput.shape,
+      inputSchema: analyzeInput,
       annotations,
     },
     async ({ timeline, ...input }) => {
@@ -100,7 +100,7 @@ function addTools(server: McpServer, analyze: Analyze): void {
       title: 'Explain the scores of a recording, or a number',
       description:
         'With `path`: the scores of a recording in words, what each measure contributed and the study behind it, and what the warnings mean. With `page`: that page of the documentation.',
-      inputSchema: explainInput.shape,
+      inputSchema: explainInput,
       annotations,
     },
     async ({ path, page, ...options }) => {

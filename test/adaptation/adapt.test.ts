@@ -99,6 +99,14 @@ test('an emotion without gain over chance, or from few recordings, is refused', 
     error.message,
     /^Expected 200 or more recordings, 10 or more of each label, to learn happy, sad; got 150/,
   );
+  t.throws(() => adapt(draw({ labels: ['happy'] }), null), {
+    message: 'Expected two or more labels to learn, got happy',
+  });
+  const unlabelled = draw().map(({ recording, ...example }) => ({
+    ...example,
+    recording: { ...recording, label: null },
+  }));
+  t.throws(() => adapt(unlabelled, null), { message: /^Expected recordings with a label/ });
   const rated = draw({ count: 150 }).map(({ recording, scores, ...example }, index) => {
     const clarity = 0.3 + (0.4 * (index % 11)) / 11;
     const interval = [clarity / 2 - 0.05, clarity / 2 + 0.05] as [number, number];

@@ -3,11 +3,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'ava';
 import { fixture } from '../../scripts/recordings.ts';
+import { joinArrays } from '../../src/engine/arrays.ts';
 import type { Measures } from '../../src/engine/signals/measures.ts';
 import { measureProsody } from '../../src/engine/signals/measures.ts';
 import { decode, trackProsody } from '../../src/node/addon.ts';
 import { builtAddon } from '../../src/node/paths.ts';
-import { limits } from '../support/analysis.ts';
+import { createRandom } from '../../src/tools/evaluate/statistics.ts';
+import { limits, samplesOf } from '../support/analysis.ts';
 import { outputOf } from '../support/cli.ts';
 
 async function measuresOf(name: string): Promise<Measures> {
@@ -27,6 +29,19 @@ for (const name of ['cbr.mp3', 'aac.m4a', 'opus.webm', 'vorbis.ogg', 'mono-8k.wa
       const apart = Math.abs((measures[measure]?.value ?? 99) - (expected[measure]?.value ?? -99));
       t.true(apart < tolerance, `${measure}: ${apart}`);
     }
+  });
+}
+
+for (const amplitude of [1e-19, 1e-20, 1e-21, 1e-22, 1e-23]) {
+  test(`samples of ${amplitude} between two voiced parts silence neither of them`, async (t) => {
+    const voiced = samplesOf('mono-16k.wav').subarray(0, 48_000);
+    const random = createRandom(1);
+    const quiet = new Float32Array(16_000).map(() => amplitude * (2 * random() - 1));
+    const { pitchHz } = await trackProsody(joinArrays([voiced, quiet, voiced]), 16_000);
+    const count = (from: number, to: number) =>
+      pitchHz.subarray(from, to).filter((hertz) => hertz > 0).length;
+    const [before, after] = [count(0, 290), count(400, 690)];
+    t.true(before > 50 && Math.abs(after - before) <= 5, `${before} voiced frames before, ${after} after`);
   });
 }
 

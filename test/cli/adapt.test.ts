@@ -93,10 +93,7 @@ test('models without emotion learn one from labels alone, which has no valence a
   const out = join(corpus.folder, 'ours');
   const { code, stdout, stderr } = await runCli(['adapt', corpus.train, '--models', 'open', '--out', out]);
   t.is(code, 0, stderr);
-  t.regex(
-    stderr,
-    /^The models have no emotion signal: it is learned from your recordings alone, 200 or more/,
-  );
+  t.regex(stderr, /^The models have no emotion: it is learned from your recordings alone, 200 or more/);
   t.regex(stdout, /^UAR of the labels, with weights +0\.500 +(0\.[89]\d*|1\.000) .* yes$/m);
   t.deepEqual(readdirSync(corpus.folder).sort(), ['audio', 'ours', 'shuffled.csv', 'test.csv', 'train.csv']);
   const recording = join(corpus.folder, 'audio', '4.wav');
@@ -134,6 +131,22 @@ test('labels without any relation to the voice are refused, and nothing is writt
   t.regex(stdout, /^UAR of the labels, with weights /m);
   t.regex(stderr, /Nothing improves the scores of speakers left out: no models are written\n$/);
   t.false(existsSync(out));
+});
+
+test('recordings without a speaker, and without speech, are counted', async (t) => {
+  const corpus = makeCorpus(60);
+  const nameless = join(corpus.folder, 'nameless.csv');
+  const lines = readFileSync(corpus.train, 'utf8').trimEnd().split('\n');
+  writeFileSync(join(corpus.folder, 'audio', 'silence.wav'), wavFile(new Float32Array(16_000)));
+  const rows = [
+    'path,label',
+    ...lines.slice(1).map((line) => line.replace(/,s\d$/, '')),
+    'audio/silence.wav,dull',
+  ];
+  writeFileSync(nameless, rows.join('\n'));
+  const { stderr } = await runCli(['adapt', nameless, '--out', join(corpus.folder, 'ours')]);
+  t.regex(stderr, /^41 recordings have no speaker: each counts as a speaker of its own/);
+  t.regex(stderr, /\n1 recordings have too little speech and are left out\n/);
 });
 
 test('what cannot work is one line', async (t) => {

@@ -226,7 +226,7 @@ test('--baseline makes load and processing relative; --models chooses a set', as
   const text = await runCli(['analyze', '--models', 'fast', '--baseline', sample, sample]);
   t.regex(
     text.stdout,
-    /^ {2}from baseline {3}valence -?0\.\d\d \(\S+ to \S+\), 0\.\d spreads (above|below); arousal /m,
+    /^ {2}from baseline {3}valence [+-]?0\.\d\d \([+-]?0\.\d\d to [+-]?0\.\d\d\), [+-]?0\.\d spreads; arousal /m,
   );
 });
 

@@ -75,6 +75,9 @@ test.serial('analyze and explain separate channels and voices', async (t) => {
   t.regex(text, /call\.ogg \(channel 0\)[\s\S]*call\.ogg \(channel 1\)/);
   t.is(text.match(/no diagnosis/g)?.length, 1);
   t.regex(text, /conversation\n +talk share +\d+ %/);
+  const unknown = await call('analyze', { path, baseline: path });
+  t.true(unknown.isError);
+  t.regex(unknown.text, /baseline/);
   t.deepEqual(await call('analyze', { path, channels: 'split', speakers: 'auto' }), {
     text: 'Expected no `speakers` beside `channels`, got both',
     isError: true,

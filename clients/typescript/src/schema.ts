@@ -1802,7 +1802,7 @@ export interface components {
             valence: number | null;
             /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated); null with models that were adapted without ratings of it. */
             arousal: number | null;
-            /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised. */
+            /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised; of adapted models, those that they learned. */
             dominant_emotion: string;
             /** @description A word for valence and arousal that agrees with the dominant emotion: calm, engaged, tense, distressed, subdued, or neutral, in the middle and where the two disagree; null without both. */
             tone: string | null;
@@ -1837,7 +1837,7 @@ export interface components {
             valence: number | null;
             /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated); null with models that were adapted without ratings of it. */
             arousal: number | null;
-            /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised. */
+            /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised; of adapted models, those that they learned. */
             dominant_emotion: string;
             /** @description Probability of each label, 0 to 1; together they are 1. */
             emotions: {
@@ -2089,7 +2089,7 @@ export interface components {
                 valence: number | null;
                 /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated); null with models that were adapted without ratings of it. */
                 arousal: number | null;
-                /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised. */
+                /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised; of adapted models, those that they learned. */
                 dominant_emotion: string;
                 /** @description Probability of each label, 0 to 1; together they are 1. */
                 emotions: {

@@ -153,8 +153,10 @@ void ProsodyTracker::Track(const float* samples, size_t count, float* pitch_hz, 
     const double power = std::max(0.0, correlation[0] / state_->window_power);
     amplitude[frame] = static_cast<float>(std::sqrt(power));
     level_db[frame] = static_cast<float>(std::max(kSilenceDb, 10 * std::log10(power)));
-    tilt_db[frame] = power > 0 ? Tilt(row) : 0;
-    const float scale = power > 0 ? 1 / correlation[0] : 0;
+    // Decoders leave samples so small that the reciprocal of their power overflows.
+    const bool is_silent = !std::isnormal(correlation[0]) || power == 0;
+    tilt_db[frame] = is_silent ? 0 : Tilt(row);
+    const float scale = is_silent ? 0 : 1 / correlation[0];
     for (size_t lag = 0; lag < kLags; ++lag) correlation[lag] *= scale * state_->inverse[lag];
     candidates[frame] = FindPitchCandidates(correlation, kLags);
   }

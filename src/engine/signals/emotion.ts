@@ -139,7 +139,7 @@ type EmotionResult = Reported & {
 const dominantEmotion = z
   .string()
   .describe(
-    'The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised.',
+    'The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised; of adapted models, those that they learned.',
   );
 const valence = scoreSchema
   .nullable()

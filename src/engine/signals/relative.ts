@@ -104,9 +104,15 @@ function halfWidthOf({ intervals, ...own }: Affect, name: Name): number {
   return Math.max(own[name] - lower, upper - own[name]);
 }
 
-/** "valence -0.12 (-0.25 to 0.01), 0.8 spreads below; arousal ...". */
+/** "valence -0.12 (-0.25 to +0.01), -0.8 spreads; arousal ...". */
 export function formatRelative({ valence, arousal }: Relative): string {
   const format = ({ change, interval: [lower, upper], spreads }: Relative[Name]) =>
-    `${change.toFixed(2)} (${lower.toFixed(2)} to ${upper.toFixed(2)}), ${Math.abs(spreads).toFixed(1)} spreads ${change < 0 ? 'below' : 'above'}`;
+    `${signed(change, 2)} (${signed(lower, 2)} to ${signed(upper, 2)}), ${signed(spreads, 1)} spreads`;
   return `valence ${format(valence)}; arousal ${format(arousal)}`;
+}
+
+function signed(value: number, digits: number): string {
+  const size = Math.abs(value).toFixed(digits);
+  if (Number(size) === 0) return size;
+  return `${value < 0 ? '-' : '+'}${size}`;
 }

@@ -57,6 +57,10 @@ export function adapt(scored: readonly Example[], known: readonly string[] | nul
   const parts = rated.length + Number(learns);
   const speakers = new Set(examples.map(speakerOf)).size;
   if (parts === 0 && isNew && labelled.length > 0) checkLearnable(labelled);
+  if (parts === 0 && isNew)
+    throw new RangeError(
+      `Expected recordings with a label, of which models without emotion learn it, or ${minRecordings} or more with clarity, got neither`,
+    );
   if (parts === 0)
     throw new RangeError(
       `Expected ${minRecordings} or more recordings with a label, valence, arousal or clarity, got ${examples.length}`,

@@ -30,7 +30,7 @@ export function registerAdapt(program: Command, terminal: CliContext): void {
     .description('fit the models to labelled recordings of your own')
     .argument('<labels>', 'CSV file of recordings and labels')
     .requiredOption('--out <folder>', 'new folder of the adapted models')
-    .option('--models <name>', 'standard, fast, open or a folder (UNDERTONE_MODELS_DIR, or standard)')
+    .option('--models <name>', 'standard, large, fast, open or a folder (UNDERTONE_MODELS_DIR, or standard)')
     .option('--jobs <n>', 'files at a time (one per core)')
     .addHelpText('after', examples)
     .action((labels: string, options: Options) => adaptModels(labels, options, terminal));
@@ -38,6 +38,11 @@ export function registerAdapt(program: Command, terminal: CliContext): void {
 
 async function adaptModels(path: string, options: Options, terminal: CliContext): Promise<void> {
   const recordings = await readLabels(path, terminal);
+  const unnamed = recordings.filter(({ speaker }) => speaker === null).length;
+  if (unnamed > 0)
+    terminal.stderr.write(
+      `${unnamed} recordings have no speaker: each counts as a speaker of its own, and is compared with others of the same voice\n`,
+    );
   const jobs = parseJobs(options.jobs);
   const settings = await readSettings(options, terminal);
   await checkAbsent(options.out);
@@ -51,6 +56,8 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
     scoreLabels(recordings, scores, manifests, { jobs, settings: own, terminal, embeddings: true }),
   );
   const { comparisonText, isImprovement } = await import('./adapt.ts');
+  const silent = found.scored.filter(({ embedding }) => embedding === null).length;
+  if (silent > 0) terminal.stderr.write(`${silent} recordings have too little speech and are left out\n`);
   const adaptation = await learn(found, known).finally(() => rm(scores, { recursive: true }));
   terminal.stdout.write(comparisonText(adaptation.comparisons));
   if (!isImprovement(adaptation)) {
@@ -100,10 +107,9 @@ async function withScores<Result>(
 async function knownLabels(manifests: readonly Manifest[], { stderr }: CliContext) {
   const { unavailableOf } = await import('../../engine/schema.ts');
   const emotion = manifests.find(({ kind }) => kind === 'emotion') as ManifestOf<'emotion'>;
-  const reason = unavailableOf(emotion);
-  if (reason === null) return emotion.labels ?? [];
+  if (unavailableOf(emotion) === null) return emotion.labels ?? [];
   stderr.write(
-    `The models have no emotion signal: it is learned from your recordings alone, 200 or more with a label. ${reason}\n`,
+    'The models have no emotion: it is learned from your recordings alone, 200 or more with a label\n',
   );
   return null;
 }

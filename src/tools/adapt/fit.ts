@@ -66,8 +66,10 @@ function labelsAfter(examples: readonly Labelled[], known: readonly string[]): r
   const added = [...counts.keys()].filter((label) => !known.includes(label)).sort();
   if (added.length === 0) return known;
   const labels = [...known.filter((label) => counts.has(label)), ...added];
+  if (labels.length < 2)
+    throw new RangeError(`Expected two or more labels to learn, got ${labels.join(', ')}`);
   const few = labels.filter((label) => (counts.get(label) as number) < minPerLabel);
-  if (examples.length < minForWeights || few.length > 0 || labels.length < 2)
+  if (examples.length < minForWeights || few.length > 0)
     throw new RangeError(
       `Expected ${minForWeights} or more recordings, ${minPerLabel} or more of each label, to learn ${added.join(', ')}; ` +
         `got ${examples.length}${few.length > 0 ? `, and fewer of ${few.join(', ')}` : ''}`,
