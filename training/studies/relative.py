@@ -46,7 +46,8 @@ def dimension(outputs: np.ndarray, name: str) -> np.ndarray:
 
 def rated_figures(scores: Scores) -> dict[str, str]:
     """Changes from rest, predicted with the speaker's own rest, and with that of the other speakers."""
-    clips, outputs = [read_clips()[i] for i in scores], np.stack(list(scores.values()))
+    known = read_clips()
+    clips, outputs = [known[i] for i in scores], np.stack(list(scores.values()))
     speaker, rest, figures = np.array([clip.speaker for clip in clips]), np.array([is_at_rest(clip) for clip in clips]), {}
     for name in DIMENSIONS:
         truth, raw = np.array([getattr(clip.dimensions, name) for clip in clips]), dimension(outputs, name)
@@ -64,7 +65,8 @@ def rated_figures(scores: Scores) -> dict[str, str]:
 
 
 def acted_figures(scores: Scores) -> dict[str, str]:
-    clips, outputs = [read_clips()[i] for i in scores], np.stack(list(scores.values()))
+    known = read_clips()
+    clips, outputs = [known[i] for i in scores], np.stack(list(scores.values()))
     speaker, label = np.array([clip.speaker for clip in clips]), np.array([clip.emotion for clip in clips])
     arousal, neutral = dimension(outputs, "arousal"), label == "neutral"
     strong = np.array(["intensity=2" in clip.row["extra"] for clip in clips])
