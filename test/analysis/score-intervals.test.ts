@@ -5,7 +5,7 @@ import { wavFile } from '../../benchmarks/wav.ts';
 import { version } from '../../src/node/paths.ts';
 import { openApiDocument } from '../../src/service/api/document.ts';
 import { analyze, decode } from '../../src/tools/index.ts';
-import type { Document } from '../support/contract.ts';
+import type { Document, Schema } from '../support/contract.ts';
 
 const { samples } = decode(readFileSync('examples/sample.wav'));
 const speech = (seconds: number) =>
@@ -23,7 +23,9 @@ type Signals = Readonly<Record<string, unknown>> & {
 test('every number of the documented signals is a score with an interval, or the confidence', (t) => {
   const { schemas } = (openApiDocument(version) as Document).components;
   const numbers = { ...schemas.EmotionSignals?.properties, ...schemas.CognitiveSignals?.properties };
-  const names = Object.keys(numbers).filter((name) => numbers[name]?.type === 'number');
+  const isNumber = ({ type, anyOf = [] }: Schema): boolean =>
+    [type].flat().includes('number') || (anyOf as Schema[]).some(isNumber);
+  const names = Object.keys(numbers).filter((name) => isNumber(numbers[name] as Schema));
   t.deepEqual(names.sort(), [...scores.emotion, ...scores.cognitive, 'confidence'].sort());
 });
 

@@ -178,6 +178,7 @@ test('provisional messages come before the end of the stream, in order', async (
     'emotions',
     'confidence',
     'intervals',
+    'relative',
   ]);
   session.send({ type: 'session.end' });
   await session.closed;

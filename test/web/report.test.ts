@@ -257,7 +257,10 @@ test.serial('a report is saved as JSON, CSV, annotations and a picture', async (
   const { emotion } = JSON.parse(json.text);
   const csv = await saved('CSV');
   const [head = '', first = ''] = csv.text.split('\r\n');
-  t.regex(head, /^start_s,end_s,valence,arousal,dominant_emotion,confidence,(\w+,){8}moment_spreads$/);
+  t.regex(
+    head,
+    /^start_s,end_s,valence,arousal,dominant_emotion,confidence,(\w+,){8}valence_change,arousal_change,moment_spreads$/,
+  );
   const { start_s, end_s, valence } = emotion.timeline[0];
   t.true(first.startsWith(`${start_s},${end_s},${valence},`), first);
   t.is(csv.text.trim().split('\r\n').length, 1 + emotion.timeline.length);

@@ -1879,6 +1879,7 @@ export interface components {
                 ];
             }[];
         };
+        /** @description How valence and arousal differ from what is usual for the speaker; null without a reference. */
         RelativeAffect: {
             /**
              * @description The reference: the utterances of `baseline`, or those of a second or more among the last 40 before this one.

@@ -41,7 +41,8 @@ export const relativeSchema = z
     valence: differenceSchema,
     arousal: differenceSchema,
   })
-  .nullable();
+  .nullable()
+  .describe('How valence and arousal differ from what is usual for the speaker; null without a reference.');
 
 export type Relative = NonNullable<z.infer<typeof relativeSchema>>;
 

@@ -571,6 +571,10 @@ class Arousal(TypedDict):
 
 
 class RelativeAffect1(TypedDict):
+    """
+    How valence and arousal differ from what is usual for the speaker; null without a reference.
+    """
+
     to: Literal['baseline', 'earlier']
     valence: Valence
     arousal: Arousal
