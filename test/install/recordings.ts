@@ -77,7 +77,8 @@ function splitReport({ emotion, cognitive, ...shared }: Report): Record<keyof Di
   const { signals: ofCognitive, ...cognitiveRest } = cognitive;
   return {
     recording: [ofEmotion, ofCognitive],
-    utterance: timeline,
+    // `relative` follows from scores, and is in spreads too.
+    utterance: (timeline as Readonly<Record<string, unknown>>[]).map(({ relative: _, ...scores }) => scores),
     other: [shared, emotionRest, cognitiveRest],
   };
 }
