@@ -29,7 +29,6 @@ class Changes:
 
     error: np.ndarray  # [n] |rated change - predicted change|
     half: np.ndarray  # [n] half-width of the interval, with the factor of the models
-    speaker: np.ndarray  # [n]
 
 
 def is_at_rest(clip: Clip) -> bool:
@@ -42,9 +41,9 @@ def choices(clips: list[Clip]) -> list[tuple[list[Clip], list[Clip]]]:
     return [(list(chosen), others) for count in range(1, len(rest) + 1) for chosen in combinations(rest, count)]
 
 
-def read_changes(models: Path, parts: tuple[Part, ...]) -> dict[str, Changes]:
-    clips = [clip for clip in read_clips() if clip.corpus == RECIPE.rated and clip.part in parts]
-    rows: dict[str, list[tuple[float, float, str]]] = {name: [] for name in DIMENSIONS}
+def read_changes(models: Path) -> dict[str, Changes]:
+    clips = [clip for clip in read_clips() if clip.corpus == RECIPE.rated and clip.part is Part.CALIBRATION]
+    rows: dict[str, list[tuple[float, float]]] = {name: [] for name in DIMENSIONS}
     for speaker in sorted({clip.speaker for clip in clips}):
         for baselines, others in choices([clip for clip in clips if clip.speaker == speaker]):
             options = [word for clip in baselines for word in ("--baseline", str((settings.DATA / clip.path).resolve()))]
@@ -53,7 +52,7 @@ def read_changes(models: Path, parts: tuple[Part, ...]) -> dict[str, Changes]:
                     for name, found in rows.items():
                         rated = getattr(clip.dimensions, name) - np.median([getattr(one.dimensions, name) for one in baselines])
                         change, (lower, upper) = (report["emotion"]["relative"][name][key] for key in ("change", "interval"))
-                        found.append((abs(rated - change), max(change - lower, upper - change), speaker))
+                        found.append((abs(rated - change), max(change - lower, upper - change)))
     return {name: Changes(*map(np.array, zip(*found))) for name, found in rows.items()}
 
 
@@ -67,7 +66,7 @@ def fit(models: Path) -> dict[str, float]:
     update_manifest(folder, {"relative": dict.fromkeys(DIMENSIONS, 1)})
     if not any(clip.corpus == RECIPE.rated and is_at_rest(clip) for clip in read_clips()):
         return dict.fromkeys(DIMENSIONS, 1)  # errors count as independent
-    found = read_changes(models, (Part.CALIBRATION,))
+    found = read_changes(models)
     params = {name: round(float(conformal_quantile(changes.error / changes.half)), 3) for name, changes in found.items()}
     update_manifest(folder, {"relative": params})
     print(f"relative: {json.dumps(params)}; with a factor of 1 the intervals hold {json.dumps({name: coverage(one) for name, one in found.items()})}", flush=True)

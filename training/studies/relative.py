@@ -10,7 +10,6 @@ import numpy as np
 
 from training import pipeline, settings
 from training.calibration.relative import is_at_rest
-
 from training.corpora.index import read_clips
 from training.corpora.labels import DIMENSIONS, EMOTIONS
 from training.corpora.recipe import RECIPE

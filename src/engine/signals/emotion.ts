@@ -29,6 +29,8 @@ import {
   type Affect,
   baselineReference,
   compare,
+  type Dimension,
+  dimensionNames,
   earlierReference,
   formatRelative,
   type Reference,
@@ -85,9 +87,6 @@ function wordAt(
   if (isLow) return 'subdued';
   return valence < params.veryLowValence ? 'distressed' : 'tense';
 }
-
-const dimensionNames = ['valence', 'arousal'] as const;
-type Dimension = (typeof dimensionNames)[number];
 
 const params = z.strictObject({
   /** Those that reports have: models that were fitted to labels alone have none. */

@@ -12,12 +12,12 @@ export const relativeParams = z.strictObject({
 /** An utterance is compared with those before it, among so many. */
 export const maxEarlier = 40;
 
-const names = ['valence', 'arousal'] as const;
-type Name = (typeof names)[number];
+export const dimensionNames = ['valence', 'arousal'] as const;
+export type Dimension = (typeof dimensionNames)[number];
 
 /** Scores of an utterance, or of a recording. */
-export type Affect = Readonly<Record<Name, number>> & {
-  readonly intervals: Readonly<Record<Name, Interval>>;
+export type Affect = Readonly<Record<Dimension, number>> & {
+  readonly intervals: Readonly<Record<Dimension, Interval>>;
 };
 type Utterance = Affect & { readonly speechSeconds: number };
 
@@ -47,10 +47,11 @@ export const relativeSchema = z
 export type Relative = NonNullable<z.infer<typeof relativeSchema>>;
 
 /** What is usual for a speaker, and how sure it is: the half-width of its 80 % interval. */
-export type Reference = Readonly<Record<Name, Usual & { readonly halfWidth: number }>> & Pick<Relative, 'to'>;
+export type Reference = Readonly<Record<Dimension, Usual & { readonly halfWidth: number }>> &
+  Pick<Relative, 'to'>;
 
 function referenceOf(to: Relative['to'], utterances: readonly Affect[], params: MomentParams): Reference {
-  const describe = (name: Name) => ({
+  const describe = (name: Dimension) => ({
     ...usual(
       utterances.map((one) => one[name]),
       params.spreads[name],
@@ -86,7 +87,7 @@ export function compare(
   params: z.infer<typeof relativeParams>,
 ): Relative | null {
   if (reference === null) return null;
-  const difference = (name: Name) => {
+  const difference = (name: Dimension) => {
     const { median, spread, halfWidth } = reference[name];
     const change = own[name] - median;
     const half = params[name] * Math.hypot(halfWidthOf(own, name), halfWidth);
@@ -100,14 +101,14 @@ export function compare(
 }
 
 /** One end of an interval may be cut off at 0 or 1. */
-function halfWidthOf({ intervals, ...own }: Affect, name: Name): number {
+function halfWidthOf({ intervals, ...own }: Affect, name: Dimension): number {
   const [lower, upper] = intervals[name];
   return Math.max(own[name] - lower, upper - own[name]);
 }
 
 /** "valence -0.12 (-0.25 to +0.01), -0.8 spreads; arousal ...". */
 export function formatRelative({ valence, arousal }: Relative): string {
-  const format = ({ change, interval: [lower, upper], spreads }: Relative[Name]) =>
+  const format = ({ change, interval: [lower, upper], spreads }: Relative[Dimension]) =>
     `${signed(change, 2)} (${signed(lower, 2)} to ${signed(upper, 2)}), ${signed(spreads, 1)} spreads`;
   return `valence ${format(valence)}; arousal ${format(arousal)}`;
 }
