@@ -1,4 +1,4 @@
-"""Command line: python -m training train | evaluate | recordings | calls | baseline-reference | adaptation | left-out | encoders | relative | disclosure | power | sets | corpus-pages.
+"""Command line: python -m training train | evaluate | recordings | calls | baseline-reference | adaptation | left-out | encoders | recipes | relative | disclosure | power | sets | corpus-pages.
 
 The scripts training/train and training/evaluate call it.
 """
@@ -42,6 +42,7 @@ def parse_arguments() -> argparse.Namespace:
     commands.add_parser("adaptation", help="writes how much undertone adapt improves left-out corpora into docs/your-data.md").set_defaults(small=False)
     commands.add_parser("left-out", help="writes how good emotions are on corpora left out of the heads in turn into docs/models.md").set_defaults(small=False)
     commands.add_parser("encoders", help="writes how good linear heads on frozen encoders are on corpora left out into docs/models.md").set_defaults(small=False)
+    commands.add_parser("recipes", help="writes which recipes of heads and weights of the trunk generalise into docs/models.md").set_defaults(small=False)
     commands.add_parser("relative", help="writes what a baseline is worth for emotion into docs/measures.md").set_defaults(small=False)
     commands.add_parser("disclosure", help="writes what can be read out of embeddings into docs/embeddings.md").set_defaults(small=False)
     commands.add_parser("power", help="writes how many recordings an evaluation needs into docs/your-data.md").set_defaults(small=False)
@@ -125,10 +126,14 @@ def main() -> None:
         from training.studies import encoders
 
         encoders.run()
-    elif options.command == "relative":
-        from training.studies import relative
+    elif options.command == "recipes":
+        from training.studies import recipes
 
-        relative.run()
+        recipes.run()
+    elif options.command == "relative":
+        from training.evaluation import relative
+
+        relative.run(list(relative.SETS))
     elif options.command == "disclosure":
         from training.studies import disclosure
 

@@ -5,7 +5,6 @@ import { wavFile } from '../../benchmarks/wav.ts';
 import { defaultOptions } from '../../src/engine/chunks.ts';
 import { EngineError } from '../../src/engine/platform.ts';
 import { type SignalReport, signalReport } from '../../src/engine/report.ts';
-import type { Signal } from '../../src/engine/schema.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { limits, speech } from '../support/analysis.ts';
 
@@ -13,27 +12,19 @@ const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
 
 const say = (name: string) => wavFile(speech(name, 5));
 
-async function analyze<S extends Signal>(
-  signal: S,
+async function reportOf(
   audio: Uint8Array,
-  baselines: readonly Uint8Array[],
-): Promise<SignalReport<S>> {
-  const request = { audio, baselines, ...defaultOptions, signals: [signal], cancel: null };
+  ...baselines: readonly Uint8Array[]
+): Promise<SignalReport<'cognitive'>> {
+  const request = { ...defaultOptions, audio, baselines, signals: ['cognitive'], cancel: null } as const;
   const [analysis] = await analyzer.analyze(request);
-  return signalReport(signal, analysis, 'test');
+  return signalReport('cognitive', analysis, 'test');
 }
-
-const reportOf = (audio: Uint8Array, ...baselines: readonly Uint8Array[]) =>
-  analyze('cognitive', audio, baselines);
-const emotionOf = (audio: Uint8Array, ...baselines: readonly Uint8Array[]) =>
-  analyze('emotion', audio, baselines);
 
 const effectOf = (report: SignalReport<'cognitive'>, name: string) =>
   report.contributions.cognitive_load.find(({ measure }) => measure === name)?.effect;
 
 const rested = say('fox');
-/** One utterance. */
-const sentence = wavFile(speech('high-2').subarray(0, 24_000));
 
 test('a recording as its own baseline is neutral and the same speaker', async (t) => {
   const report = await reportOf(rested, rested);
@@ -84,36 +75,4 @@ test('audio and baselines together are at most as long as the limit', async (t) 
       message: 'Expected at most 40 s for `audio` and `baseline` together, got more',
     });
   }
-});
-
-test('emotion is relative to a baseline, and its scores stay as they are', async (t) => {
-  const [alone, beside] = [await emotionOf(say('high-1')), await emotionOf(say('high-1'), sentence)];
-  t.is(alone.relative, null);
-  t.deepEqual(beside.signals, alone.signals);
-  t.deepEqual(beside.moments, alone.moments);
-  const atRest = (await emotionOf(sentence)).timeline;
-  t.is(atRest.length, 1);
-  for (const name of ['valence', 'arousal'] as const) {
-    const change = beside.relative?.[name];
-    const scores = [beside.signals[name], atRest[0]?.[name]] as number[];
-    t.true(Math.abs(Number(change?.change) - (Number(scores[0]) - Number(scores[1]))) < 2e-4, name);
-    const [lower = 0, upper = 0] = change?.interval ?? [];
-    t.true(lower < Number(change?.change) && Number(change?.change) < upper);
-    t.is(Math.sign(Number(change?.spreads)), Math.sign(Number(change?.change)));
-  }
-  for (const { relative } of beside.timeline) t.is(relative?.to, 'baseline');
-});
-
-test('a recording of one utterance as its own baseline has changed by nothing', async (t) => {
-  const { relative, timeline } = await emotionOf(sentence, sentence);
-  t.like(relative, { valence: { change: 0, spreads: 0 }, arousal: { change: 0, spreads: 0 } });
-  t.like(timeline[0]?.relative, { valence: { change: 0 }, arousal: { change: 0 } });
-});
-
-test('a baseline with little speech, in no utterance, counts', async (t) => {
-  const samples = new Float32Array(16_000 * 4);
-  for (const at of [0.3, 1.6, 2.9]) samples.set(speech('fox').subarray(16_000, 22_400), at * 16_000);
-  const short = wavFile(samples);
-  t.is((await emotionOf(short)).timeline.length, 1);
-  t.is((await emotionOf(say('high-1'), short)).relative?.to, 'baseline');
 });

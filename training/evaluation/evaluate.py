@@ -7,7 +7,7 @@ import numpy as np
 
 from training import settings
 from training.corpora.recipe import RECIPE
-from training.evaluation import calls, error_analysis, invariances, recordings, results, test_recordings, vocal_effort
+from training.evaluation import calls, error_analysis, invariances, recordings, relative, results, test_recordings, vocal_effort
 from training.evaluation.egemaps_baseline import EgemapsBaseline, extract_functionals
 from training.evaluation.metrics import Metric, all_metrics, make_metrics, mean_metric, natural_metrics
 from training.evaluation.pipeline import is_ok
@@ -98,6 +98,7 @@ def evaluate(models: Path, write: bool) -> None:
         if recordings.is_shipped(models):
             evaluate_recordings([models])
             calls.run([models])
+            relative.run([models.resolve().name])
         sets_table.write()
         cards.write_cards(models)
     if write and alternative is None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from training.calibration import affine, baseline_reference, intervals, moments
+from training.calibration import affine, baseline_reference, intervals, moments, relative
 from training.calibration.timing_reference import logistic_spread, measure_timing, weighted_quantiles
 from training.corpora.corpus import Part
 from training.features.windows import find_segments
@@ -147,3 +147,19 @@ def test_a_spread_is_that_of_the_speaker_and_of_speakers_in_general():
     median, spread = moments.usual(values, 2.0)
     assert median == 2
     assert spread == pytest.approx(np.sqrt((5 * 1.4826**2 + 8 * 4) / 13))
+
+
+def test_every_choice_of_calm_recordings_is_a_baseline_of_the_others(monkeypatch):
+    monkeypatch.setattr(relative, "is_at_rest", lambda clip: clip < 3)
+    found = relative.choices([0, 1, 2, 10, 11])
+    assert [baselines for baselines, _ in found] == [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]]
+    assert all(others == [10, 11] for _, others in found)
+
+
+def test_the_factor_of_relative_affect_covers_80_percent_of_the_changes():
+    rng = np.random.default_rng(0)
+    half = rng.uniform(0.1, 0.3, 2000)
+    changes = relative.Changes(np.abs(rng.normal(0, 0.5, 2000)) * half, half)
+    factor = intervals.conformal_quantile(changes.error / changes.half)
+    assert relative.coverage(changes) > 0.9
+    assert relative.coverage(relative.Changes(changes.error, factor * half)) == pytest.approx(0.8, abs=0.01)

@@ -1,6 +1,6 @@
 /** Valence and arousal less what is usual for the speaker. */
 import test from 'ava';
-import { baselineReference, compare, earlierReference } from '../../src/engine/signals/relative.ts';
+import { baselineReference, compare, earlierReference } from '../../../src/engine/signals/relative.ts';
 
 const params = {
   plainLabels: ['neutral'],
