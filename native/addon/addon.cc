@@ -58,6 +58,7 @@ Napi::Object Register(Napi::Env env, Napi::Object exports) {
   Export<TrackProsodyCall>("trackProsody", exports);
   Export<SetEnvironmentVariableCall>("setEnvironmentVariable", exports);
   Export<ReleaseFreeMemoryCall>("releaseFreeMemory", exports);
+  Export<ReleaseSamplesCall>("releaseSamples", exports);
   exports["featuresVersion"] = Napi::Number::New(env, kFeaturesVersion);
   exports["lanes"] = Napi::Number::New(env, LaneWidth(Lanes::kAuto));
   exports["libraryVersions"] = LibraryVersions(env);

@@ -33,5 +33,6 @@ Napi::Value SetEnvironmentVariableCall(const Napi::CallbackInfo& info);
 
 // releaseFreeMemory(): gives the free pages of the C heap back to the system, and fixes the thresholds of glibc's malloc
 Napi::Value ReleaseFreeMemoryCall(const Napi::CallbackInfo& info);
+Napi::Value ReleaseSamplesCall(const Napi::CallbackInfo& info);
 
 }  // namespace undertone

@@ -1,3 +1,4 @@
+#include "args.h"
 #include "calls.h"
 
 #ifdef __GLIBC__
@@ -15,6 +16,13 @@ Napi::Value ReleaseFreeMemoryCall(const Napi::CallbackInfo& info) {
   mallopt(M_TRIM_THRESHOLD, 4 << 20);
   malloc_trim(0);
 #endif
+  return info.Env().Undefined();
+}
+
+// Frees the buffer of an array at once, without V8's collector: the array and all other views of it become empty.
+Napi::Value ReleaseSamplesCall(const Napi::CallbackInfo& info) {
+  Napi::ArrayBuffer buffer = ToSamples(info[0], "samples").ArrayBuffer();
+  if (!buffer.IsDetached()) buffer.Detach();
   return info.Env().Undefined();
 }
 

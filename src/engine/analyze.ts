@@ -42,7 +42,7 @@ import { separateSpeakers } from './separation.ts';
 import type { Baseline } from './signals/definition.ts';
 import { describeChunk, type SpeakerChunk } from './signals/speaker.ts';
 import { definitions, type Signal } from './signals/table.ts';
-import type { Segment } from './speech.ts';
+import type { Segment, SpeechAnalysis } from './speech.ts';
 import { type StageTimer, startStageTimer } from './timer.ts';
 
 export type AnalyzeRequest = AnalyzeOptions & {
@@ -133,7 +133,7 @@ async function analyze(
     throw new EngineError('too_long', 'baseline', `Expected ${expected}, got more`);
   }
 
-  /** The samples of a chunk are garbage once it returns. Returns whether chunks follow, or null above `maxSeconds`. */
+  /** The samples of a chunk are gone once it returns. Returns whether chunks follow, or null above `maxSeconds`. */
   async function analyzeNext(): Promise<boolean | null> {
     const chunks = await nextOf(detectors);
     const [{ speech, isLast }] = chunks;
@@ -154,6 +154,7 @@ async function analyze(
       const own = results[index] as ChunkResult[];
       own.push(await analyzeChunk(voice, request, own.at(-1), models, timer));
     }
+    for (const { speech: read } of chunks) release(read, models.platform);
     await onChunk(seconds, duration);
     return !isLast;
   }
@@ -228,6 +229,15 @@ function hashSamples(
     /** Once all samples are read. */
     digests: () => hashes.map((hash) => hash.digest()),
   };
+}
+
+/**
+ * Samples and features of a chunk live so long that V8 would keep them until it marks the whole heap, and would mark it for them after
+ * every few recordings.
+ */
+function release({ audio, features }: SpeechAnalysis, platform: Platform): void {
+  platform.release(audio.samples);
+  platform.release(features.data);
 }
 
 type DetectedChunk = SpeechChunk & { readonly isLast: boolean };
@@ -331,6 +341,7 @@ export async function describeSpeaker(
       const track = measured ? models.platform.trackProsody(audio.samples, audio.sampleRate) : null;
       results.push(await scoreChunk(chunk, signals.length > 0, results.at(-1), request, models, timer));
       if (track !== null) chunks.push(describeChunk(speech, await track));
+      release(speech, models.platform);
       await timer.yieldToOthers();
     }
   } finally {

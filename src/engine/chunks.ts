@@ -147,9 +147,9 @@ export function detectChunks(
       rowBlocks.push(detected.features.data);
       await timer.yieldToOthers();
     }
-    samples = joinArrays(blocks);
+    samples = joinInto(blocks, models.platform);
     frames = joinFrames(frameBlocks);
-    rows = joinArrays(rowBlocks);
+    rows = joinInto(rowBlocks, models.platform);
   }
 
   let { start } = unbounded;
@@ -184,6 +184,13 @@ export function detectChunks(
     [start, previousEnd] = [0, utteranceEnd - end];
     return { ...part, speech: chunk, allSegments: own.segments, bounds };
   };
+}
+
+/** Concatenates, and frees the parts unless one of them is the result. */
+function joinInto(parts: readonly Float32Array[], { release }: Platform): Float32Array {
+  const joined = joinArrays(parts);
+  for (const part of parts) if (part !== joined && part.length > 0) release(part);
+  return joined;
 }
 
 /** The end of the chunk: the middle of the longest pause of the last `maxCutSeconds` that no utterance contains. */

@@ -165,6 +165,8 @@ export type Platform = {
   measureQuality(samples: Float32Array, sampleRate: number, segments: Float64Array): SignalQuality;
   /** Pitch, level and spectral tilt of 16 kHz samples, on another thread. The samples must not change meanwhile. */
   trackProsody(samples: Float32Array, sampleRate: number): Promise<ProsodyTrack>;
+  /** Frees the memory of values that nothing reads any more; they and all views of them become empty. */
+  release(values: Float32Array): void;
   /** Changes whenever the same samples and spec would give other features. */
   readonly featuresVersion: number;
   /**

@@ -102,6 +102,7 @@ type Addon = {
   trackProsody(samples: Float32Array, sampleRate: number): Promise<ProsodyTrack>;
   setEnvironmentVariable(name: string, value: string): void;
   releaseFreeMemory(): void;
+  releaseSamples(samples: Float32Array): void;
   readonly featuresVersion: number;
   readonly lanes: number;
   readonly libraryVersions: Readonly<Record<string, string>>;
@@ -174,6 +175,9 @@ export const measureQuality = addon.measureSignalQuality;
 
 /** Pitch, level and spectral tilt of 16 kHz samples, on a thread of Node's pool. The samples must not change meanwhile. */
 export const trackProsody = addon.trackProsody;
+
+/** Frees the buffer of the array at once, without the garbage collector: the array and all other views of it become empty. */
+export const releaseSamples = addon.releaseSamples;
 
 /** Sets a variable that native libraries read: in a worker thread `process.env` is a copy that they do not see. */
 export const setEnvironmentVariable = addon.setEnvironmentVariable;

@@ -34,6 +34,7 @@ const platform: Platform = {
   extract: addon.extract,
   measureQuality: addon.measureQuality,
   trackProsody: addon.trackProsody,
+  release: addon.releaseSamples,
   featuresVersion: addon.featuresVersion,
   openSession,
   createSha256: () => {

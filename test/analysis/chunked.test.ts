@@ -154,3 +154,36 @@ function near(t: ExecutionContext, name: string, value: number, other: number, m
 function numbersOf(signals: object): Record<string, number> {
   return Object.fromEntries(Object.entries(signals).filter(([, value]) => typeof value === 'number'));
 }
+
+test.serial(
+  'samples of chunks and of baselines are freed once they are analysed, in every mode',
+  async (t) => {
+    const models = await loadModels('models/standard');
+    const decoded: Float32Array[] = [];
+    const watch = <Decoder extends { next(): Float32Array }>(decoder: Decoder): Decoder => ({
+      ...decoder,
+      next: () => {
+        const samples = decoder.next();
+        decoded.push(samples);
+        return samples;
+      },
+    });
+    const { platform } = models;
+    const watched = {
+      ...models,
+      platform: {
+        ...platform,
+        openIncrementalDecoder: (...args: Parameters<typeof platform.openIncrementalDecoder>) =>
+          watch(platform.openIncrementalDecoder(...args)),
+      },
+    };
+    const speakers = ['A', 'B'].map((speaker, index) => ({ speaker, start: 4 * index, end: 4 * index + 4 }));
+    const audio = talk(20);
+    for (const change of [{}, { baselines: [talk(8)] }, { segments: speakers }, { speakers: '2' } as const]) {
+      decoded.length = 0;
+      await analyzerOf(watched, limits).analyze({ ...request, audio, ...change });
+      t.true(decoded.length > 0);
+      t.deepEqual([...new Set(decoded.map(({ length }) => length))], [0], Object.keys(change).join());
+    }
+  },
+);
