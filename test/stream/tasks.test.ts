@@ -13,6 +13,7 @@ const stepOf = (task: ThreadTask): SerializedStep => ({
   format: { encoding: 's16le', sampleRate: 16_000, channels: 1 },
   bytes: Uint8Array.from(Buffer.from(JSON.stringify(task))),
   state: null,
+  spare: null,
   signals: ['emotion'],
   split: false,
   measure: false,

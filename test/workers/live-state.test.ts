@@ -9,11 +9,22 @@ const state = {
 } as unknown as LiveState;
 
 test('a state is shared in one piece, and unserialized into memory of its own', (t) => {
-  const serialized = serializeState(state);
+  const serialized = serializeState(state, null);
   t.true(serialized.buffer instanceof SharedArrayBuffer);
   const own = deserializeState(serialized);
   t.deepEqual(own, state);
   t.true(own.bytes.buffer instanceof ArrayBuffer);
   serialized.fill(0);
   t.deepEqual(own, state, 'a copy');
+});
+
+test('the memory of an earlier state is used again unless the state has outgrown it', (t) => {
+  const spare = serializeState(state, null).buffer;
+  const again = serializeState({ ...state, read: 1 }, spare);
+  t.is(again.buffer, spare);
+  t.deepEqual(deserializeState(again), { ...state, read: 1 });
+  const large = { ...state, bytes: new Uint8Array(spare.byteLength) };
+  const grown = serializeState(large, spare);
+  t.not(grown.buffer, spare);
+  t.deepEqual(deserializeState(grown), large);
 });

@@ -53,6 +53,7 @@ export class Session {
   #stream: Stream | null = null;
   /** After the last step; null before the first. */
   #state: SerializedState | null = null;
+  #spare: SharedArrayBuffer | null = null;
   #due: (Step & { readonly arrivedAt: number })[] = [];
   #bytes = 0;
   #turnEndedAt = 0;
@@ -120,6 +121,7 @@ export class Session {
     const seconds = this.#seconds();
     this.#stream = null;
     this.#state = null;
+    this.#spare = null;
     this.#due = [];
     this.#options.onClosed(seconds);
   }
@@ -303,10 +305,12 @@ export class Session {
       format,
       bytes,
       state: this.#state,
+      spare: this.#spare,
       signals,
       split,
     });
     if (output === null || this.#closed) return;
+    this.#spare = this.#state?.buffer ?? null;
     this.#state = output.state;
     for (const { type, ...fields } of output.messages) this.#send(type, fields);
     this.#options.metrics.step(performance.now() - arrivedAt);

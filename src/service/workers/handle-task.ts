@@ -56,13 +56,13 @@ export async function handleTask(
 type Cancellable = Pick<CancellableTask, 'cancel'>;
 type Yielding = Pick<AnalyzeRequest, 'cancel' | 'yieldToOthers'>;
 
-async function step(analyzer: Analyzer, { live, cancel }: LiveTask & Cancellable) {
+async function step(analyzer: Analyzer, { live: { spare, ...live }, cancel }: LiveTask & Cancellable) {
   const before = live.state && deserializeState(live.state);
   const { stages, messages, state } = await analyzer.live({ ...live, state: before, cancel });
   return {
     kind: 'report',
     json: encoder.encode(JSON.stringify(messages)),
-    state: serializeState(state),
+    state: serializeState(state, spare),
     stages,
     audioSeconds: 0,
   } as const;

@@ -50,7 +50,11 @@ export type FormTask = {
 };
 
 /** A step of a stream. Its bytes and state are in shared memory: the session sends them again when the thread dies. */
-export type SerializedStep = Omit<LiveStep, 'state'> & { readonly state: SerializedState | null };
+export type SerializedStep = Omit<LiveStep, 'state'> & {
+  readonly state: SerializedState | null;
+  /** The memory of an earlier state, for the next one. */
+  readonly spare: SharedArrayBuffer | null;
+};
 export type LiveTask = { readonly live: SerializedStep };
 
 /** The report of a stream. */
@@ -158,9 +162,15 @@ export function reportHeapPressure(): void {
 /** Serialized, in shared memory: a message to a thread copies nothing of it. */
 export type SerializedState = Uint8Array<SharedArrayBuffer>;
 
-export function serializeState(state: LiveState): SerializedState {
+/** Room for states that grow. */
+const stateBlockBytes = 2 ** 17;
+
+/** @param spare is used when the state fits: V8 does not count shared memory, and collects it late */
+export function serializeState(state: LiveState, spare: SharedArrayBuffer | null): SerializedState {
   const bytes = serialize(state);
-  const serialized = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  const fits = spare !== null && spare.byteLength >= bytes.length;
+  const room = stateBlockBytes * Math.ceil(bytes.length / stateBlockBytes);
+  const serialized = new Uint8Array(fits ? spare : new SharedArrayBuffer(room), 0, bytes.length);
   serialized.set(bytes);
   return serialized;
 }
