@@ -130,3 +130,25 @@ test('every wrong setting has a line', async (t) => {
     settings: 'failed: Expected a known setting, got `UNDERTONE_PROT`; did you mean UNDERTONE_PORT?',
   });
 });
+
+test('--speed prints what a core of this machine does', async (t) => {
+  const { code, stdout, stderr } = await runCli(['doctor', '--speed', '10'], {
+    env: { UNDERTONE_WORKERS: '2', UNDERTONE_MODELS_DIR: 'models/fast' },
+  });
+  t.is(code, 0, stderr);
+  const line = (name: string) => stdout.split('\n').find((one) => one.startsWith(name)) ?? '';
+  t.regex(line('machine'), /^machine +\d+ cores of .+, Node\.js \d+/);
+  const [, hours, perSecond] = /(\d+) hours per core and hour: ([\d.]+) requests/.exec(line('audio')) ?? [];
+  const cores = Number(/(\d+) cores/.exec(line('machine'))?.[1]);
+  t.true(Math.abs(Number(hours) - (10 * Number(perSecond)) / cores) <= 1, stdout);
+  t.regex(line('requests'), /(per second and core within 100 ms|none: )/);
+  t.regex(line('sessions'), /(\d+ live ones per core|fewer than 8 per core)/);
+  t.regex(line('memory'), /\d+ MiB with 2 workers, \d+ MiB of them per further worker; \d+ MiB after/);
+  t.regex(line('bound by'), /keeps \d+ % of the cores busy/);
+});
+
+test('--speed expects seconds', async (t) => {
+  const { code, stderr } = await runCli(['doctor', '--speed', 'fast']);
+  t.is(code, 2);
+  t.is(stderr, 'Expected 1 to 3600 seconds for `--speed`, got "fast"\n');
+});

@@ -1,0 +1,341 @@
+/** `undertone doctor --speed`: what a core of this machine does, measured with a service of its own. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient, type WebSocketConstructor } from '../../clients/typescript/src/index.ts';
+import { wavHeader } from '../engine/index.ts';
+import { failuresFolder, version } from '../node/paths.ts';
+import { type CliContext, UsageError } from './context.ts';
+import { decode } from './index.ts';
+
+/** Of the recording that is sent. */
+const audioSeconds = 10;
+const sampleRate = 16_000;
+const warmUps = 40;
+/** Of each worker, in the measurement of the throughput. */
+const connectionsPerWorker = 2;
+const maxRequestMs = 100;
+/** Rates of requests, as shares of the throughput. */
+const shares = [0.3, 0.5, 0.65, 0.8];
+const maxMessageMs = 1000;
+/** Live sessions per core. */
+const sessionCounts = [8, 16, 24, 32, 48];
+const intervalSeconds = 3;
+/** Shorter sessions have no measurement. */
+const minSessionSeconds = 7;
+/** Parts of all seconds: throughput, each rate, each number of sessions. */
+const parts = { throughput: 0.12, rate: 0.06, sessions: 0.1 };
+const busyShare = 0.85;
+const maxOthers = 0.05;
+const frameMs = 250;
+const maxLogCharacters = 2000;
+
+const token = 'speed-'.padEnd(32, '0');
+
+/**
+ * Starts the service with `UNDERTONE_MODELS_DIR` and `UNDERTONE_WORKERS` of the environment on a free port, and stops it. Prints a
+ * line per figure as soon as it is measured.
+ * @param seconds of the whole measurement, about
+ */
+export async function measureSpeed(
+  seconds: number,
+  workers: number,
+  { env, stdout, stderr }: CliContext,
+): Promise<void> {
+  const cores = availableParallelism();
+  const print = (name: string, text: string) => stdout.write(`${name.padEnd(10)}  ${text}\n`);
+  stderr.write(`measuring for about ${seconds} s; other work on this machine makes the figures worse\n`);
+  const others = await busyShareOfMachine();
+  print(
+    'machine',
+    `${cores} cores of ${cpus()[0]?.model ?? 'an unknown processor'}, Node.js ${process.versions.node}, undertone ${version}`,
+  );
+  if (others > maxOthers) print('warning', `other programs use ${percent(others)} of the cores`);
+  const samples = speech();
+  const body = await formOf(samples);
+
+  const alone = workers === 1 ? null : await memoryOf(env, 1, body);
+  const service = await start(env, workers);
+  try {
+    const send = () => post(service.url, body);
+    for (let index = 0; index < warmUps * workers; index++) await send();
+    const idle = residentMebibytes(service.pid);
+    const most = await throughput(
+      service.pid,
+      connectionsPerWorker * workers,
+      parts.throughput * seconds,
+      send,
+    );
+    const perCore = most.perSecond / cores;
+    print(
+      'audio',
+      `${(perCore * audioSeconds).toFixed(0)} hours per core and hour: ${most.perSecond.toFixed(1)} requests of ${audioSeconds} s per second, ${most.cpuMs.toFixed(1)} ms of a core each`,
+    );
+    print('requests', await fastRate(most.perSecond, cores, parts.rate * seconds, send));
+    print('sessions', await liveSessions(service.url, samples, cores, parts.sessions * seconds));
+    const each =
+      alone === null ? '' : `, ${((idle - alone) / (workers - 1)).toFixed(0)} MiB of them per further worker`;
+    print(
+      'memory',
+      `${idle.toFixed(0)} MiB with ${workers} ${workers === 1 ? 'worker' : 'workers'}${each}; ${residentMebibytes(service.pid).toFixed(0)} MiB after the load`,
+    );
+    print('bound by', boundOf(most.busy, most.models));
+  } finally {
+    await service.stop();
+  }
+}
+
+type Service = { readonly url: string; readonly pid: number; stop(): Promise<void> };
+
+async function start(env: CliContext['env'], workers: number): Promise<Service> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'undertone-speed-'));
+  const settings = {
+    UNDERTONE_HOST: '127.0.0.1',
+    UNDERTONE_PORT: '0',
+    UNDERTONE_DATA_DIR: dataDir,
+    UNDERTONE_TOKEN: token,
+    // The port of its own may be that of a running service.
+    UNDERTONE_METRICS_ADDRESS: 'public',
+    UNDERTONE_WORKERS: String(workers),
+    UNDERTONE_QUEUE: '1000',
+    UNDERTONE_STREAM_SESSIONS: '1000',
+    UNDERTONE_STREAM_ACCOUNT_SESSIONS: '1000',
+    ...(env.UNDERTONE_MODELS_DIR === undefined ? {} : { UNDERTONE_MODELS_DIR: env.UNDERTONE_MODELS_DIR }),
+  };
+  const others = Object.entries(env).filter(([name]) => !name.startsWith('UNDERTONE_'));
+  const child = spawn(process.execPath, [process.argv[1] as string, 'serve'], {
+    env: { ...Object.fromEntries(others), ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'close');
+  const stop = async () => {
+    child.kill();
+    await ended;
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  let log = '';
+  child.stderr.on('data', (text) => {
+    log = `${log}${text}`.slice(-maxLogCharacters);
+  });
+  const [line] = await Promise.race([once(child.stdout, 'data'), ended]);
+  child.stdout.resume();
+  const url = /http:\/\/\S+/.exec(String(line))?.[0];
+  if (url === undefined) {
+    await stop();
+    throw new UsageError(`Expected the service to start, got:\n${log.trimEnd()}`);
+  }
+  return { url, pid: child.pid as number, stop };
+}
+
+async function memoryOf(env: CliContext['env'], workers: number, body: Form): Promise<number> {
+  const service = await start(env, workers);
+  try {
+    for (let index = 0; index < warmUps; index++) await post(service.url, body);
+    return residentMebibytes(service.pid);
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Speech over and over, 16-bit. */
+function speech(): Int16Array {
+  const { samples } = decode(readFileSync(join(failuresFolder, 'words.flac')));
+  return Int16Array.from({ length: audioSeconds * sampleRate }, (_, at) =>
+    Math.round(32_767 * (samples[at % samples.length] as number)),
+  );
+}
+
+type Form = { readonly type: string; readonly bytes: ArrayBuffer };
+
+/** A WAV file as the part `audio`. */
+async function formOf(samples: Int16Array): Promise<Form> {
+  const header = wavHeader({ encoding: 's16le', sampleRate, channels: 1 }, samples.byteLength);
+  const form = new FormData();
+  form.set(
+    'audio',
+    new Blob([header as Uint8Array<ArrayBuffer>, samples as Int16Array<ArrayBuffer>]),
+    'speech.wav',
+  );
+  const encoded = new Response(form);
+  return { type: encoded.headers.get('content-type') as string, bytes: await encoded.arrayBuffer() };
+}
+
+type Answer = { readonly ms: number; readonly timing: string };
+
+async function post(url: string, { type, bytes }: Form): Promise<Answer> {
+  const started = performance.now();
+  const response = await fetch(new URL('v1/analyze', url), {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': type },
+    body: bytes,
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`Expected a report, got ${response.status}: ${text}`);
+  return { ms: performance.now() - started, timing: response.headers.get('server-timing') ?? '' };
+}
+
+/** Each connection sends its next request when it has its answer. `models`: share of the processor time that stages of models take. */
+async function throughput(pid: number, connections: number, seconds: number, send: () => Promise<Answer>) {
+  const answers: Answer[] = [];
+  const [started, before] = [performance.now(), processorMs(pid)];
+  const end = started + 1000 * seconds;
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      while (performance.now() < end) answers.push(await send());
+    }),
+  );
+  const [ms, spent] = [performance.now() - started, processorMs(pid) - before];
+  const inModels = answers.reduce((sum, { timing }) => sum + modelsMs(timing), 0);
+  return {
+    perSecond: (1000 * answers.length) / ms,
+    cpuMs: spent / answers.length,
+    busy: spent / ms / availableParallelism(),
+    models: inModels / spent,
+  };
+}
+
+function modelsMs(timing: string): number {
+  const stages = timing.matchAll(/\b(?:vad|trunk|emotion|cognitive|voices);dur=([\d.]+)/g);
+  return [...stages].reduce((sum, [, ms]) => sum + Number(ms), 0);
+}
+
+/** The highest rate of requests, at exponential intervals, of which 99 % are answered within `maxRequestMs`. */
+async function fastRate(
+  most: number,
+  cores: number,
+  seconds: number,
+  send: () => Promise<Answer>,
+): Promise<string> {
+  let found = `none: 99 % take more than ${maxRequestMs} ms at ${(shares[0] as number) * 100} % of the throughput`;
+  for (const share of shares) {
+    const ms = await openLoop(share * most, seconds, send);
+    const [p50, p99] = [percentile(ms, 0.5), percentile(ms, 0.99)];
+    if (p99 > maxRequestMs) break;
+    found = `${((share * most) / cores).toFixed(1)} per second and core within ${maxRequestMs} ms: p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, ${percent(share)} of the throughput`;
+  }
+  return found;
+}
+
+async function openLoop(perSecond: number, seconds: number, send: () => Promise<Answer>): Promise<number[]> {
+  const started = performance.now();
+  const sent: Promise<number>[] = [];
+  const gap = () => -(1000 / perSecond) * Math.log(Math.random());
+  for (let at = started; at < started + 1000 * seconds; at += gap()) {
+    await sleep(Math.max(0, at - performance.now()));
+    const due = at;
+    sent.push(send().then(() => performance.now() - due));
+  }
+  return Promise.all(sent);
+}
+
+/** The most live sessions whose messages are 99 % within `maxMessageMs`. */
+async function liveSessions(
+  url: string,
+  samples: Int16Array,
+  cores: number,
+  seconds: number,
+): Promise<string> {
+  const { WebSocket } = await import('ws');
+  const client = createClient({ url, token, WebSocket: WebSocket as unknown as WebSocketConstructor });
+  const each = Math.max(minSessionSeconds, seconds);
+  const counts = sessionCounts.slice(0, Math.max(1, Math.floor((sessionCounts.length * seconds) / each)));
+  let found = `fewer than ${counts[0]} per core: their messages are more than ${maxMessageMs} ms late`;
+  for (const count of counts) {
+    const late = await streamAtOnce(client, samples, count * cores, each);
+    const p99 = percentile(late, 0.99);
+    if (p99 > maxMessageMs) break;
+    found = `${count} live ones per core: 99 % of their measurements within ${p99.toFixed(0)} ms`;
+    if (count === counts.at(-1)) found += ', more were not tried';
+  }
+  return found;
+}
+
+type Client = ReturnType<typeof createClient>;
+
+/** Sessions start evenly within an interval. @returns how late each measurement came, ms */
+async function streamAtOnce(
+  client: Client,
+  samples: Int16Array,
+  sessions: number,
+  seconds: number,
+): Promise<number[]> {
+  const spread = (1000 * intervalSeconds) / sessions;
+  const each = Array.from({ length: sessions }, async (_, index) => {
+    await sleep(index * spread);
+    return streamOnce(client, samples, seconds);
+  });
+  return (await Promise.all(each)).flat();
+}
+
+async function streamOnce(client: Client, samples: Int16Array, seconds: number): Promise<number[]> {
+  const config = {
+    encoding: 's16le',
+    sample_rate_hz: sampleRate,
+    channels: 1,
+    interval_s: intervalSeconds,
+  } as const;
+  const session = await client.stream(config);
+  const started = performance.now();
+  const read = (async () => {
+    const late: number[] = [];
+    for await (const message of session)
+      if (message.type === 'measurement')
+        late.push(performance.now() - started - 1000 * dueOf(message.end_s));
+    return late;
+  })();
+  const frame = (sampleRate * frameMs) / 1000;
+  for (let at = 0; at < 1000 * seconds; at += frameMs) {
+    await sleep(Math.max(0, started + at + frameMs - performance.now()));
+    const from = ((at / frameMs) * frame) % samples.length;
+    await session.send(samples.subarray(from, from + frame));
+  }
+  await session.end();
+  return read;
+}
+
+/** The samples up to the next multiple of the interval decide a measurement, which ends shortly before. */
+const dueOf = (endSeconds: number) => Math.ceil(endSeconds / intervalSeconds) * intervalSeconds;
+
+function boundOf(busy: number, models: number): string {
+  const share = `at the throughput the service keeps ${percent(busy)} of the cores busy`;
+  if (busy < busyShare)
+    return `not the cores alone: ${share}; the requests of this measurement and other programs use the rest`;
+  return `the cores: ${share}, ${percent(Math.min(1, models))} of that in the models`;
+}
+
+function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.POSITIVE_INFINITY;
+}
+
+const percent = (share: number) => `${Math.round(100 * share)} %`;
+
+/** Share of the cores that are not idle, over half a second. */
+async function busyShareOfMachine(): Promise<number> {
+  const read = () => {
+    const times = cpus().map((cpu) => cpu.times);
+    const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+    return { idle: sum(times.map(({ idle }) => idle)), all: sum(times.flatMap((own) => Object.values(own))) };
+  };
+  const before = read();
+  await sleep(500);
+  const after = read();
+  return 1 - (after.idle - before.idle) / Math.max(1, after.all - before.all);
+}
+
+// Figures of another process, from /proc.
+
+/** Of Linux on every architecture. */
+const ticksPerSecond = 100;
+
+function processorMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond;
+}
+
+function residentMebibytes(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) / 1024;
+}
