@@ -1,5 +1,5 @@
 /**
- * Log-mel and MFCC extraction against a plain FFTW loop, kaldi-native-fbank, torchaudio and transformers.js: the same
+ * Log-mel and MFCC extraction against a plain FFTW loop, kaldi-native-fbank, torchaudio, asrfront and transformers.js: the same
  * samples, one thread each, results compared. Vectors of every width are measured against FFTW and against the
  * processor's peak arithmetic rate, the widest against the others.
  */
@@ -34,7 +34,7 @@ const audio = join(folder, 'audio.f32');
 const longSeconds = 600;
 const peerScript = join(root, 'benchmarks', 'peers', 'features.py');
 const npmScript = join(root, 'benchmarks', 'peers', 'features.mjs');
-const pythonPackages = ['numpy==2.4.6', 'kaldi-native-fbank==1.22.5'];
+const pythonPackages = ['numpy==2.4.6', 'kaldi-native-fbank==1.22.5', 'asrfront==0.2.2'];
 
 function installFftw(): void {
   if (!succeeds('pkg-config', ['--exists', 'fftw3f'])) installPackages(['libfftw3-dev']);
@@ -56,7 +56,7 @@ function measureAll(): Figures {
   installTorchaudio();
   const outputs = [
     runProgram(buildBenchmark('features'), [audio, folder]),
-    runPeers(join(makeVenv('features', pythonPackages), 'python'), ['kaldi']),
+    runPeers(join(makeVenv('features', pythonPackages), 'python'), ['kaldi', 'asrfront']),
     runPeers('/usr/bin/python3', ['torchaudio']),
     runProgram(process.execPath, [npmScript, audio, folder, installTransformers()]),
   ];
@@ -98,6 +98,22 @@ function fftwRows(all: Figures, kind: string, title: string): Row[] {
   );
 }
 
+/** What Whisper reads, against a front end in C with AVX2. */
+function asrfrontRows(all: Figures): Row[] {
+  const goals: Readonly<Record<number, number>> = { 8: 1.1, 16: 1.5 };
+  return widths
+    .filter(({ lanes }) => lanes in goals && all.has(`whisper-lanes${lanes}`))
+    .map(({ lanes, name }) =>
+      compare(
+        all,
+        goals[lanes] as number,
+        `Whisper's log-mel 80, ${name}, against asrfront`,
+        'asrfront',
+        `whisper-lanes${lanes}`,
+      ),
+    );
+}
+
 function rooflineRows(all: Figures): Row[] {
   const present = widths.filter(({ lanes }) => all.has(`log-mel-peak-lanes${lanes}`));
   const note = 'peer: the operations of a frame at the peak rate';
@@ -116,6 +132,7 @@ export async function run(): Promise<readonly Row[]> {
     compare(all, 15, 'log-mel 80 against kaldi-native-fbank', 'kaldi', 'kaldi-ours'),
     compare(all, 5, 'log-mel 80 against torchaudio, 10 s', 'torchaudio', 'torchaudio-ours'),
     compare(all, 20, 'log-mel 80 against torchaudio, 600 s', 'torchaudio-long', 'torchaudio-long-ours'),
+    ...asrfrontRows(all),
     compare(all, 50, 'log-mel 80 against transformers.js', 'transformers', 'whisper-ours'),
     atMost(1.15, { name: 'log-mel 80: 600 s against 10 s', note: 'peer: 10 s', ...lengths }),
     ...rooflineRows(all),

@@ -207,6 +207,7 @@ struct Width {
   int lanes;
   double (*peak)();
 };
+constexpr Width kWidths[] = {{4, Peak4}, {8, Peak8}, {16, Peak16}};
 
 // The loop, the extractor at every vector width that this processor has, and how long the operations of a
 // frame take at that width's peak rate.
@@ -223,7 +224,7 @@ void Compare(const std::string& folder, const std::string& name, const FeatureSp
     series.push_back({name + end, [=] { return run(out), static_cast<double>(frames); }, {}});
   };
   add("-fftw", [&](float* out) { loop.Run(samples.data(), frames, out); });
-  for (const Width& width : {Width{4, Peak4}, Width{8, Peak8}, Width{16, Peak16}}) {
+  for (const Width& width : kWidths) {
     if (!undertone::LanesSupported(static_cast<Lanes>(width.lanes))) continue;
     const std::string end = "-lanes" + std::to_string(width.lanes);
     const auto extractor = std::make_shared<Extractor>(spec, static_cast<Lanes>(width.lanes));
@@ -234,10 +235,11 @@ void Compare(const std::string& folder, const std::string& name, const FeatureSp
   for (const auto& [file, values] : outs) Write(folder + "/" + file + ".f32", values);
 }
 
-// The extractor with the widest vectors that this processor has, as the service runs it.
+// The extractor with vectors of `lanes`: by default the widest that this processor has, as the service runs it.
 void MeasureOwn(const std::string& folder, const std::string& name, const FeatureSpec& spec,
-                const std::vector<float>& samples, int rounds) {
-  Extractor extractor(spec);
+                const std::vector<float>& samples, int rounds,
+                Lanes lanes = Lanes::kAuto) {
+  Extractor extractor(spec, lanes);
   const size_t frames = extractor.Frames(samples.size());
   std::vector<float> out(frames * extractor.n_features());
   const auto run = [&] {
@@ -268,5 +270,10 @@ int main(int argc, char** argv) {
   MeasureOwn(folder, "torchaudio-ours", TorchaudioSpec(), start, kRounds);
   MeasureOwn(folder, "torchaudio-long-ours", TorchaudioSpec(), samples, kRounds / 30);
   MeasureOwn(folder, "whisper-ours", WhisperInputSpec(), start, kRounds);
+  for (const Width& width : kWidths) {
+    const Lanes lanes = static_cast<Lanes>(width.lanes);
+    if (!undertone::LanesSupported(lanes)) continue;
+    MeasureOwn(folder, "whisper-lanes" + std::to_string(width.lanes), WhisperInputSpec(), start, kRounds, lanes);
+  }
   return 0;
 }

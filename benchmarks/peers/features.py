@@ -84,7 +84,14 @@ def torchaudio_peer(samples, folder):
     measure("torchaudio-long", lambda: run(whole), 5, folder)
 
 
-PEERS = {"kaldi": kaldi, "torchaudio": torchaudio_peer}
+def asrfront_peer(samples, folder):
+    from asrfront import whisper
+
+    short = samples[:SHORT].copy()
+    measure("asrfront", lambda: whisper.log_mel(short, pad_or_trim=False).T, 300, folder)
+
+
+PEERS = {"asrfront": asrfront_peer, "kaldi": kaldi, "torchaudio": torchaudio_peer}
 
 if __name__ == "__main__":
     audio = np.fromfile(sys.argv[1], "<f4")

@@ -42,10 +42,15 @@ class Sessions:
     def __init__(self):
         models = Path(os.environ["PEER_MODELS"])
         self.models = {path.parent.name: open_session(path) for path in models.glob("*/weights.onnx")}
-        self.models["graph"] = open_session(os.environ["PEER_GRAPH"])
+        if "PEER_GRAPH" in os.environ:
+            self.models["graph"] = open_session(os.environ["PEER_GRAPH"])
         self.spent = 0
 
     def run(self, name, inputs):
+        # States before a recording.
+        for one in self.models[name].get_inputs():
+            if one.name not in inputs:
+                inputs = inputs | {one.name: np.zeros(one.shape, np.float32)}
         start = time.process_time_ns()
         outputs = self.models[name].run(None, inputs)
         self.spent += time.process_time_ns() - start
@@ -74,14 +79,30 @@ def median_pitch(samples):
     return float(np.median(pitch[voiced])) if voiced.any() else 0.0
 
 
+def batch(features):
+    return np.ascontiguousarray(features[None], np.float32)
+
+
+def judge(sessions, samples, heads, windows=""):
+    """`windows`: frames `START-END,...`, of which the trunk and the heads read each alone; by default the whole recording"""
+    features = log_mel(samples)
+    sessions.run("vad", {"features": batch(features)})
+    spans = [map(int, window.split("-")) for window in windows.split(",") if window] or [(0, len(features))]
+    found = {head: [] for head in heads}
+    for start, end in spans:
+        tokens = sessions.run("trunk", {"features": batch(features[start:end])})[0]
+        weights = np.ones((1, tokens.shape[1]), np.float32)
+        for head in heads:
+            outputs = sessions.run(head, {"tokens": tokens, "weights": weights})
+            found[head].append([np.asarray(one).ravel().tolist() for one in outputs])
+    return found
+
+
 def create_app():
     from fastapi import FastAPI, Response, UploadFile
 
     app = FastAPI()
     sessions = Sessions()
-
-    def batch(features):
-        return np.ascontiguousarray(features[None], np.float32)
 
     @app.post("/graph")
     async def graph(audio: UploadFile, pitch: bool = False):
@@ -89,22 +110,11 @@ def create_app():
         mean = sessions.run("graph", {"features": batch(log_mel(samples))})[0][0].tolist()
         return {"mean": mean, "pitch": median_pitch(samples) if pitch else None}
 
-    def judge(samples, heads):
-        inputs = {"features": batch(log_mel(samples))}
-        sessions.run("vad", inputs)
-        tokens = sessions.run("trunk", inputs)[0]
-        weights = np.ones((1, tokens.shape[1]), np.float32)
-        found = {}
-        for head in heads:
-            outputs = sessions.run(head, {"tokens": tokens, "weights": weights})
-            found[head] = [np.asarray(one).ravel().tolist() for one in outputs]
-        return found
-
     @app.post("/models")
-    async def models(audio: UploadFile, response: Response, pitch: bool = False):
+    async def models(audio: UploadFile, response: Response, pitch: bool = False, windows: str = ""):
         samples = read(await audio.read())
         sessions.spent = 0
-        answer = judge(samples, ["emotion", "cognitive"] if pitch else ["emotion"])
+        answer = judge(sessions, samples, ["emotion", "cognitive"] if pitch else ["emotion"], windows)
         if pitch:
             answer["pitch"] = median_pitch(samples)
         response.headers["Server-Timing"] = f"sessions;dur={sessions.spent / 1e6:.3f}"

@@ -12,7 +12,7 @@ import { ask } from '../request/client.ts';
 import { graphFile } from '../request/graph.ts';
 import { installTransformers } from './npm.ts';
 
-const packages = [
+export const stackPackages = [
   'fastapi==0.165.0',
   'python-multipart==0.0.34',
   'uvicorn[standard]==0.54.0',
@@ -27,7 +27,7 @@ const startSeconds = 60;
 
 export type Stack = { readonly port: number; readonly pid: number; stop(): Promise<void> };
 
-const python = () => join(makeVenv('stack', packages), 'python');
+const python = () => join(makeVenv('stack', stackPackages), 'python');
 
 /** Packages from PyPI, and the graph of one node that both sides run. */
 export function installStack(): void {

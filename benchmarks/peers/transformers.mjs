@@ -23,6 +23,9 @@ async function serve() {
   const options = { intraOpNumThreads: 1, interOpNumThreads: 1 };
   const open = (name) => InferenceSession.create(readFileSync(join(models, name, 'weights.onnx')), options);
   const [vad, trunk, emotion] = await Promise.all(['vad', 'trunk', 'emotion'].map(open));
+  const { params } = JSON.parse(readFileSync(join(models, 'vad', 'manifest.json'), 'utf8'));
+  const { stateSize } = params.stream;
+  const state = new Tensor('float32', new Float32Array(stateSize), [1, stateSize]);
 
   async function analyze(samples) {
     const extract = new WhisperFeatureExtractor({
@@ -40,7 +43,7 @@ async function serve() {
       for (let frame = 0; frame < frames; frame++) rows[frame * bins + bin] = data[bin * frames + frame];
     }
     const features = new Tensor('float32', rows, [1, frames, bins]);
-    await vad.run({ features });
+    await vad.run({ features, state });
     const { tokens } = await trunk.run({ features });
     const count = tokens.dims[1];
     const weights = new Tensor('float32', new Float32Array(count).fill(1), [1, count]);

@@ -74,6 +74,19 @@ function stacksOf({ nodes }: CpuProfile): ReadonlyMap<number, readonly string[]>
   return stacks;
 }
 
+/** Time of each function without that of its callees, in all threads together, the largest first. */
+export function selfTimes(root: Frame): readonly (readonly [name: string, micros: number])[] {
+  const found = new Map<string, number>();
+  const visit = (own: Frame): void => {
+    const callees = [...own.callees.values()];
+    const rest = own.micros - callees.reduce((sum, { micros }) => sum + micros, 0);
+    if (rest > 0) found.set(own.name, (found.get(own.name) ?? 0) + rest);
+    callees.forEach(visit);
+  };
+  visit(root);
+  return [...found].sort(([, one], [, other]) => other - one);
+}
+
 export function flameGraph(root: Frame, title: string): string {
   const boxes: { readonly html: string }[] = [];
   let depth = 0;

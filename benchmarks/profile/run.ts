@@ -1,6 +1,7 @@
 /**
- * `npm run profile`: where the time of a request goes, at idle and at 80 % of the capacity. Prints a table of stages, and writes
- * a flame graph of each into build/profile. The profiler costs some per cent.
+ * `npm run profile`: where the time of a request goes, at idle, at 80 % of the capacity and with 32 connections that always wait for
+ * an answer. Prints the time of each stage and of each function, and writes a flame graph of each load into build/profile. The profiler
+ * costs some per cent. `--path /v1/analyze/emotion` requests one signal.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,13 +10,19 @@ import { parseArgs } from 'node:util';
 import { runScript } from '../../scripts/run-script.ts';
 import { root } from '../case.ts';
 import { percentile } from '../percentile.ts';
-import { type Answer, analyze, closeConnections, post, times } from '../request/client.ts';
+import { type Answer, analyze, closeConnections, closedLoop, post, times } from '../request/client.ts';
 import { capacity, openLoop } from '../request/load.ts';
 import { buildService, startService } from '../service.ts';
 import { printTable } from '../text-table.ts';
-import { type CpuProfile, flameGraph, mergeProfiles } from './flame-graph.ts';
+import { type CpuProfile, flameGraph, mergeProfiles, selfTimes } from './flame-graph.ts';
 
-const requests = process.argv.includes('--long') ? 1000 : 200;
+const { long, path } = parseArgs({
+  options: { long: { type: 'boolean' }, path: { type: 'string', default: '/v1/analyze' } },
+}).values;
+const requests = long ? 1000 : 200;
+const connections = 32;
+/** Of functions in the table. */
+const shown = 30;
 const warmUps = 40;
 const share = 0.8;
 const folder = join(root, 'build', 'profile');
@@ -27,7 +34,7 @@ const loads: readonly Load[] = [
     name: 'idle',
     send: async (port) => {
       const answers: Answer[] = [];
-      for (let index = 0; index < requests; index++) answers.push(await analyze(port));
+      for (let index = 0; index < requests; index++) answers.push(await analyze(port, path));
       return answers;
     },
   },
@@ -35,15 +42,32 @@ const loads: readonly Load[] = [
     name: 'load',
     send: async (port) => {
       const perSecond = share * (await capacity(port));
-      return openLoop({ requests, perSecond }, () => analyze(port));
+      return openLoop({ requests, perSecond }, () => analyze(port, path));
+    },
+  },
+  {
+    name: 'saturation',
+    send: async (port) => {
+      const answers: Answer[] = [];
+      await closedLoop(connections, requests, async () => {
+        const answer = await analyze(port, path);
+        answers.push(answer);
+        return answer.ms;
+      });
+      return answers;
     },
   },
 ];
 
-async function profile({ name, send }: Load): Promise<readonly Answer[]> {
+type Profiled = { readonly answers: readonly Answer[]; readonly functions: string[][] };
+
+async function profile({ name, send }: Load): Promise<Profiled> {
   const profiles = mkdtempSync(join(tmpdir(), 'undertone-profile-'));
   try {
-    const service = await startService({}, ['--cpu-prof', `--cpu-prof-dir=${profiles}`]);
+    const service = await startService({ UNDERTONE_QUEUE: String(2 * connections) }, [
+      '--cpu-prof',
+      `--cpu-prof-dir=${profiles}`,
+    ]);
     await times(warmUps, () => post(service.port));
     // The clock of the profiles and of process.hrtime is the same.
     const since = Number(process.hrtime.bigint() / 1000n);
@@ -55,13 +79,14 @@ async function profile({ name, send }: Load): Promise<readonly Answer[]> {
       index === 0 ? 'main thread' : `analysis thread ${index}`,
       JSON.parse(readFileSync(join(profiles, file), 'utf8')),
     ]);
-    const path = join(folder, `${name}.svg`);
-    writeFileSync(
-      path,
-      flameGraph(mergeProfiles(read, since), `${requests} requests of 10 s of audio, ${name}`),
-    );
-    console.log(path);
-    return answers;
+    const merged = mergeProfiles(read, since);
+    const file = join(folder, `${name}.svg`);
+    writeFileSync(file, flameGraph(merged, `${answers.length} requests of 10 s of audio, ${name}`));
+    console.log(file);
+    const functions = selfTimes(merged)
+      .slice(0, shown)
+      .map(([called, micros]) => [name, called, (micros / 1000 / answers.length).toFixed(3)]);
+    return { answers, functions };
   } finally {
     rmSync(profiles, { recursive: true, force: true });
   }
@@ -88,10 +113,15 @@ function stageRows(name: string, answers: readonly Answer[]): string[][] {
 }
 
 await runScript(async () => {
-  parseArgs({ options: { long: { type: 'boolean' } } });
   buildService();
   mkdirSync(folder, { recursive: true });
-  const rows: string[][] = [];
-  for (const load of loads) rows.push(...stageRows(load.name, await profile(load)));
-  printTable([['load', 'stage', 'p50, ms', 'p99, ms'], ...rows]);
+  const stages: string[][] = [];
+  const functions: string[][] = [];
+  for (const load of loads) {
+    const found = await profile(load);
+    stages.push(...stageRows(load.name, found.answers));
+    functions.push(...found.functions);
+  }
+  printTable([['load', 'stage', 'p50, ms', 'p99, ms'], ...stages]);
+  printTable([['load', 'function, without what it calls', 'ms per request'], ...functions]);
 });

@@ -1,5 +1,10 @@
 import test from 'ava';
-import { type CpuProfile, flameGraph, mergeProfiles } from '../../benchmarks/profile/flame-graph.ts';
+import {
+  type CpuProfile,
+  flameGraph,
+  mergeProfiles,
+  selfTimes,
+} from '../../benchmarks/profile/flame-graph.ts';
 
 const node = (id: number, functionName: string, children: readonly number[] = [], url = '') => ({
   id,
@@ -49,4 +54,19 @@ test('the picture has a box for each function, as wide as its time', (t) => {
   t.regex(svg, /a &lt;title&gt;/);
   t.regex(svg, /<title>decode&lt;1&gt;\.js: 0\.5 ms, 76\.9 %<\/title><rect x="0\.0" y="72" width="922\.8"/);
   t.regex(svg, /<title>collect: 0\.1 ms, 7\.7 %<\/title><rect x="1107\.7" y="54" width="92\.0"/);
+});
+
+test('the time of a function is without that of its callees, over all threads', (t) => {
+  const merged = mergeProfiles(
+    [
+      ['main', profile],
+      ['worker', { ...profile, samples: [5], timeDeltas: [5000] }],
+    ],
+    1000,
+  );
+  t.deepEqual(selfTimes(merged), [
+    ['collect', 5050],
+    ['decode<1>.js', 500],
+    ['handle', 100],
+  ]);
 });
