@@ -55,6 +55,8 @@ Napi::Object Register(Napi::Env env, Napi::Object exports) {
   Export<CloseIncrementalDecoderCall>("closeIncrementalDecoder", exports);
   Export<ExtractCall>("extract", exports);
   Export<MeasureSignalQualityCall>("measureSignalQuality", exports);
+  Export<MeasureHopsCall>("measureHops", exports);
+  Export<TemporalCentroidCall>("temporalCentroid", exports);
   Export<TrackProsodyCall>("trackProsody", exports);
   Export<SetEnvironmentVariableCall>("setEnvironmentVariable", exports);
   Export<ReleaseFreeMemoryCall>("releaseFreeMemory", exports);

@@ -32,7 +32,10 @@ Napi::Value TrackProsodyCall(const Napi::CallbackInfo& info);
 Napi::Value SetEnvironmentVariableCall(const Napi::CallbackInfo& info);
 
 // releaseFreeMemory(): gives the free pages of the C heap back to the system, and fixes the thresholds of glibc's malloc
+Napi::Value MeasureHopsCall(const Napi::CallbackInfo& info);
+Napi::Value TemporalCentroidCall(const Napi::CallbackInfo& info);
 Napi::Value ReleaseFreeMemoryCall(const Napi::CallbackInfo& info);
+// Detaches the buffer of a Float32Array.
 Napi::Value ReleaseSamplesCall(const Napi::CallbackInfo& info);
 
 }  // namespace undertone

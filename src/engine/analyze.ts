@@ -141,7 +141,10 @@ async function analyze(
     const seconds = samples / sampleRate;
     const declared = decoder.declaredSeconds();
     const duration = isLast ? seconds : declared && Math.max(seconds, declared);
-    if (maxSeconds !== null && (duration ?? seconds) > maxSeconds) return null;
+    if (maxSeconds !== null && (duration ?? seconds) > maxSeconds) {
+      for (const { speech: read } of chunks) release(read, models.platform);
+      return null;
+    }
     const onBaseline = (added: number) => {
       baselineSeconds += added;
       checkTogether(seconds);
@@ -232,7 +235,7 @@ function hashSamples(
 }
 
 /**
- * Samples and features of a chunk live so long that V8 would keep them until it marks the whole heap, and would mark it for them after
+ * Without it, V8 would free samples and features of a chunk only when it marks the whole heap. Their size would make it do so after
  * every few recordings.
  */
 function release({ audio, features }: SpeechAnalysis, platform: Platform): void {

@@ -147,9 +147,9 @@ export function detectChunks(
       rowBlocks.push(detected.features.data);
       await timer.yieldToOthers();
     }
-    samples = joinInto(blocks, models.platform);
+    samples = joinAndRelease(blocks, models.platform);
     frames = joinFrames(frameBlocks);
-    rows = joinInto(rowBlocks, models.platform);
+    rows = joinAndRelease(rowBlocks, models.platform);
   }
 
   let { start } = unbounded;
@@ -187,7 +187,7 @@ export function detectChunks(
 }
 
 /** Concatenates, and frees the parts unless one of them is the result. */
-function joinInto(parts: readonly Float32Array[], { release }: Platform): Float32Array {
+function joinAndRelease(parts: readonly Float32Array[], { release }: Platform): Float32Array {
   const joined = joinArrays(parts);
   for (const part of parts) if (part !== joined && part.length > 0) release(part);
   return joined;

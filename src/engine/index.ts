@@ -50,6 +50,7 @@ export {
   EngineError,
   type FeatureSpec,
   type Features,
+  type Hops,
   type IncrementalDecoder,
   isAudioError,
   ModelError,

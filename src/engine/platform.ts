@@ -116,7 +116,7 @@ export type AudioError = Error & { readonly code: AudioErrorCode; readonly reaso
  * `bad_argument` once the memory of the recording was transferred or resized.
  */
 export type IncrementalDecoder = {
-  /** Returns the next samples: fewer at the end, then none. If decoding fails, the complete blocks before the error come first. */
+  /** Returns the next samples, in a buffer of their own: fewer at the end, then none. If decoding fails, the complete blocks before the error come first. */
   next(): Float32Array;
   /** Duration that the file declares; null when it declares none. */
   declaredSeconds(): number | null;
@@ -144,6 +144,13 @@ export type Hash = {
 };
 
 /** The functions of the addon throw AudioErrors. */
+export type Hops = {
+  /** Mean square of the samples of each hop. */
+  readonly power: Float32Array;
+  /** Samples at full scale in each hop. */
+  readonly clipped: Float32Array;
+};
+
 export type Platform = {
   /** Decodes a whole file of any supported format; a partial result is never returned. */
   decode(bytes: Uint8Array, options: DecodeOptions): Audio;
@@ -159,13 +166,17 @@ export type Platform = {
     options: Omit<DecodeOptions, 'channel'>,
     maxSamples: number,
   ): readonly [IncrementalDecoder, IncrementalDecoder];
-  /** Computes log-mel features or MFCCs. */
+  /** Computes log-mel features or MFCCs, in a buffer of their own. */
   extract(samples: Float32Array, spec: FeatureSpec): Features;
   /** Level, signal-to-noise ratio and bandwidth; `segments` holds start and end of speech in seconds, in pairs. */
   measureQuality(samples: Float32Array, sampleRate: number, segments: Float64Array): SignalQuality;
+  /** Power and clipping of each whole hop. */
+  measureHops(samples: Float32Array, hopLength: number): Hops;
+  /** Mean position weighted by energy, in samples (MPEG-7 TemporalCentroid, without an envelope); the middle of silence. */
+  temporalCentroid(samples: Float32Array): number;
   /** Pitch, level and spectral tilt of 16 kHz samples, on another thread. The samples must not change meanwhile. */
   trackProsody(samples: Float32Array, sampleRate: number): Promise<ProsodyTrack>;
-  /** Frees the memory of values that nothing reads any more; they and all views of them become empty. */
+  /** Frees the memory of samples or features that nothing reads any more; they and all views of them become empty. */
   release(values: Float32Array): void;
   /** Changes whenever the same samples and spec would give other features. */
   readonly featuresVersion: number;

@@ -1,7 +1,7 @@
 /** Frames -> probability of speech -> segments. */
 import { z } from 'zod';
 import { joinArrays } from './arrays.ts';
-import type { Audio, FeatureSpec, Features, Platform, Session, Values } from './platform.ts';
+import type { Audio, FeatureSpec, Features, Hops, Platform, Session, Values } from './platform.ts';
 import type { StageTimer } from './timer.ts';
 
 // Samples of a stream, in blocks of any length -> features and speech per frame -> segments of speech.
@@ -17,11 +17,7 @@ export type FrameBlock = {
   readonly syllableRate: Float32Array;
   /** Log odds per frame that speech is speech and no other sound. */
   readonly voiceLogOdds: Float32Array;
-  /** Mean square of the samples of each hop. */
-  readonly power: Float32Array;
-  /** Samples at full scale in each hop. */
-  readonly clipped: Float32Array;
-};
+} & Hops;
 
 export const detectionParams = z.strictObject({
   /** Speech probability that starts a segment, and the lower one that ends it. */
@@ -49,7 +45,7 @@ type VadModels = { readonly vad: Vad; readonly silence: Float32Array };
 /** What detects speech in samples. */
 type Detector = VadModels & {
   readonly features: FeatureSpec;
-  readonly platform: Pick<Platform, 'extract'>;
+  readonly platform: Pick<Platform, 'extract' | 'measureHops'>;
 };
 
 export type DetectedSpeech = FrameBlock & {
@@ -85,8 +81,6 @@ export function initialDetectorState({ silentVad }: { readonly silentVad: Float3
 
 /** Frames before the next one whose samples are kept: the window of a frame reaches back 200 samples. */
 export const leadFrames = 2;
-/** Full scale of 16-bit samples, after resampling. */
-const clippedLevel = 0.999;
 
 /**
  * The frames that the samples decide: the VAD model looks ahead, so that the last ones stay undecided until more samples, or
@@ -178,19 +172,8 @@ function extractNext(state: DetectorState, block: Float32Array, isLast: boolean,
   const skipped = state.extracted - first;
   const count = extracted - state.extracted;
   const rows = count === 0 ? none : models.platform.extract(samples, models.features).data;
-  const power = new Float32Array(count);
-  const clipped = new Float32Array(count);
-  for (let frame = 0; frame < count; frame++) {
-    const start = (skipped + frame) * hopLength;
-    let [energy, atFullScale] = [0, 0];
-    for (let at = start; at < start + hopLength; at++) {
-      const sample = samples[at] as number;
-      energy += sample * sample;
-      if (Math.abs(sample) >= clippedLevel) atFullScale++;
-    }
-    power[frame] = energy / hopLength;
-    clipped[frame] = atFullScale;
-  }
+  const read = samples.subarray(skipped * hopLength, (skipped + count) * hopLength);
+  const { power, clipped } = models.platform.measureHops(read, hopLength);
   const kept = Math.max(0, extracted - leadFrames);
   return {
     fresh: { rows: rows.subarray(skipped * bins, (skipped + count) * bins), power, clipped },

@@ -165,7 +165,7 @@ type Extractor = {
   readonly features: FeatureSpec;
   /** Null when the trunk does not read them. */
   readonly filterbanks: FeatureSpec | null;
-  readonly platform: Pick<Platform, 'extract'>;
+  readonly platform: Pick<Platform, 'extract' | 'temporalCentroid'>;
 };
 
 /**
@@ -193,7 +193,8 @@ function readWindow(
   const { hopLength } = features;
   const grid = gridFrames * hopLength;
   const from = window.start * hopLength;
-  const centroid = start * hopLength + temporalCentroid(samples.subarray(start * hopLength, end * hopLength));
+  const centroid =
+    start * hopLength + platform.temporalCentroid(samples.subarray(start * hopLength, end * hopLength));
   const first = from + ((((centroid - from) % grid) + grid) % grid);
   const count = Math.floor((window.end * hopLength - first) / hopLength);
   const context = leadFrames * hopLength;
@@ -219,17 +220,6 @@ function padded(values: Float32Array, start: number, end: number): Float32Array 
   const own = new Float32Array(end - start);
   own.set(inside, Math.max(0, -start));
   return own;
-}
-
-/** Mean position weighted by energy, in samples (MPEG-7 TemporalCentroid, without an envelope); the middle of silence. */
-function temporalCentroid(samples: Float32Array): number {
-  let [energy, moment] = [0, 0];
-  for (let at = 0; at < samples.length; at++) {
-    const power = (samples[at] as number) ** 2;
-    energy += power;
-    moment += at * power;
-  }
-  return Math.round(energy > 0 ? moment / energy : samples.length / 2);
 }
 
 export type Encoded = {

@@ -5,6 +5,7 @@ import type {
   DecodeOptions,
   FeatureSpec,
   Features,
+  Hops,
   IncrementalDecoder,
   ProsodyTrack,
   SignalQuality,
@@ -99,6 +100,8 @@ type Addon = {
   closeIncrementalDecoder(decoder: DecoderHandle): void;
   extract(samples: Float32Array, spec: FeatureSpec): Features;
   measureSignalQuality(samples: Float32Array, sampleRate: number, segments: Float64Array): SignalQuality;
+  measureHops(samples: Float32Array, hopLength: number): Hops;
+  temporalCentroid(samples: Float32Array): number;
   trackProsody(samples: Float32Array, sampleRate: number): Promise<ProsodyTrack>;
   setEnvironmentVariable(name: string, value: string): void;
   releaseFreeMemory(): void;
@@ -161,6 +164,7 @@ export function openChannelDecoders(
     const { samples, ...part } = addon.decodeNext(handle);
     const length = samples.length / 2;
     const parts = [samples.slice(0, length), samples.slice(length)] as const;
+    if (length > 0) addon.releaseSamples(samples);
     unread[channel === 0 ? 1 : 0].push({ ...part, samples: parts[channel === 0 ? 1 : 0] });
     return { ...part, samples: parts[channel] };
   };
@@ -172,6 +176,9 @@ export const extract = addon.extract;
 
 /** Level, signal-to-noise ratio and bandwidth; `segments` holds start and end of speech in seconds, in pairs. */
 export const measureQuality = addon.measureSignalQuality;
+
+export const measureHops = addon.measureHops;
+export const temporalCentroid = addon.temporalCentroid;
 
 /** Pitch, level and spectral tilt of 16 kHz samples, on a thread of Node's pool. The samples must not change meanwhile. */
 export const trackProsody = addon.trackProsody;

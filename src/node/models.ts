@@ -33,6 +33,8 @@ const platform: Platform = {
   openChannelDecoders: addon.openChannelDecoders,
   extract: addon.extract,
   measureQuality: addon.measureQuality,
+  measureHops: addon.measureHops,
+  temporalCentroid: addon.temporalCentroid,
   trackProsody: addon.trackProsody,
   release: addon.releaseSamples,
   featuresVersion: addon.featuresVersion,

@@ -9,6 +9,7 @@ import type { Analysis } from '../../src/engine/partial-result.ts';
 import { combinedReport } from '../../src/engine/report.ts';
 import { createAnalyzer, loadModels } from '../../src/node/models.ts';
 import { limits, samplesOf } from '../support/analysis.ts';
+import { interview } from '../support/recordings.ts';
 
 const request: Omit<AnalyzeRequest, 'audio'> = {
   baselines: [],
