@@ -74,7 +74,7 @@ test('an outburst is more aroused than the utterances before it and than a plain
   }
 });
 
-test('each speaker of a call is relative to the own utterances', async (t) => {
+test('each speaker of a call is relative to their own utterances', async (t) => {
   const [customer] = await emotionsOf(call(), { channels: 'split' });
   const alone = customer?.timeline.map(({ relative }) => relative) ?? [];
   t.is(alone.filter((relative) => relative !== null).length, alone.length - 4);

@@ -27,4 +27,6 @@ test('the memory of an earlier state is used again unless the state has outgrown
   const grown = serializeState(large, spare);
   t.not(grown.buffer, spare);
   t.deepEqual(deserializeState(grown), large);
+  const huge = serializeState({ ...state, bytes: new Uint8Array(8 * spare.byteLength) }, null).buffer;
+  t.is(serializeState(state, huge).buffer.byteLength, spare.byteLength, 'memory is given back');
 });

@@ -53,6 +53,7 @@ export class Session {
   #stream: Stream | null = null;
   /** After the last step; null before the first. */
   #state: SerializedState | null = null;
+  /** The memory of the state before, which the next step may overwrite. */
   #spare: SharedArrayBuffer | null = null;
   #due: (Step & { readonly arrivedAt: number })[] = [];
   #bytes = 0;
@@ -300,15 +301,8 @@ export class Session {
     const { config, format, recording } = this.#stream;
     const { signals, split } = config;
     const bytes = recording.slice(start, end);
-    const output = await this.#options.tasks.step({
-      ...step,
-      format,
-      bytes,
-      state: this.#state,
-      spare: this.#spare,
-      signals,
-      split,
-    });
+    const memory = { state: this.#state, spare: this.#spare };
+    const output = await this.#options.tasks.step({ ...step, ...memory, format, bytes, signals, split });
     if (output === null || this.#closed) return;
     this.#spare = this.#state?.buffer ?? null;
     this.#state = output.state;

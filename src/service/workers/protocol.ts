@@ -165,11 +165,11 @@ export type SerializedState = Uint8Array<SharedArrayBuffer>;
 /** Room for states that grow. */
 const stateBlockBytes = 2 ** 17;
 
-/** @param spare is used when the state fits: V8 does not count shared memory, and collects it late */
+/** @param spare is used when the state fits and fills half of it: V8 does not count shared memory, and collects it late */
 export function serializeState(state: LiveState, spare: SharedArrayBuffer | null): SerializedState {
   const bytes = serialize(state);
-  const fits = spare !== null && spare.byteLength >= bytes.length;
   const room = stateBlockBytes * Math.ceil(bytes.length / stateBlockBytes);
+  const fits = spare !== null && spare.byteLength >= bytes.length && spare.byteLength <= 2 * room;
   const serialized = new Uint8Array(fits ? spare : new SharedArrayBuffer(room), 0, bytes.length);
   serialized.set(bytes);
   return serialized;
