@@ -273,7 +273,7 @@ function loadRows(loads: readonly Load[]): Row[] {
     value: (load: Load) => number,
   ) =>
     atLeast(goal, {
-      name: `${name}, ${connections} connections`,
+      name: `${name}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`,
       unit,
       note: `peer: ${peer}`,
       peer: figure([value(at(peer, connections))]),
@@ -291,7 +291,7 @@ function loadRows(loads: readonly Load[]): Row[] {
       const name = 'emotion alone, throughput, FastAPI';
       const row = compare(1.15, name, windowed, connections, 'ms a request', perRequest);
       return [
-        { ...row, note: `${row.note}; with windows of its own: ${own.toFixed(2)}` },
+        { ...row, note: `${row.note}; ratio with the whole recording as one window: ${own.toFixed(2)}` },
         compare(1, 'emotion alone, p99, FastAPI', windowed, connections, 'ms', ({ p99 }) => p99),
         compare(
           1,

@@ -41,7 +41,7 @@ const loads: readonly Load[] = [
   {
     name: 'load',
     send: async (port) => {
-      const perSecond = share * (await capacity(port));
+      const perSecond = share * (await capacity(port, path));
       return openLoop({ requests, perSecond }, () => analyze(port, path));
     },
   },
@@ -68,7 +68,7 @@ async function profile({ name, send }: Load): Promise<Profiled> {
       '--cpu-prof',
       `--cpu-prof-dir=${profiles}`,
     ]);
-    await times(warmUps, () => post(service.port));
+    await times(warmUps, () => post(service.port, path));
     // The clock of the profiles and of process.hrtime is the same.
     const since = Number(process.hrtime.bigint() / 1000n);
     const answers = await send(service.port);

@@ -6,8 +6,8 @@ const closedClients = 4;
 const closedRequests = 120;
 
 /** Requests per second when each of four clients asks again as soon as it was answered. */
-export async function capacity(port: number): Promise<number> {
-  return 1000 / (await closedLoop(closedClients, closedRequests, () => post(port)));
+export async function capacity(port: number, path?: string): Promise<number> {
+  return 1000 / (await closedLoop(closedClients, closedRequests, () => post(port, path)));
 }
 
 /**

@@ -163,7 +163,7 @@ const doctorExamples = `
 One line per check: ok, warning or failed. Exit code 1: a check failed. Settings are those of the service. As the service
 does at its start, it creates the data folder and brings the database to this release. Models are checked against the
 hashes in their manifests and the outputs in golden.json, and on the recordings of models/failures against failures.json.
---speed starts a service of its own with the same models and workers, and prints what a core does: hours of audio, requests within
+--speed starts a service of its own with the same models and workers, and prints what one core handles: hours of audio, requests within
 100 ms, live sessions, memory, and what bounds them. Nothing else should run meanwhile.
 
 Examples:

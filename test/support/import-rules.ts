@@ -21,7 +21,7 @@ const homes: readonly (readonly [target: RegExp, homes: RegExp])[] = [
   [/^rate-limiter-flexible$/, /^src\/service\/auth\/rate-limits\.ts$/],
   [/^kysely$/, /^src\/service\/(auth\/\w|database|migrations|sqlite|postgres)/],
   [/^ioredis$/, /^src\/service\/redis\.ts$/],
-  [/^ws$/, /^src\/service\/http\//],
+  [/^ws$/, /^src\/(service\/http\/|tools\/speed\.ts)/],
   [/^bullmq$/, /^src\/service\/jobs\//],
   [/\.node$/, /^src\/node\/paths\.ts$/],
 ];
