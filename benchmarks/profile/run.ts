@@ -16,10 +16,6 @@ import { buildService, startService } from '../service.ts';
 import { printTable } from '../text-table.ts';
 import { type CpuProfile, flameGraph, mergeProfiles, selfTimes } from './flame-graph.ts';
 
-const { long, path } = parseArgs({
-  options: { long: { type: 'boolean' }, path: { type: 'string', default: '/v1/analyze' } },
-}).values;
-const requests = long ? 1000 : 200;
 const connections = 32;
 /** Of functions in the table. */
 const shown = 30;
@@ -29,7 +25,9 @@ const folder = join(root, 'build', 'profile');
 
 type Load = { readonly name: string; readonly send: (port: number) => Promise<Answer[]> };
 
-const loads: readonly Load[] = [
+type Options = { readonly requests: number; readonly path: string };
+
+const loadsOf = ({ requests, path }: Options): readonly Load[] => [
   {
     name: 'idle',
     send: async (port) => {
@@ -61,7 +59,7 @@ const loads: readonly Load[] = [
 
 type Profiled = { readonly answers: readonly Answer[]; readonly functions: string[][] };
 
-async function profile({ name, send }: Load): Promise<Profiled> {
+async function profile({ name, send }: Load, path: string): Promise<Profiled> {
   const profiles = mkdtempSync(join(tmpdir(), 'undertone-profile-'));
   try {
     const service = await startService({ UNDERTONE_QUEUE: String(2 * connections) }, [
@@ -113,12 +111,15 @@ function stageRows(name: string, answers: readonly Answer[]): string[][] {
 }
 
 await runScript(async () => {
+  const { long, path } = parseArgs({
+    options: { long: { type: 'boolean' }, path: { type: 'string', default: '/v1/analyze' } },
+  }).values;
   buildService();
   mkdirSync(folder, { recursive: true });
   const stages: string[][] = [];
   const functions: string[][] = [];
-  for (const load of loads) {
-    const found = await profile(load);
+  for (const load of loadsOf({ requests: long ? 1000 : 200, path })) {
+    const found = await profile(load, path);
     stages.push(...stageRows(load.name, found.answers));
     functions.push(...found.functions);
   }
