@@ -37,6 +37,7 @@ class Encoder:
     features: Callable[[], LogMelStore]
     silence: float  # every feature of a frame outside of the recording
     quantized: bool = False  # convolutions are quantised after the graph is written
+    weights: str | None = None  # hash of those that `write` reads, unless they are published ones
 
     @property
     def width(self) -> int:
@@ -114,7 +115,8 @@ def write_graph(encoder: Encoder, features: Features) -> Path:
         if encoder.quantized:
             quantize_convolutions(folder / "weights.onnx", {"features": features}, windows)
 
-    inputs = {"name": encoder.name, "layers": encoder.layers, "windows": windows.key if encoder.quantized else None, "code": cache.code_hash(*CODE)}
+    inputs = {"name": encoder.name, "layers": encoder.layers, "windows": windows.key if encoder.quantized else None, "code": cache.code_hash(*CODE),
+              **({"weights": encoder.weights} if encoder.weights else {})}  # fmt: skip
     return cache.build("frozen", inputs, make) / "weights.onnx"
 
 

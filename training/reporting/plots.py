@@ -132,3 +132,13 @@ def draw_curves(curves: dict[str, list[list[float]]]) -> Path:
     axes.set_ylabel("loss")
     axes.legend(frameon=False, fontsize=7)
     return save("training-curves")
+
+
+def draw_factors(factors: tuple[float, ...], curves: dict[str, list[float]]) -> Path:
+    """name -> a value for each share of the tuned weights"""
+    _, axes = plt.subplots(figsize=(6, 3.4))
+    for name, values in curves.items():
+        axes.plot(factors, values, "o-", lw=1.5, ms=4, label=name)
+    axes.set(xlabel="share of the tuned weights", ylabel="UAR, or share", ylim=(0, 1))
+    axes.legend(frameon=False, fontsize=7)
+    return save("tuning")

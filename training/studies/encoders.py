@@ -6,6 +6,7 @@ of models/standard was fine-tuned on all of these corpora but RECIPE.unseen, and
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,6 +81,9 @@ def fit(examples: Examples, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return minimize(examples.inputs[rows], loss, [DECAY] * len(EMOTIONS), ROUNDS)
 
 
+Fit = Callable[[Examples, np.ndarray], tuple[np.ndarray, np.ndarray]]  # rows to fit on -> weight [D,8], bias [8]
+
+
 def recall(labels: np.ndarray, values: np.ndarray) -> float:
     """UAR over the labels that occur: labels [n], values [n,8]"""
     found = np.unique(labels)
@@ -94,7 +98,7 @@ def centred(speakers: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     return values
 
 
-def measure(examples: Examples, name: str) -> dict[str, float]:
+def measure(examples: Examples, name: str, fit: Fit = fit) -> dict[str, float]:
     """`name`: the corpus that is left out"""
     clips, targets, owners = read_clips(), examples.targets, examples.windows.clips
     labelled = targets.label_weight[owners] > 0
@@ -109,7 +113,7 @@ def measure(examples: Examples, name: str) -> dict[str, float]:
     return dict(zip(FIGURES, map(float, values)))
 
 
-def measure_known(examples: Examples) -> float:
+def measure_known(examples: Examples, fit: Fit = fit) -> float:
     """Mean UAR over the corpora that are trained on, of speakers of the parts dev and calibration."""
     clips, targets, owners = read_clips(), examples.targets, examples.windows.clips
     parts, corpora = (np.array(values)[owners] for values in ([clip.part for clip in clips], [clip.corpus for clip in clips]))
@@ -124,31 +128,41 @@ def tuned_moments() -> np.ndarray:
     return embeddings.load(settings.weights("trunk"), 2, None).moments
 
 
-def run() -> None:
-    windows, targets = window_store.load(None), emotion.targets_of(read_clips())
-    found = results.source_of(settings.MODELS) | {"decay": DECAY, "ordinary": emotion.ORDINARY_TOTAL, "rows": {}, "known": {}}
-    layers = {(TUNED, ""): tuned_moments()}
-    for encoder in (frozen.TINY, frozen.BASE, frozen.CAMPLUSPLUS):
+def layers_of(encoders: tuple[frozen.Encoder, ...], windows: WindowStore) -> dict[tuple[str, str], np.ndarray]:
+    """Name of an encoder and of its layer -> moments [utterances, 2 * width]"""
+    layers = {}
+    for encoder in encoders:
         moments, at = frozen.layer_moments(encoder, windows), 0
         for layer, width in encoder.layers.items():
             layers[encoder.name, layer] = moments[:, at : at + 2 * width]
             at += 2 * width
+    return layers
+
+
+def measure_row(found: dict, row: str, examples: Examples, fit: Fit = fit) -> None:
+    """Adds a row to `rows` and `known` of `found`."""
+    found["rows"][row] = {name: measure(examples, name, fit) for name in RECIPE.emotion}
+    found["known"][row] = measure_known(examples, fit)
+    print(row, found["known"][row], {figure: round(mean(found["rows"][row], figure), 3) for figure in FIGURES}, flush=True)
+
+
+def run() -> None:
+    windows, targets = window_store.load(None), emotion.targets_of(read_clips())
+    found = results.source_of(settings.MODELS) | {"decay": DECAY, "ordinary": emotion.ORDINARY_TOTAL, "rows": {}, "known": {}}
+    layers = {(TUNED, ""): tuned_moments()} | layers_of((frozen.TINY, frozen.BASE, frozen.CAMPLUSPLUS), windows)
     for row, parts in ROWS.items():
-        examples = Examples(windows, reduce(np.concatenate([layers[part] for part in parts], 1)), targets)
-        found["rows"][row] = {name: measure(examples, name) for name in RECIPE.emotion}
-        found["known"][row] = measure_known(examples)
-        print(row, found["known"][row], {figure: round(mean(found["rows"][row], figure), 3) for figure in FIGURES}, flush=True)
+        measure_row(found, row, Examples(windows, reduce(np.concatenate([layers[part] for part in parts], 1)), targets))
         RESULT.write_text(json.dumps(found, indent=1) + "\n")
-    write_page(found)
+    write_page(found, "encoders", "layers")
 
 
 def mean(corpora: dict[str, dict[str, float]], figure: str) -> float:
     return float(np.mean([figures[figure] for figures in corpora.values()]))
 
 
-def write_page(found: dict) -> None:
+def write_page(found: dict, section: str, title: str) -> None:
     rows = [[row, *(f"{mean(corpora, figure):.3f}" for figure in FIGURES), f"{found['known'][row]:.3f}", *(f"{one['UAR']:.2f}" for one in corpora.values())]
             for row, corpora in found["rows"].items()]  # fmt: skip
-    text = f"{results.describe_sources({settings.RECIPE: found})}\n\n{table(['layers', *FIGURES, KNOWN, *RECIPE.emotion], rows)}"
+    text = f"{results.describe_sources({settings.RECIPE: found})}\n\n{table([title, *FIGURES, KNOWN, *RECIPE.emotion], rows)}"
     print(text)
-    replace_between(PAGE, "encoders", text)
+    replace_between(PAGE, section, text)
