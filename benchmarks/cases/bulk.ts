@@ -15,7 +15,7 @@ import { makeVenv } from '../python.ts';
 import { buildService } from '../service.ts';
 import { speechFile } from '../speech.ts';
 
-const clips = process.argv.includes('--long') ? 4000 : 1500;
+const clips = process.argv.includes('--long') ? 4000 : 800;
 const few = 60;
 const rounds = 3;
 /** As long as those of corpora of emotion. */
