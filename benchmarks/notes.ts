@@ -23,8 +23,8 @@ security headers 11. A hand-over to another thread at all costs more than the go
 thread feeds some 50 cores of analysis, at 17 ms of a core per request: several listeners would only help beyond.`,
 
   latency: `With two idle cores half of the request is the trunk. The trunk on one core is int8 products (half), attention (a quarter) and
-activations. The first request runs code that V8 has not optimised yet; a second takes 23 to 35 ms, and the median is reached after
-some twenty.`,
+activations. The first request runs code that V8 has not optimised yet, most of it in the main thread; a second takes 40 ms, and the median is
+reached after some twenty.`,
 
   memory: `glibc keeps free memory for later requests, and after one large block is freed, larger blocks too. After a recording of a
 minute or more, its thread gives free memory back and limits the size of blocks that are kept: without that, 468 MiB stayed.`,
@@ -32,7 +32,7 @@ minute or more, its thread gives free memory back and limits the size of blocks 
   'open-loop': `Two concurrent analyses and the client occupy both cores: the main thread waits for the scheduler, although its
 own work takes less than a millisecond per request.`,
 
-  peers: `Most of the time of FastAPI with both signals is librosa.pyin. Without pitch FastAPI is ahead at 8 and 32 connections: nine tenths
+  peers: `Most of the time of FastAPI with both signals is librosa.pyin. Without pitch FastAPI is ahead at 32 connections: nine tenths
 of its request are the models, in the same runtime, and with no other work at all Undertone would be 1.1 times as fast. Undertone also
 measures quality, conditions and utterances.
 
