@@ -32,9 +32,9 @@ minute or more, its thread gives free memory back and limits the size of blocks 
   'open-loop': `Two concurrent analyses and the client occupy both cores: the main thread waits for the scheduler, although its
 own work takes less than a millisecond per request.`,
 
-  peers: `Most of the time of FastAPI with both signals is librosa.pyin. Without pitch FastAPI is ahead at 32 connections: nine tenths
-of its request are the models, in the same runtime, and with no other work at all Undertone would be 1.1 times as fast. Undertone also
-measures quality, conditions and utterances.
+  peers: `Most of the time of FastAPI with both signals is librosa.pyin. Without pitch FastAPI is ahead at 32 connections. The models are most of a
+request, in the same runtime on both sides: with no other work Undertone would be 1.1 times as fast. Undertone also measures
+quality, conditions and utterances.
 
 Both stacks receive the same recording of 10 s at 16 kHz in the same form; their features and median pitch are compared.
 The Python stack runs one process per core on uvloop and httptools, decodes with soundfile, and computes in the event loop.

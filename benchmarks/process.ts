@@ -1,13 +1,8 @@
 /** What a process takes up, as Linux counts it. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { processorMs, residentMebibytes, statusField } from '../src/tools/process-usage.ts';
 
-function statusField(pid: number, name: string): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
-}
-
-/** Resident memory. */
-export const residentMebibytes = (pid: number): number => statusField(pid, 'VmRSS') / 1024;
+export { processorMs, residentMebibytes };
 
 /** The most resident memory since the start, or since `forgetPeak`. */
 export const peakMebibytes = (pid: number): number => statusField(pid, 'VmHWM') / 1024;
@@ -31,13 +26,6 @@ export function proportionalMebibytes(pid: number): number {
     return Number(/^Pss:\s+(\d+) kB$/m.exec(text)?.[1]);
   });
   return kilobytes.reduce((sum, more) => sum + more, 0) / 1024;
-}
-
-/** Processor time so far, of threads that ended too; Linux counts it in ticks of 10 ms. */
-export function processorMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return 10 * (Number(fields[11]) + Number(fields[12]));
 }
 
 /** Milliseconds of one thread: on a processor, and ready to run while others had the processors (proc(5), schedstat). */

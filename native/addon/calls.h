@@ -25,6 +25,12 @@ Napi::Value ExtractCall(const Napi::CallbackInfo& info);
 // measureSignalQuality(samples, sampleRate, segments) -> {levelDbfs, snrDb, bandwidthHz}
 Napi::Value MeasureSignalQualityCall(const Napi::CallbackInfo& info);
 
+// measureHops(samples, hopLength) -> {power, clipped}, one value per whole hop
+Napi::Value MeasureHopsCall(const Napi::CallbackInfo& info);
+
+// temporalCentroid(samples) -> position in samples
+Napi::Value TemporalCentroidCall(const Napi::CallbackInfo& info);
+
 // trackProsody(samples, sampleRate) -> promise of {pitchHz, levelDb, tiltDb}, one value per 10 ms
 Napi::Value TrackProsodyCall(const Napi::CallbackInfo& info);
 
@@ -32,10 +38,9 @@ Napi::Value TrackProsodyCall(const Napi::CallbackInfo& info);
 Napi::Value SetEnvironmentVariableCall(const Napi::CallbackInfo& info);
 
 // releaseFreeMemory(): gives the free pages of the C heap back to the system, and fixes the thresholds of glibc's malloc
-Napi::Value MeasureHopsCall(const Napi::CallbackInfo& info);
-Napi::Value TemporalCentroidCall(const Napi::CallbackInfo& info);
 Napi::Value ReleaseFreeMemoryCall(const Napi::CallbackInfo& info);
-// Detaches the buffer of a Float32Array.
+
+// releaseSamples(samples): frees their buffer, whose views become empty
 Napi::Value ReleaseSamplesCall(const Napi::CallbackInfo& info);
 
 }  // namespace undertone

@@ -19,10 +19,10 @@ Napi::Value ReleaseFreeMemoryCall(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
-// Frees the buffer of an array at once, without V8's collector: the array and all other views of it become empty.
+// Frees the buffer at once, without V8's collector. An empty buffer stays as it is: it holds nothing, and others may read it.
 Napi::Value ReleaseSamplesCall(const Napi::CallbackInfo& info) {
   Napi::ArrayBuffer buffer = ToSamples(info[0], "samples").ArrayBuffer();
-  if (!buffer.IsDetached()) buffer.Detach();
+  if (buffer.ByteLength() > 0) buffer.Detach();
   return info.Env().Undefined();
 }
 

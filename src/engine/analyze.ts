@@ -42,7 +42,7 @@ import { separateSpeakers } from './separation.ts';
 import type { Baseline } from './signals/definition.ts';
 import { describeChunk, type SpeakerChunk } from './signals/speaker.ts';
 import { definitions, type Signal } from './signals/table.ts';
-import type { Segment, SpeechAnalysis } from './speech.ts';
+import type { Segment } from './speech.ts';
 import { type StageTimer, startStageTimer } from './timer.ts';
 
 export type AnalyzeRequest = AnalyzeOptions & {
@@ -133,7 +133,7 @@ async function analyze(
     throw new EngineError('too_long', 'baseline', `Expected ${expected}, got more`);
   }
 
-  /** The samples of a chunk are gone once it returns. Returns whether chunks follow, or null above `maxSeconds`. */
+  /** The samples of a chunk are freed before it returns. Returns whether chunks follow, or null above `maxSeconds`. */
   async function analyzeNext(): Promise<boolean | null> {
     const chunks = await nextOf(detectors);
     const [{ speech, isLast }] = chunks;
@@ -142,7 +142,7 @@ async function analyze(
     const declared = decoder.declaredSeconds();
     const duration = isLast ? seconds : declared && Math.max(seconds, declared);
     if (maxSeconds !== null && (duration ?? seconds) > maxSeconds) {
-      for (const { speech: read } of chunks) release(read, models.platform);
+      release(chunks, models.platform);
       return null;
     }
     const onBaseline = (added: number) => {
@@ -157,7 +157,7 @@ async function analyze(
       const own = results[index] as ChunkResult[];
       own.push(await analyzeChunk(voice, request, own.at(-1), models, timer));
     }
-    for (const { speech: read } of chunks) release(read, models.platform);
+    release(chunks, models.platform);
     await onChunk(seconds, duration);
     return !isLast;
   }
@@ -235,12 +235,14 @@ function hashSamples(
 }
 
 /**
- * Without it, V8 would free samples and features of a chunk only when it marks the whole heap. Their size would make it do so after
+ * Frees samples and features. Without this, V8 would free them only when it marks the whole heap, and their size would make it mark after
  * every few recordings.
  */
-function release({ audio, features }: SpeechAnalysis, platform: Platform): void {
-  platform.release(audio.samples);
-  platform.release(features.data);
+function release(chunks: readonly Pick<SpeechChunk, 'speech'>[], platform: Platform): void {
+  for (const { speech } of chunks) {
+    platform.release(speech.audio.samples);
+    platform.release(speech.features.data);
+  }
 }
 
 type DetectedChunk = SpeechChunk & { readonly isLast: boolean };
@@ -344,7 +346,7 @@ export async function describeSpeaker(
       const track = measured ? models.platform.trackProsody(audio.samples, audio.sampleRate) : null;
       results.push(await scoreChunk(chunk, signals.length > 0, results.at(-1), request, models, timer));
       if (track !== null) chunks.push(describeChunk(speech, await track));
-      release(speech, models.platform);
+      release([chunk], models.platform);
       await timer.yieldToOthers();
     }
   } finally {

@@ -189,7 +189,7 @@ export function detectChunks(
 /** Concatenates, and frees the parts unless one of them is the result. */
 function joinAndRelease(parts: readonly Float32Array[], { release }: Platform): Float32Array {
   const joined = joinArrays(parts);
-  for (const part of parts) if (part !== joined && part.length > 0) release(part);
+  for (const part of parts) if (part !== joined) release(part);
   return joined;
 }
 

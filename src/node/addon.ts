@@ -164,7 +164,7 @@ export function openChannelDecoders(
     const { samples, ...part } = addon.decodeNext(handle);
     const length = samples.length / 2;
     const parts = [samples.slice(0, length), samples.slice(length)] as const;
-    if (length > 0) addon.releaseSamples(samples);
+    addon.releaseSamples(samples);
     unread[channel === 0 ? 1 : 0].push({ ...part, samples: parts[channel === 0 ? 1 : 0] });
     return { ...part, samples: parts[channel] };
   };

@@ -12,6 +12,7 @@ import { wavHeader } from '../engine/index.ts';
 import { failuresFolder, version } from '../node/paths.ts';
 import { type CliContext, UsageError } from './context.ts';
 import { decode } from './index.ts';
+import { processorMs, residentMebibytes } from './process-usage.ts';
 
 /** Of the recording that is sent. */
 const audioSeconds = 10;
@@ -236,14 +237,14 @@ async function openLoop(perSecond: number, seconds: number, send: () => Promise<
     await sleep(Math.max(0, at - performance.now()));
     const due = at;
     const answer = send().then(() => performance.now() - due);
-    // It is thrown below.
+    // An early rejection is thrown once all requests are sent.
     answer.catch(() => {});
     sent.push(answer);
   }
   return Promise.all(sent);
 }
 
-/** The most live sessions whose messages are 99 % within `maxMessageMs`. */
+/** The most live sessions per core whose measurements come within `maxMessageMs`, 99 % of them. */
 async function liveSessions(
   url: string,
   samples: Int16Array,
@@ -341,18 +342,4 @@ async function busyShareOfMachine(): Promise<number> {
   await sleep(500);
   const after = read();
   return 1 - (after.idle - before.idle) / Math.max(1, after.all - before.all);
-}
-
-// Figures of another process, from /proc.
-
-/** Linux counts so on every architecture. */
-const ticksPerSecond = 100;
-
-function processorMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond;
-}
-
-function residentMebibytes(pid: number): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) / 1024;
 }

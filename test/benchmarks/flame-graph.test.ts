@@ -25,19 +25,18 @@ const profile: CpuProfile = {
   timeDeltas: [100, 1000, 200, 300, 50],
 };
 
+const threads = [
+  ['main', profile],
+  ['worker', { ...profile, samples: [5], timeDeltas: [5000] }],
+] as const;
+
 const flat = (frame: ReturnType<typeof mergeProfiles>, depth = 0): string[] => [
   `${' '.repeat(depth)}${frame.name} ${frame.micros}`,
   ...[...frame.callees.values()].flatMap((callee) => flat(callee, depth + 1)),
 ];
 
 test('waiting and samples before the start do not count, and threads stand side by side', (t) => {
-  const merged = mergeProfiles(
-    [
-      ['main', profile],
-      ['worker', { ...profile, samples: [5], timeDeltas: [5000] }],
-    ],
-    1200,
-  );
+  const merged = mergeProfiles(threads, 1200);
   t.deepEqual(flat(merged), [
     'all threads 5550',
     ' main 550',
@@ -57,13 +56,7 @@ test('the picture has a box for each function, as wide as its time', (t) => {
 });
 
 test('the time of a function is without that of its callees, over all threads', (t) => {
-  const merged = mergeProfiles(
-    [
-      ['main', profile],
-      ['worker', { ...profile, samples: [5], timeDeltas: [5000] }],
-    ],
-    1000,
-  );
+  const merged = mergeProfiles(threads, 1000);
   t.deepEqual(selfTimes(merged), [
     ['collect', 5050],
     ['decode<1>.js', 500],

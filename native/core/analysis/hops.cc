@@ -1,18 +1,19 @@
 #include "analysis/hops.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace undertone {
 namespace {
 
 constexpr float kFullScale = 0.999f;  // of 16-bit samples, after resampling
-constexpr size_t kSums = 4;           // side by side: each addition waits for the last one of its sum
+constexpr size_t kSums = 4;           // computed side by side: an addition waits for the one before it in its sum
 
 }  // namespace
 
 void MeasureHops(const float* samples, size_t length, size_t count, float* power, float* clipped) {
   for (size_t first = 0; first < count; first += kSums) {
-    const size_t hops = count - first < kSums ? count - first : kSums;
+    const size_t hops = std::min(kSums, count - first);
     double energy[kSums] = {};
     int at_full_scale[kSums] = {};
     for (size_t i = 0; i < length; ++i) {
