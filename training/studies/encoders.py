@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from training import settings
-from training.corpora.corpus import Part
+from training.corpora.corpus import Clip, Part
 from training.corpora.index import read_clips
 from training.corpora.labels import EMOTIONS, NEGATIVE
 from training.corpora.recipe import RECIPE
@@ -73,12 +73,23 @@ def reduce(moments: np.ndarray) -> np.ndarray:
     return inputs @ vectors[:, -DIRECTIONS:].astype(np.float32)
 
 
+def shares_of(clips: list[Clip], labels: np.ndarray) -> np.ndarray:
+    """[n] each -> weight of each row in the loss, mean 1"""
+    return emotion.label_shares(clips, labels) * len(clips)
+
+
+def fit_categories(
+    inputs: np.ndarray, mask: np.ndarray, distribution: np.ndarray, share: np.ndarray, decay: float = DECAY
+) -> tuple[np.ndarray, np.ndarray]:
+    """One row per utterance, float32: inputs [n,D], mask and distribution [n,8], share [n] -> weight [D,8], bias [8]"""
+    columns = [torch.from_numpy(values) for values in (mask, distribution, share)]
+    return minimize(inputs, lambda logits: emotion.category_loss(logits, *columns), [decay] * len(EMOTIONS), ROUNDS)
+
+
 def fit(examples: Examples, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     clips, owners, targets = read_clips(), examples.windows.clips[rows], examples.targets
-    share = emotion.label_shares([clips[i] for i in owners], targets.label[owners]) * len(owners)
-    mask, distribution, weight = (torch.from_numpy(values) for values in (targets.mask[owners], targets.distribution[owners], share))
-    loss = lambda logits: emotion.category_loss(logits, mask, distribution, weight)
-    return minimize(examples.inputs[rows], loss, [DECAY] * len(EMOTIONS), ROUNDS)
+    share = shares_of([clips[i] for i in owners], targets.label[owners])
+    return fit_categories(examples.inputs[rows], targets.mask[owners], targets.distribution[owners], share)
 
 
 Fit = Callable[[Examples, np.ndarray], tuple[np.ndarray, np.ndarray]]  # rows to fit on -> weight [D,8], bias [8]

@@ -28,11 +28,10 @@ from training.export.graph import Graph
 from training.features import log_mel
 from training.features.windows import SILENCE
 from training.heads import emotion
-from training.heads.fit import minimize
 from training.reporting import plots
 from training.settings import SEED
 from training.studies import encoders
-from training.studies.encoders import DECAY, ROUNDS, Examples, Fit
+from training.studies.encoders import DECAY, Examples, Fit
 
 RESULT = settings.RESULTS / "recipes.json"
 FROZEN = [*encoders.BASE, *encoders.CAMPLUSPLUS]
@@ -50,8 +49,7 @@ def fit(
     utterances of any two corpora. `trust`: share of the targets that are `taught` [utterances,8]."""
     clips, owners, targets = read_clips(), examples.windows.clips[rows], examples.targets
     own = [clips[i] for i in owners]
-    share = emotion.label_shares(own, targets.label[owners]) * len(owners)
-    share = np.where([clip.definition.ordinary for clip in own], ordinary, 1).astype(np.float32) * share
+    share = np.where([clip.definition.ordinary for clip in own], ordinary, 1) * encoders.shares_of(own, targets.label[owners])
     mask, distribution, inputs = targets.mask[owners], targets.distribution[owners], examples.inputs[rows]
     if taught is not None:
         distribution = (1 - trust) * distribution + trust * taught[rows]
@@ -63,8 +61,8 @@ def fit(
         other, part = rng.permutation(len(rows)), rng.beta(BETA, BETA, len(rows)).astype(np.float32)
         blend = lambda values, part=part[:, None]: np.concatenate([values, part * values + (1 - part) * values[other]])
         inputs, mask, distribution, share = blend(inputs), blend(mask), blend(distribution), blend(share, part)
-    columns = [torch.from_numpy(values.astype(np.float32)) for values in (mask, distribution, share / share.mean())]
-    weight, bias = minimize(inputs, lambda logits: emotion.category_loss(logits, *columns), [decay] * len(EMOTIONS), ROUNDS)
+    columns = [values.astype(np.float32) for values in (mask, distribution, share / share.mean())]
+    weight, bias = encoders.fit_categories(inputs, *columns, decay)
     return weight[: examples.inputs.shape[1]], bias
 
 
