@@ -42,8 +42,9 @@ export async function openSession(weights: Uint8Array, threads = 1): Promise<Ses
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     executionMode: 'sequential',
-    // Memory patterns are cached per input length and never freed.
+    // Memory patterns are cached per input length and never freed. The arena of each session keeps what its longest run took.
     enableMemPattern: false,
+    enableCpuMemArena: false,
     graphOptimizationLevel: 'all',
     extra: {
       session: {
