@@ -1,6 +1,5 @@
 /** Composition root of the service: config, workers -> database, accounts, jobs, app, servers and signals. */
 import type { Logger } from 'pino';
-import { ensureDir } from '../node/files.ts';
 import { readManifests } from '../node/models.ts';
 import { pagesFolder } from '../node/paths.ts';
 import { type AccountOptions, type Accounts, createAccounts } from './auth/accounts.ts';
@@ -80,7 +79,6 @@ export async function openService({
   const lifecycle = createLifecycle();
   const metrics = createMetrics();
   const manifests = await readManifests(config.modelsDir);
-  ensureDir(config.dataDir);
   const receiptKeys = await openReceiptKeys(config);
   const database = await openDatabase(config.databaseUrl);
   const failures = createWriteFailures(logger);

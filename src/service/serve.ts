@@ -1,4 +1,7 @@
 /** Starts the service: environment, workers, the rest, and exit codes. */
+import * as nodeModule from 'node:module';
+import { join } from 'node:path';
+import { ensureDir } from '../node/files.ts';
 import { type Config, ConfigError, parseConfig } from './config.ts';
 import type { openService, Welcome } from './index.ts';
 import { npxParent } from './lifecycle.ts';
@@ -26,11 +29,25 @@ export async function serve(env: Environment, { welcome }: ServeOptions = {}): P
   }
 }
 
+/** Since Node.js 22. */
+type CompileCache = { enableCompileCache?(folder: string): unknown; flushCompileCache?(): void };
+
+const { enableCompileCache, flushCompileCache } = nodeModule as typeof nodeModule & CompileCache;
+
+/** The next start reads compiled code from the data folder. The workers do so as well: they inherit the environment. */
+function keepCompiledCode(dataDir: string): void {
+  if (enableCompileCache === undefined) return;
+  process.env.NODE_COMPILE_CACHE ??= join(dataDir, 'compiled');
+  enableCompileCache(process.env.NODE_COMPILE_CACHE);
+}
+
 /** The workers load the models while this thread loads the rest of its code, which takes as long. */
 async function start(
   config: Config,
   own: Pick<Parameters<typeof openService>[0], 'welcome' | 'parent'>,
 ): Promise<void> {
+  ensureDir(config.dataDir);
+  keepCompiledCode(config.dataDir);
   const logger = import('./log.ts').then(({ createLogger }) => createLogger(config.logLevel));
   const pool = createPool({
     workers: config.workers,
@@ -44,6 +61,7 @@ async function start(
     const service = await import('./index.ts');
     const exit = (code: number) => process.exit(code);
     await service.openService({ ...own, config, logger: await logger, pool, exit });
+    flushCompileCache?.();
   } catch (error) {
     // Exiting while a thread is inside ONNX Runtime would abort the process.
     await loaded;
