@@ -1,6 +1,6 @@
 /**
  * Features and all models over one window of ten seconds, on one thread. Trunks alone, in turns: `fast` and `large` against
- * `standard`, and `standard` over utterances against windows of ten seconds.
+ * `standard`, `standard` over utterances against windows of ten seconds, and against its own multiplications.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,8 @@ import { type Models, replay, syntheticSignal } from '../../src/engine/loader.ts
 import type { FeatureSpec } from '../../src/engine/platform.ts';
 import { cutUtterances } from '../../src/engine/utterances.ts';
 import { loadModels } from '../../src/node/models.ts';
-import { atMost, figure, inTurns, type Row, root, withinLimit } from '../case.ts';
+import { atMost, figure, inTurns, type Row, root, runProgram, withinLimit } from '../case.ts';
+import { makeVenv } from '../python.ts';
 
 const seconds = 10;
 const rounds = process.argv.includes('--long') ? 200 : 40;
@@ -18,11 +19,19 @@ const warmUps = 5;
 const sets = { standard: 8, fast: 8, large: 25, open: 8 } as const;
 /** Time of a trunk at most, by that of `standard`. */
 const trunkLimits = { fast: 1, large: 5 } as const;
+/** The runtime of the service. */
+const pythonPackages = ['numpy==2.4.6', 'onnx==1.23.2', 'onnxruntime==1.30.0'];
+/** Time of the trunk at most, by that of its multiplications. */
+const productsLimit = 1.5;
+const framesPerWindow = 1000;
 const kinds = ['vad', 'trunk', 'emotion', 'cognitive'];
-/** Seconds of each run of speech, and of the pause after it. */
+/** Seconds of each recording, of each run of speech in it, and of the pause after it. */
 const spoken = {
-  'a minute without a pause': { speech: 60, pause: 0, goal: 1.05 },
-  'a minute with a fifth of pauses': { speech: 3.6, pause: 0.9, goal: 0.9 },
+  'a minute without a pause': { recordings: 1, length: 60, speech: 60, pause: 0, goal: 1.05 },
+  'a minute with a fifth of pauses': { recordings: 1, length: 60, speech: 3.6, pause: 0.9, goal: 0.9 },
+  'a monologue of ten minutes': { recordings: 1, length: 600, speech: 30, pause: 0.5, goal: 1.05 },
+  'a call of ten minutes': { recordings: 1, length: 600, speech: 2.4, pause: 0.6, goal: 0.9 },
+  '200 clips of one second': { recordings: 200, length: 1, speech: 1, pause: 0, goal: 1.05 },
 } as const;
 type Spoken = (typeof spoken)[keyof typeof spoken];
 
@@ -34,9 +43,9 @@ async function cost(run: () => Promise<unknown>): Promise<number[]> {
   return [(user + system) / 1000];
 }
 
-async function compare(runs: readonly (() => Promise<unknown>)[]) {
-  for (const run of runs) for (let at = 0; at < warmUps; at++) await run();
-  return inTurns(runs, rounds, cost);
+async function compare(runs: readonly (() => Promise<unknown>)[], times = rounds) {
+  for (const run of runs) for (let at = 0; at < Math.min(warmUps, times); at++) await run();
+  return inTurns(runs, times, cost);
 }
 
 /** Runs the trunk over a window of each length, in seconds. */
@@ -53,10 +62,10 @@ function trunkOver({ platform, features, filterbanks, trunk }: Models, lengths: 
   };
 }
 
-/** Seconds of each window of a minute. */
-function windowsOf({ speech, pause }: Spoken, { features, trunk }: Models): number[] {
+/** Seconds of each window of one recording. */
+function windowsOf({ length, speech, pause }: Spoken, { features, trunk }: Models): number[] {
   const framesPerSecond = features.sampleRate / features.hopLength;
-  const frames = 60 * framesPerSecond;
+  const frames = length * framesPerSecond;
   const [run, step] = [speech * framesPerSecond, (speech + pause) * framesPerSecond];
   const speechProbability = Float32Array.from({ length: frames }, (_, frame) => (frame % step < run ? 1 : 0));
   const segments = Array.from({ length: Math.ceil(frames / step) }, (_, index) => ({
@@ -73,6 +82,21 @@ function largest(set: string): number {
   return Math.max(
     ...kinds.map((kind) => statSync(join(root, 'models', set, kind, 'weights.onnx')).size / 1e6),
   );
+}
+
+function productsRow(): Row {
+  const python = join(makeVenv('products', pythonPackages), 'python');
+  const script = join(root, 'benchmarks/peers/products.py');
+  const graph = join(root, 'models/standard/trunk/weights.onnx');
+  const printed = runProgram(python, [script, graph, String(framesPerWindow), String(rounds)]);
+  const { trunk, products } = JSON.parse(printed) as Readonly<Record<'trunk' | 'products', number[]>>;
+  return atMost(productsLimit, {
+    name: `trunk, ${seconds} s, standard, by its multiplications`,
+    unit: 'ms of one core',
+    peer: figure(products),
+    ours: figure(trunk),
+    note: `peer: as many multiplications in one large MatMulInteger; ${rounds} runs in turns`,
+  });
 }
 
 export async function run(): Promise<readonly Row[]> {
@@ -103,17 +127,20 @@ export async function run(): Promise<readonly Row[]> {
     const compared = { unit, peer, ours: trunks[index] ?? null, note: `peer: standard; ${note}` };
     rows.push(atMost(limit, { name: `trunk, ${seconds} s, ${name}`, ...compared }));
   }
-  const windows = trunkOver(
-    standard,
-    Array.from({ length: 60 / seconds }, () => seconds),
-  );
   for (const [name, speech] of Object.entries(spoken)) {
-    const [peer = null, ours = null] = await compare([
-      windows,
-      trunkOver(standard, windowsOf(speech, standard)),
-    ]);
-    const compared = { unit, peer, ours, note: `peer: windows of ${seconds} s; ${note}` };
+    const total = speech.recordings * speech.length;
+    const fixed = Array.from({ length: total / seconds }, () => seconds);
+    const own = Array.from({ length: speech.recordings }, () => windowsOf(speech, standard)).flat();
+    const times = Math.ceil((rounds * 60) / total);
+    const runs = [trunkOver(standard, fixed), trunkOver(standard, own)];
+    const [peer = null, ours = null] = await compare(runs, times);
+    const compared = {
+      unit,
+      peer,
+      ours,
+      note: `${own.length} runs; peer: ${fixed.length}, ${seconds} s each; ${times} times`,
+    };
     rows.push(atMost(speech.goal, { name: `trunk, ${name}, standard`, ...compared }));
   }
-  return rows;
+  return [...rows, productsRow()];
 }
