@@ -192,8 +192,8 @@ export const setEnvironmentVariable = addon.setEnvironmentVariable;
 /** A shorter recording leaves little behind. */
 const minSecondsOfRelease = 60;
 
-/** Called after a recording of `seconds`. Gives free memory of the C heap, of all threads, back to the system. */
-export function releaseFreeMemory(seconds: number): void {
+/** Gives free memory of the C heap, of all threads, back to the system. @param seconds of the recording that was analysed before */
+export function releaseFreeMemory(seconds = minSecondsOfRelease): void {
   if (seconds >= minSecondsOfRelease) addon.releaseFreeMemory();
 }
 

@@ -3,6 +3,7 @@
  * thread reads between its stages: running threads are not terminated. A crash in native code ends the process.
  */
 
+import { releaseFreeMemory } from '../../node/addon.ts';
 import { entryFile } from '../../node/paths.ts';
 import { deserializeError, ServiceError } from '../errors.ts';
 import {
@@ -113,6 +114,8 @@ type Entry = {
 
 type Threads = ThreadPool<TaskMessage, Reply>;
 
+/** Without a task for this long, free memory goes back to the system. */
+const idleMs = 2000;
 /** Measures and timelines of a report take 6 MB per hour of audio. */
 const heapMebibytes = 1024;
 const closePollMs = 10;
@@ -130,6 +133,7 @@ export function createPool(options: PoolOptions): Pool {
     },
   });
   const scheduler = createScheduler<Threads, Entry>({ threads, queue: options.queue, run, onUpdate });
+  const idleTimer = setTimeout(() => scheduler.isEmpty() && releaseFreeMemory(), idleMs).unref();
   let fullSince: number | null = null;
   let displaced = 0;
   let lastId = 0;
@@ -137,6 +141,7 @@ export function createPool(options: PoolOptions): Pool {
   const accepts = (account: string) => scheduler.idle() || scheduler.uploads.accepts(account);
 
   function onUpdate(): void {
+    idleTimer.refresh();
     const isFull = !scheduler.idle() && scheduler.uploads.refusesAll();
     fullSince = isFull ? (fullSince ?? performance.now()) : null;
   }
@@ -211,7 +216,10 @@ export function createPool(options: PoolOptions): Pool {
       const lost = threads.reduce((sum, thread) => sum + thread.lost(), 0);
       return { ...scheduler.stats(), lost, displaced };
     },
-    close: () => close(scheduler, threads),
+    close: () => {
+      clearTimeout(idleTimer);
+      return close(scheduler, threads);
+    },
   };
 }
 
