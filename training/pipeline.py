@@ -108,6 +108,11 @@ def train_trunk() -> None:
     for refit in (False, True):
         finetune.run(refit)
     trunk = finetune.finetuned_trunk(refit=True)
+    write_trunk_model(lambda graph: write_trunk(trunk, graph), ModelSet(distill.full_models(), 2))
+
+
+def pair_trunk() -> None:
+    trunk = distill.run(distill.PAIRED)
     write_trunk_model(lambda graph: write_trunk(trunk, graph), standard())
 
 
@@ -293,8 +298,7 @@ def train_heads(models: ModelSet) -> None:
 
 
 def train_fast() -> None:
-    distill.run()
-    student = distill.student_trunk()
+    student = distill.run(distill.NARROW)
     write_trunk_model(lambda graph: write_trunk(student, graph), fast())
     train_heads(fast())
 
@@ -314,6 +318,7 @@ def fit_speakers() -> None:
 STEPS: dict[str, Callable[[], None]] = {
     "vad": train_vad,
     "trunk": train_trunk,
+    "pairs": pair_trunk,
     "heads": lambda: train_heads(standard()),
     "fast": train_fast,
     "large": train_large,
@@ -321,7 +326,7 @@ STEPS: dict[str, Callable[[], None]] = {
 }
 
 
-STANDARD_ONLY = ("fast", "large", "speakers")
+STANDARD_ONLY = ("pairs", "fast", "large", "speakers")
 
 
 def train(step: str) -> None:
