@@ -7,7 +7,7 @@ const docs = {
   name: 'docs',
   generateBundle() {
     const folder = new URL('docs/', import.meta.url);
-    for (const name of readdirSync(folder).filter((file) => file.endsWith('.md'))) {
+    for (const name of readdirSync(folder, { recursive: true }).filter((file) => file.endsWith('.md'))) {
       this.emitFile({ type: 'asset', fileName: `docs/${name}`, source: readFileSync(new URL(name, folder)) });
     }
   },

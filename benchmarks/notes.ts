@@ -1,4 +1,4 @@
-/** Text of docs/benchmarks.md below the table of a case: what is measured, and why goals are missed. */
+/** Text of docs/results/benchmarks.md below the table of a case: what is measured, and why goals are missed. */
 export const remarks: Readonly<Record<string, string>> = {
   bulk: `Speech of 2 to 5 s per recording. Peers pay for their start: Python's imports take a second of each process. The pipeline in
 Python measures no pitch, no quality and no utterances: it reads windows of 10 s.`,

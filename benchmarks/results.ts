@@ -15,8 +15,8 @@ export type Provenance = {
 const written = [
   'benchmarks/results',
   'docs/benchmarks.md',
+  'docs/results',
   'test/reliability/results',
-  'docs/reliability.md',
   'README.md',
 ];
 

@@ -1,4 +1,4 @@
-/** Writes the tables of README.md and docs/benchmarks.md from benchmarks/results. */
+/** Writes docs/results/benchmarks.md, and the table of README.md and docs/benchmarks.md, from benchmarks/results. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Figure, type Row, root } from './case.ts';
@@ -45,13 +45,13 @@ function section({ case: name, rows, ...measured }: Result): string {
   ].join('\n\n');
 }
 
-const introduction = `# Benchmarks
+const introduction = `# Results: benchmarks
 
 Each case measures its peer and Undertone on the same audio in the same run and exits non-zero when a goal is missed; peers are
 installed into a git-ignored folder. Figures are medians with the 10th and 90th percentile. \`npm run bench\` runs every case;
-\`npm run bench -- tables\` writes this page and the table in the README from \`benchmarks/results\`.`;
+\`npm run bench -- tables\` writes this page and the table of README.md and docs/benchmarks.md from \`benchmarks/results\`.`;
 
-/** What the README compares: one row of a result each. */
+/** What README.md and docs/benchmarks.md compare: one row of a result each. */
 const headlines = [
   [
     'Both signals of 10 s of speech, one connection',
@@ -88,7 +88,7 @@ const headlines = [
 const showTimes = (times: number) => (times >= 10 ? times.toFixed(0) : times.toFixed(1));
 
 /** Rows that no kept result has are left out. */
-function readmeTable(results: readonly Result[]): string {
+function headlineTable(results: readonly Result[]): string {
   const rows = results.flatMap((result) =>
     result.rows.map((row) => ({ ...row, id: `${result.case}: ${row.name}` })),
   );
@@ -104,7 +104,7 @@ function readmeTable(results: readonly Result[]): string {
   return `${[table, ...memorySentence(results)].join('\n\n')}\n`;
 }
 
-/** Rows of the case `memory` that the README quotes. */
+/** Rows of the case `memory` that the table quotes. */
 export const memoryRows = {
   idle: 'resident, idle',
   before: 'resident, after short requests',
@@ -123,12 +123,12 @@ that follow recordings of 13 minutes.`,
   ];
 }
 
-function replaceMarked(text: string, content: string): string {
+function replaceMarked(path: string, content: string): void {
+  const text = readFileSync(join(root, path), 'utf8');
   const start = text.indexOf(marks.start) + marks.start.length;
   const end = text.indexOf(marks.end);
-  if (start < marks.start.length || end < start)
-    throw new Error(`Expected ${marks.start.trim()} in README.md`);
-  return text.slice(0, start) + content + text.slice(end);
+  if (start < marks.start.length || end < start) throw new Error(`Expected ${marks.start.trim()} in ${path}`);
+  writeFileSync(join(root, path), text.slice(0, start) + content + text.slice(end));
 }
 
 const loadsHead = ['Service', 'Connections', 'p50, ms', 'p99, ms', 'Requests/s', 'Memory, MiB'];
@@ -145,7 +145,7 @@ function loadsSection(loads: readonly Load[], measured: Provenance): string {
   ]);
   return [
     '## Whole services',
-    '![Latency of whole services: median to 99th percentile](pictures/peers.svg)',
+    '![Latency of whole services: median to 99th percentile](../pictures/peers.svg)',
     `Both signals of 10 s of speech as WAV, and emotion alone, which needs no pitch. All run the same graphs with a process or worker
 per core; every connection sends its next request when it has its answer. \`npm run bench -- peers\`, ${describeProvenance(measured)}.`,
     markdownTable(loadsHead, body),
@@ -160,9 +160,8 @@ export function writeTables(): void {
     return [loadsSection(loads, measured)];
   });
   writeFileSync(
-    join(root, 'docs', 'benchmarks.md'),
+    join(root, 'docs', 'results', 'benchmarks.md'),
     `${[introduction, ...whole, ...results.map(section)].join('\n\n')}\n`,
   );
-  const readme = join(root, 'README.md');
-  writeFileSync(readme, replaceMarked(readFileSync(readme, 'utf8'), readmeTable(results)));
+  for (const path of ['README.md', 'docs/benchmarks.md']) replaceMarked(path, headlineTable(results));
 }

@@ -82,7 +82,7 @@ const rowNames = { short: 'CSV', file: 'file', utterance: 'utterance', segment: 
 function describeColumns(): string {
   return `# Columns
 
-This page lists the columns of the files that the command writes. \`to_frame\` of the [Python client](../clients/python/README.md#data-frames) has the same names.
+After this page you can read every column of the files that the command writes. \`to_frame\` of the [Python client](../clients/python/README.md#data-frames) has the same names.
 
 ## CSV and Parquet
 
@@ -117,7 +117,7 @@ ${Object.entries(specs)
   .join('\n')}
 
 \`undertone analyze --embeddings FILE.npy\` writes a row per row of the output, NaN for a recording without scores, and a column per dimension of the
-[embedding](embeddings.md). \`undertone embed\` writes JSON lines.
+[embedding](adapt.md#embeddings). \`undertone embed\` writes JSON lines.
 `;
 }
 

@@ -16,7 +16,7 @@ export const scriptLines: Readonly<Record<string, string>> = {
   profile: 'show where the time of a request goes, with flame graphs in build/profile',
   fleet: 'start three hosts in network namespaces, as root',
   reliability:
-    'attack the service, or test an installation: CASE, or -- CASE --long; -- tables writes docs/reliability.md',
+    'attack the service, or test an installation: CASE, or -- CASE --long; -- tables writes docs/results/reliability.md',
   screenshots: 'take pictures of the pages in every state into build/screenshots',
   answers: 'record the examples of the documents from the built service, and write docs/columns.md',
   clients: 'write the types of the clients from the API document',

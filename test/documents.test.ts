@@ -1,5 +1,6 @@
-/** The tables of the documents that are made from the code, and the agreement of columns with reports and docs/measures.md. */
-import { readFileSync } from 'node:fs';
+/** Tables of the documents that are made from the code or quoted from results, columns, and links. */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 import test from 'ava';
 import { describeDocuments } from '../scripts/documents.ts';
 import { allColumns } from '../src/tools/tables.ts';
@@ -33,4 +34,45 @@ test('docs/measures.md defines the measures, with their units', (t) => {
   const end = columns.findIndex(({ name }) => name === 'moments');
   const measures = columns.slice(first, end).map(({ name, unit }) => [name, unit]);
   t.deepEqual(defined.sort(), measures.sort());
+});
+
+const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`);
+
+test('rows that a page quotes are rows of the results', (t) => {
+  const quotes = pages.flatMap((page) => {
+    const found = readFileSync(page, 'utf8').matchAll(/<!-- rows of (\S+) -->\n(.*?)<!-- end of rows -->/gs);
+    return [...found].map(([, file = '', rows = '']) => ({ page, file, rows }));
+  });
+  t.true(quotes.length >= 5);
+  for (const { page, file, rows } of quotes) {
+    const lines = new Set(readFileSync(join('docs', file), 'utf8').split('\n'));
+    for (const row of rows.split('\n').filter((line) => line !== ''))
+      t.true(lines.has(row), `${page}: ${row}`);
+  }
+});
+
+/** As GitHub makes them of the headings. */
+function anchorsOf(file: string): string[] {
+  const text = readFileSync(file, 'utf8').replace(/^```.*?^```$/gms, '');
+  const headings = text.match(/(?<=^#+ ).*/gm) ?? [];
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+test('links of the documents lead to files and headings', (t) => {
+  for (const page of [...pages, 'README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'training/README.md']) {
+    const links = readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g);
+    for (const [link, path = '', anchor] of links) {
+      const file = path === '' ? page : normalize(join(dirname(page), path));
+      t.true(existsSync(file), `${page}: ${link}`);
+      if (anchor !== undefined && existsSync(file) && statSync(file).isFile())
+        t.true(anchorsOf(file).includes(anchor), `${page}: ${link}`);
+    }
+  }
 });

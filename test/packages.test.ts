@@ -104,8 +104,8 @@ test('the bundle imports its dependencies and nothing else', (t) => {
   t.deepEqual([...packages, 'zod'].sort(), [...runtimeDependencies].sort());
 });
 
-test('docs/install.md states the reason of each dependency', (t) => {
-  const text = readFileSync('docs/install.md', 'utf8');
+test('docs/start.md states the reason of each dependency', (t) => {
+  const text = readFileSync('docs/start.md', 'utf8');
   for (const name of [...runtimeDependencies, 'onnxruntime-common'])
     t.true(text.includes(`| ${name} |`), name);
 });

@@ -165,7 +165,7 @@ test('docs/operations.md lists every setting and no other', (t) => {
   t.deepEqual(listed.sort(), [...settingNames].sort());
 });
 
-test('docs/models.md shows the measured rates of several_speakers', (t) => {
+test('docs/results/calls.md shows the measured rates of several_speakers', (t) => {
   type Result = {
     readonly rates: Record<string, readonly (number | null)[]>;
     readonly recordings: Record<string, readonly number[]>;
@@ -174,7 +174,7 @@ test('docs/models.md shows the measured rates of several_speakers', (t) => {
     readFileSync('training/results/several_speakers.json', 'utf8'),
   );
   const part = /<!-- several-speakers -->(.*)<!-- end of several-speakers -->/s;
-  const [, section = ''] = part.exec(readFileSync('docs/models.md', 'utf8')) ?? [];
+  const [, section = ''] = part.exec(readFileSync('docs/results/calls.md', 'utf8')) ?? [];
   const rows = section.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
   const columns = (title: string) =>
     (rows.find((row) => row[1] === 'corpus') ?? []).flatMap((cell, at) => (cell === title ? [at] : []));

@@ -10,6 +10,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent
 REPOSITORY = PACKAGE.parent
 RESULTS = PACKAGE / "results"  # measurements that the documents and model cards quote
+PAGES = REPOSITORY / "docs"
+RESULT_PAGES = PAGES / "results"  # tables that steps write; pages of `PAGES` explain them
 SHIPPED_MODELS = REPOSITORY / "models" / "standard"
 DATA = Path(os.environ.get("UNDERTONE_DATA", REPOSITORY / "data"))
 CACHE = Path(os.environ.get("UNDERTONE_TRAINING_CACHE", PACKAGE / ".cache"))

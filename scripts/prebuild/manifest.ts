@@ -3,7 +3,7 @@ import type { Arch } from './toolchain.ts';
 
 export const arches: readonly Arch[] = ['x64', 'arm64'];
 
-/** Packages that the bundle in dist/src does not hold; docs/install.md states the reason of each. */
+/** Packages that the bundle in dist/src does not hold; docs/start.md states the reason of each. */
 export const runtimeDependencies = ['libsql', 'pg', 'pino', 'piscina', 'zod'] as const;
 
 export type Manifest = {

@@ -40,16 +40,19 @@ export function entryFile(name: Entry): string {
 
 // The documentation in Markdown.
 
-/** @returns file names, sorted */
+/** @returns paths below the folder, sorted */
 export function listDocs(): string[] {
-  const names = readdirSync(docsFolder).filter((name) => name.endsWith('.md'));
-  return names.sort();
+  const names = readdirSync(docsFolder, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => name.endsWith('.md')).sort();
 }
 
 /** Links to files that are no pages become text. */
 export function readDoc(name: string): string {
-  return readFileSync(new URL(name, docsFolder), 'utf8').replace(
-    /!?\[([^\]]*)\]\((?!https?:|#|[\w-]+\.md[#)])([^)]*)\)/g,
-    (_link, text, path) => `${text} (\`${String(path).replace(/^(\.\.\/)+/, '')}\`)`,
+  const page = new URL(name, docsFolder);
+  const isPage = ({ href, pathname }: URL) => href.startsWith(docsFolder.href) && pathname.endsWith('.md');
+  return readFileSync(page, 'utf8').replace(
+    /!?\[([^\]]*)\]\((?!https?:|#)([^)]*)\)/g,
+    (link: string, text: string, path: string) =>
+      isPage(new URL(path, page)) ? link : `${text} (\`${path.replace(/^(\.\.\/)+/, '')}\`)`,
   );
 }

@@ -1,4 +1,4 @@
-/** Sharing among accounts: budgets, queues, semaphores and rates. docs/fairness.md has the rules. */
+/** Sharing among accounts: budgets, queues, semaphores and rates. docs/operations.md has the rules. */
 
 export type FairBudget = ReturnType<typeof createFairBudget>;
 

@@ -177,7 +177,7 @@ function retention(config: TrustOptions['config']): Html {
 const checks = html`<ul>
   <li>One report: ask for a <a href="/docs/receipts.md">receipt</a>, and replay it with <code>undertone verify</code>.</li>
   <li>This installation: <code>undertone doctor</code> checks the models and repeats the examples.</li>
-  <li>Your recordings: <a href="/docs/your-data.md"><code>undertone evaluate</code></a> measures the same figures on them.</li>
+  <li>Your recordings: <a href="/docs/adapt.md"><code>undertone evaluate</code></a> measures the same figures on them.</li>
 </ul>`;
 
 // The figures of the cards, as tables with a picture of each value and its interval.

@@ -174,7 +174,7 @@ function checkOutputs(tasks: FeaturesTask[], name: string): FeaturesTask[] {
 
 const embedExamples = `
 One JSON line per recording: its embedding (mean over the speech), those of its utterances, and the model that made them.
-Embeddings of other weights do not compare. They identify speakers: docs/embeddings.md.
+Embeddings of other weights do not compare. They identify speakers: docs/adapt.md.
 Exit code 1: a recording could not be analysed.
 
 Examples:

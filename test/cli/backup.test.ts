@@ -1,4 +1,4 @@
-/** The commands of docs/deployment.md that back up and restore the data folder. */
+/** The commands of docs/operations.md that back up and restore the data folder. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeToken, startServer } from '../support/server.ts';
 
-const documented = readFileSync('docs/deployment.md', 'utf8').match(/^tar -C .*$/gm) ?? [];
+const documented = readFileSync('docs/operations.md', 'utf8').match(/^tar -C .*$/gm) ?? [];
 
 test('a restored data folder has the accounts, tokens and the secret', async (t) => {
   const [backUp = '', restore = ''] = documented;

@@ -1,6 +1,6 @@
 /**
  * `npm run reliability install` installs the packages of `npm run prebuild` in clean systems and compares their answers with the
- * build from source: `-- NAME` in one of them, `-- --keep` writes the table of docs/install.md. Needs root, debootstrap,
+ * build from source: `-- NAME` in one of them, `-- --keep` writes the table of docs/results/install.md. Needs root, debootstrap,
  * strace, ffmpeg and the package registries; for arm64 qemu-user, libc6-arm64-cross and libstdc++6-arm64-cross.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -69,7 +69,7 @@ function attempt(each: Case, expected: readonly Report[]): Row {
 }
 
 function writeTable(table: string): void {
-  const document = join(root, 'docs/install.md');
+  const document = join(root, 'docs/results/install.md');
   const marked = /(<!-- results -->\n\n)[\s\S]*?(\n\n<!-- end of results -->)/;
   const text = readFileSync(document, 'utf8');
   writeFileSync(

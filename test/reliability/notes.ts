@@ -1,4 +1,4 @@
-/** What each case does, above its table in docs/reliability.md. */
+/** What each case does, above its table in docs/results/reliability.md. */
 export const notes: Readonly<Record<string, string>> = {
   overload: `A load generator in its own process uploads 10 s of WAV in a closed loop (capacity), then at random times at 80 %
 of the capacity, then at four times the capacity; one upload in ten waits for \`100 Continue\`. /health is requested every 50 ms.

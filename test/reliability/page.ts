@@ -1,4 +1,4 @@
-/** Writes docs/reliability.md from test/reliability/results. */
+/** Writes docs/results/reliability.md from test/reliability/results. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../benchmarks/case.ts';
@@ -16,7 +16,7 @@ type Result = Provenance & {
 
 export const resultsFolder = join(root, 'test', 'reliability', 'results');
 
-const introduction = `# Reliability
+const introduction = `# Results: reliability
 
 Each section is one command: it starts the service, attacks it, and exits non-zero when a goal is missed. The default is a short
 form for machines with other load: it compares times with others of the same run, while the bounds on times hold in \`--long\`.
@@ -45,5 +45,5 @@ function section(result: Result): string {
 export function writePage(): void {
   const results = readResults<Result>(resultsFolder);
   const text = [introduction, ...results.map(section)].join('\n\n');
-  writeFileSync(join(root, 'docs', 'reliability.md'), `${text}\n`);
+  writeFileSync(join(root, 'docs', 'results', 'reliability.md'), `${text}\n`);
 }

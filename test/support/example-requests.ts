@@ -79,7 +79,7 @@ async function ask(
   return { status: response.status, body: (await response.json()) as object };
 }
 
-/** The answer as README.md shows it. */
+/** The answer as docs/http-api.md shows it. */
 export function shortened(body: unknown): object {
   const { timeline, segments } = body as Record<'timeline' | 'segments', readonly unknown[]>;
   return { ...(body as object), timeline: timeline.slice(0, 1), segments: segments.slice(0, 2) };

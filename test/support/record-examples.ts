@@ -1,5 +1,5 @@
 /**
- * Writes src/service/api/examples.json, the examples of the document, and the answer in README.md, as the built service sends them;
+ * Writes src/service/api/examples.json, the examples of the document, and the answer in docs/http-api.md, as the built service sends them;
  * failures.json and sample.json of every folder of models; and the tables of documents that are made from the code.
  */
 import { execFileSync } from 'node:child_process';
@@ -42,11 +42,11 @@ await runScript(async () => {
     const narrow = makeToken(server, 'analyze:emotion');
     const answers = await sendExamples({ ...server, narrow });
     writeFileSync('src/service/api/examples.json', format(answers));
-    const readme = readFileSync('README.md', 'utf8');
+    const page = readFileSync('docs/http-api.md', 'utf8');
     const block = `\`\`\`json\n${format(shortened(answers.emotion?.body))}\`\`\`\n`;
     writeFileSync(
-      'README.md',
-      readme.replace(/^```json\n.*?^```\n/ms, () => block),
+      'docs/http-api.md',
+      page.replace(/^```json\n.*?^```\n/ms, () => block),
     );
   } finally {
     await Promise.all(cleanups.map((clean) => clean()));

@@ -3,7 +3,7 @@
 Clips of a speaker are joined until there are 5 s of speech. Discriminants come from pairs of one and of two speakers of
 the same corpus in the part train. The calibration part has the spreads, from pairs of one speaker's plain recordings,
 and the threshold of `baseline_other_speaker`. Writes results/baseline_reference.json, which is part of the cognitive
-model's params. The error rates on the test part are a table in docs/measures.md.
+model's params. The error rates on the test part are a table in docs/results/calls.md.
 """
 
 import itertools
@@ -19,7 +19,7 @@ from training.corpora.index import read_clips
 from training.evaluation import results
 from training.reporting.tables import replace_between, table
 
-PAGE = settings.REPOSITORY / "docs" / "measures.md"
+PAGE = settings.RESULT_PAGES / "calls.md"
 RESULT = settings.RESULTS / ("baseline_reference.json" if settings.RECIPE == "standard" else f"baseline_reference_{settings.RECIPE}.json")
 MIN_SECONDS = 5  # of speech in a joined recording
 MAX_RECORDINGS = 6  # per speaker

@@ -23,7 +23,7 @@ from training.heads import speaker
 from training.reporting.tables import replace_between, table
 from training.session import Session
 
-FILE, RESULT, PAGE = "voice.onnx", "several_speakers.json", settings.REPOSITORY / "docs" / "models.md"
+FILE, RESULT, PAGE = "voice.onnx", "several_speakers.json", settings.RESULT_PAGES / "calls.md"
 MIN_UTTERANCES = 4  # of each speaker
 # The margin and the change are those of `speakers`, chosen among 0.4, 0.5, 0.55 and 0.3, 0.5 on calls of the calibration part, of which 24 of
 # 25 of one speaker have less variance.
@@ -161,7 +161,7 @@ def report(scored: list[Scored], threshold: float) -> dict:
 
 
 def write_page(results: dict) -> None:
-    """Table of the sets in docs/models.md. They share the VAD model, and so the recordings that count."""
+    """Table of the sets in docs/results/calls.md. They share the VAD model, and so the recordings that count."""
     shown = lambda rate: "" if rate is None else f"{rate:.2f}"
     titles = ["corpus", "of two speakers", *(f"warned, {name}" for name in results), "of one speaker", *(f"warned, {name}" for name in results)]
     rows = []

@@ -1,7 +1,7 @@
 """Moments, turns and voices of calls: built from clips of speakers of the test part, a channel for each of two or one for both, and moments of talk
 as it is.
 
-results/calls.json has the last run of each set of models; docs/measures.md has the tables.
+results/calls.json has the last run of each set of models; docs/results/calls.md has the tables.
 """
 
 import json
@@ -27,7 +27,7 @@ from training.evaluation.statistics import mean
 from training.reporting.tables import replace_between, table
 from training.settings import SAMPLE_RATE
 
-PATH, PAGE = settings.RESULTS / "calls.json", settings.REPOSITORY / "docs" / "measures.md"
+PATH, PAGE = settings.RESULTS / "calls.json", settings.RESULT_PAGES / "calls.md"
 SETS = ("standard", "large", "fast")
 CALLS, SECONDS, GAP_S = 6, 120, 0.6  # of each speaker; of a call at most; between two turns
 TALK = ("AMIMixed", "AWSCalls", "Frisian", "VoxLingua107")  # nobody acted it
@@ -207,7 +207,7 @@ def group_metrics(figure: str, clips: list[Clip], values: list[float], names: tu
 
 
 def run(models: list[Path]) -> None:
-    """Shipped sets go into the results and docs/measures.md."""
+    """Shipped sets go into the results and docs/results/calls.md."""
     found = json.loads(PATH.read_text()) if PATH.exists() else {}
     for folder in models:
         metrics = built_metrics(folder) + talk_metrics(folder) + turn_metrics(folder) + speaker_metrics(folder)

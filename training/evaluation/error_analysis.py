@@ -104,7 +104,7 @@ def undetected_speech(clean: Reports) -> str:
 
 
 def section(clean: Reports) -> str:
-    """Markdown for docs/evidence.md."""
+    """Markdown for docs/results/evaluation.md."""
     predictions = clean.predictions()
     acted = predictions.of(*RECIPE.emotion)
     parts = [

@@ -94,7 +94,7 @@ def evaluate(models: Path, write: bool) -> None:
     print(comparison, text, sep="\n\n")
     if write:
         results.save(runs)
-        replace_between(evaluation_page.MODELS_PAGE, "comparison", comparison)
+        replace_between(evaluation_page.PAGE, "comparison", comparison)
         if recordings.is_shipped(models):
             evaluate_recordings([models])
             calls.run([models])

@@ -1,4 +1,4 @@
-"""What a baseline of the same speaker is worth for emotion: a table in docs/measures.md.
+"""What a baseline of the same speaker is worth for emotion: a table in docs/results/calls.md.
 
 Heads are fitted without a fourth of the speakers at a time, who are then judged. The trunks were fine-tuned on most of them.
 """
@@ -18,7 +18,7 @@ from training.evaluation.statistics import sigmoid, uar
 from training.heads import emotion
 from training.reporting.tables import replace_between, table
 
-PAGE, RESULT = settings.REPOSITORY / "docs" / "measures.md", settings.RESULTS / "relative.json"
+PAGE, RESULT = settings.RESULT_PAGES / "calls.md", settings.RESULTS / "relative.json"
 ACTED, FOLDS = "RAVDESS", 4  # it has two intensities
 LOW = ("calm",)  # strong, but less aroused than neutral
 WEIGHTS = (0.25, 0.5, 1)  # of a speaker's own neutral logits

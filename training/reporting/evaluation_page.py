@@ -1,4 +1,4 @@
-"""The generated parts of docs/models.md and docs/evidence.md."""
+"""The generated parts of docs/results/evaluation.md."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ from training.evaluation.test_recordings import CLEAN
 from training.reporting import plots
 from training.reporting.tables import confusion_matrix, metric_table, replace_between, short_cell, table
 
-MODELS_PAGE, EVIDENCE_PAGE = (settings.REPOSITORY / "docs" / name for name in ("models.md", "evidence.md"))
+PAGE = settings.RESULT_PAGES / "evaluation.md"
 CLARITY_KINDS = {"speechocean762": "read, learners", "LibriSpeech": "read, mostly native", "AMI": "spontaneous meetings",
                  "RAVDESS": "acted, native"}  # fmt: skip
 CONDITION_TITLES = ["condition", "answered ok", "UAR", "CCC valence", "CCC arousal", "PCC clarity", "change of clarity",
@@ -95,17 +95,17 @@ def sections(models: Path, metrics: list[Metric], responses: list[Metric], by_co
         natural_table(metrics),
         "### Corpora left out",
         metric_table(unseen),
-        "![Error of the dominant emotion by coverage](pictures/risk.svg)",
-        "![Confidence and accuracy](pictures/calibration.svg)",
+        "![Error of the dominant emotion by coverage](../pictures/risk.svg)",
+        "![Confidence and accuracy](../pictures/calibration.svg)",
         "### Speakers left out",
         metric_table(speakers),
         "### Confusions",
-        "![Confusion by corpus](pictures/confusion.svg)",
+        "![Confusion by corpus](../pictures/confusion.svg)",
         "All corpora that were trained on, over all eight labels:",
         confusion_matrix(acted.labels, acted.probabilities.argmax(1)),
         "### Corrupted recordings",
         condition_table(by_condition),
-        "![Coverage and width of the 80 % intervals](pictures/coverage.svg)",
+        "![Coverage and width of the 80 % intervals](../pictures/coverage.svg)",
         "### Clarity of other speech",
         clarity_table(predictions),
         "### Response to known changes",
@@ -127,6 +127,6 @@ def write(by_condition: dict[str, Reports], text: str) -> None:
     plots.draw_calibration(predictions)
     plots.draw_risk(predictions)
     plots.draw_coverage({name: reports.predictions() for name, reports in by_condition.items()})
-    replace_between(MODELS_PAGE, "metrics", text)
+    replace_between(PAGE, "metrics", text)
     plots.draw_curves(json.loads((settings.RESULTS / "finetune_loss.json").read_text()))
-    replace_between(EVIDENCE_PAGE, "errors", error_analysis.section(by_condition[CLEAN]))
+    replace_between(PAGE, "errors", error_analysis.section(by_condition[CLEAN]))

@@ -1,12 +1,13 @@
-"""The section `In recordings` of docs/models.md, and its picture: before beside after."""
+"""The tables of docs/results/recordings.md, and their picture: before beside after."""
 
+from training import settings
 from training.evaluation import joined, recordings, results
 from training.evaluation.joined import FILLERS, PAUSES
 from training.evaluation.recordings import CUT, INTENDED, MIXED, ORDINARY, PLACED, SETS, SURE_NEGATIVE, TURNS, pauses_of
 from training.reporting import plots
-from training.reporting.evaluation_page import MODELS_PAGE
 from training.reporting.tables import replace_between, short_cell, table
 
+PAGE = settings.RESULT_PAGES / "recordings.md"
 PLACES = (*map(pauses_of, PAUSES), TURNS, *FILLERS)
 NATURAL = ("answered without a warning", "negative without a warning", SURE_NEGATIVE)
 
@@ -53,5 +54,5 @@ def write(runs: dict[str, dict]) -> None:
 
 def write_page() -> None:
     blocks = [block for name in SETS if (runs := runs_of(name)) for block in section_of(name, runs)]
-    replace_between(MODELS_PAGE, "recordings", "\n\n".join(blocks))
+    replace_between(PAGE, "recordings", "\n\n".join(blocks))
     plots.draw_timeline({when: run["pictured"] for when, run in runs_of(SETS[0]).items()})

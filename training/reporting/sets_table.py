@@ -1,4 +1,4 @@
-"""Which set of models to take: one table, in README.md and docs/models.md."""
+"""Which set of models to take: the table of docs/models.md, and that of README.md beside hand-crafted features."""
 
 import json
 from pathlib import Path
@@ -7,9 +7,9 @@ from training import settings
 from training.evaluation import recordings, results
 from training.evaluation.metrics import Metric
 from training.export.model_spec import PERMISSIVE
-from training.reporting.tables import replace_between, short_cell, table
+from training.reporting.tables import comparison_table, replace_between, short_cell, table
 
-PAGES = [settings.REPOSITORY / "README.md", settings.REPOSITORY / "docs" / "models.md"]
+README, PAGE = settings.REPOSITORY / "README.md", settings.PAGES / "models.md"
 COSTS = settings.REPOSITORY / "benchmarks" / "results" / "models.json"  # of npm run bench -- models
 SETS = {"standard": "shipped", "large": "large", "fast": "fast", "open": "open"}  # folder -> title of its column of results/metrics.json
 PURPOSES = {"standard": "the default", "large": "speech of unseen kinds, where time matters less", "fast": "many live sessions", "open": "weights that may be sold"}
@@ -32,6 +32,17 @@ KEYS = [
     "emotion: CCC of arousal, TAVA",
     "cognitive: PCC of clarity with their mean, speechocean762",
     f"emotion: {recordings.MIXED[1]}, {recordings.pauses_of(3)}",
+]
+
+BASELINE = "eGeMAPS, linear"  # a column of the comparison of models
+README_KEYS = [
+    "emotion: neither neutral nor calm without a warning, speechocean762",
+    "emotion: UAR of its 5 labels, AESDD",
+    "emotion: UAR of its 6 labels, CREMA-D",
+    "emotion: UAR of its 8 labels, RAVDESS",
+    "emotion: CCC of valence, TAVA",
+    "emotion: CCC of arousal, TAVA",
+    "cognitive: PCC of clarity with their mean, speechocean762",
 ]
 
 
@@ -69,6 +80,15 @@ def text_of(columns: dict[str, list[Metric]]) -> str:
     return table(["", *(f"`{name}`" for name in folders)], [*rows, *cost_rows(folders)])
 
 
+def readme_text(columns: dict[str, list[Metric]]) -> str:
+    """Figures of clips, on which the baseline was measured too."""
+    folders = {name: settings.SHIPPED_MODELS.with_name(name) for name in ("standard", "large", "fast")}
+    shown = {f"`{name}`": columns[SETS[name]] for name in folders} | {BASELINE: columns[BASELINE]}
+    costs = table([], [[*row, ""] for row in cost_rows(folders)[:-1]]).split("\n")[2:]
+    return "\n".join([comparison_table(shown, README_KEYS), *costs])
+
+
 def write() -> None:
-    for page in PAGES:
-        replace_between(page, "accuracy", text_of(results.columns_of(results.read())))
+    columns = results.columns_of(results.read())
+    replace_between(PAGE, "accuracy", text_of(columns))
+    replace_between(README, "accuracy", readme_text(columns))

@@ -1,4 +1,4 @@
-"""How much `undertone adapt` improves the scores of a corpus that the heads were not fitted on: a table in docs/your-data.md.
+"""How much `undertone adapt` improves the scores of a corpus that the heads were not fitted on: a table in docs/results/adaptation.md.
 
 Heads without the corpus are fitted on embeddings of the shipped trunk. The corpora of RECIPE.unseen are new to that trunk as
 well, and every corpus but those of its recipe is new to models/open. Draws and adaptation are by the shipped code (adaptation.ts).
@@ -27,7 +27,7 @@ from training.heads import emotion
 from training.pipeline import calibrated_emotion
 from training.reporting.tables import replace_between, table
 
-PAGE = settings.REPOSITORY / "docs" / "your-data.md"
+PAGE = settings.RESULT_PAGES / "adaptation.md"
 RESULT = settings.RESULTS / "adaptation.json"
 MIN_SPEAKERS = 6  # five to adapt to, one or more to test on
 FRAMES_PER_EMBEDDING = 2

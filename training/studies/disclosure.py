@@ -1,4 +1,4 @@
-"""What linear classifiers read out of the mean embedding of a recording: a table in docs/embeddings.md."""
+"""What linear classifiers read out of the mean embedding of a recording: a table in docs/adapt.md."""
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -15,7 +15,7 @@ from training.evaluation.statistics import uar
 from training.heads.fit import mean_per_clip
 from training.reporting.tables import replace_between, table
 
-PAGE = settings.REPOSITORY / "docs" / "embeddings.md"
+PAGE = settings.PAGES / "adapt.md"
 FRAMES_PER_EMBEDDING = 2
 FOLDS = 5
 DECAY = 0.01  # C of the logistic regression: little data per dimension

@@ -1,4 +1,4 @@
-"""Linear heads on frozen layers of several encoders, on corpora that the heads were not fitted on: a table in docs/models.md.
+"""Linear heads on frozen layers of several encoders, on corpora that the heads were not fitted on: a table in docs/results/studies.md.
 
 Each acted corpus is left out in turn. Heads are fitted on the other clips that are not of the test part, utterance by utterance; a clip is
 the mean of its utterances, weighted by speech. Heads that know every corpus are measured on speakers of the parts dev and calibration. The trunk
@@ -26,7 +26,7 @@ from training.heads import emotion
 from training.heads.fit import mean_per_clip, minimize
 from training.reporting.tables import replace_between, table
 
-PAGE = settings.REPOSITORY / "docs" / "models.md"
+PAGE = settings.RESULT_PAGES / "studies.md"
 RESULT = settings.RESULTS / "encoders.json"
 TUNED = "Whisper-tiny.en, layer 2, fine-tuned"
 BASE = [("whisper-base", layer) for layer in "123"]

@@ -1,4 +1,4 @@
-"""How good the emotions are on a corpus that the heads were not fitted on: a table in docs/models.md.
+"""How good the emotions are on a corpus that the heads were not fitted on: a table in docs/results/studies.md.
 
 The models are those of the study of adaptation; `undertone evaluate` measures them on every recording of the corpus.
 """
@@ -16,7 +16,7 @@ from training.evaluation import results
 from training.reporting.tables import replace_between, table
 from training.studies.adaptation import chosen, models_without, write_labels
 
-PAGE = settings.REPOSITORY / "docs" / "models.md"
+PAGE = settings.RESULT_PAGES / "studies.md"
 RESULT = settings.RESULTS / "left_out.json"
 ERROR = "error of the dominant emotion at {} % coverage"
 # Figures of `undertone evaluate`, and the titles of their columns.

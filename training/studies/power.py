@@ -1,4 +1,4 @@
-"""How many speakers and recordings an evaluation needs: draws from the test part, as a table in docs/your-data.md."""
+"""How many speakers and recordings an evaluation needs: draws from the test part, as a table in docs/results/adaptation.md."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from training.evaluation.statistics import Score, accuracy, pcc
 from training.evaluation.test_recordings import analyze_clean
 from training.reporting.tables import replace_between, table
 
-PAGE = settings.REPOSITORY / "docs" / "your-data.md"
+PAGE = settings.RESULT_PAGES / "adaptation.md"
 SPEAKERS, CLIPS = (5, 10, 20, 50), (5, 20, 50)
 ROUNDS = 2000
 NORMAL_95, NORMAL_80 = 1.96, 0.84  # quantiles of the normal distribution: 95 % intervals, power of 80 %

@@ -1,4 +1,4 @@
-"""What makes emotion heads and the tuned trunk generalise, on corpora left out of the heads in turn: tables in docs/models.md.
+"""What makes emotion heads and the tuned trunk generalise, on corpora left out of the heads in turn: tables in docs/results/studies.md.
 
 Heads: recipes of linear heads on the frozen layers of Whisper-base and CAM++, which no corpus has changed. Teaching: heads on the trunk of
 models/standard whose targets are those that heads on the frozen layers predict. Trunk: weights between those of Whisper-tiny.en and the

@@ -47,6 +47,6 @@ def test_the_card_of_the_vad_model_names_the_parts_that_it_was_fitted_on():
 
 
 def test_pages_have_the_table_of_sets_of_the_last_measurements():
-    expected = sets_table.text_of(results.columns_of(results.read()))
-    for page in sets_table.PAGES:
-        assert expected in page.read_text(), f"{page.name}: run python -m training sets"
+    columns = results.columns_of(results.read())
+    for page, text in ((sets_table.PAGE, sets_table.text_of(columns)), (sets_table.README, sets_table.readme_text(columns))):
+        assert text in page.read_text(), f"{page.name}: run python -m training sets"

@@ -75,7 +75,7 @@ export interface paths {
         put?: never;
         /**
          * Embeddings of a recording and of its utterances
-         * @description 404 unless UNDERTONE_EMBEDDINGS is `on`. Requires a token with the scope `embed`. Embeddings identify speakers and more: docs/embeddings.md says what can be read out of them. Not with `channels`, `segments` or `receipt`; `baseline` is not used.
+         * @description 404 unless UNDERTONE_EMBEDDINGS is `on`. Requires a token with the scope `embed`. Embeddings identify speakers and more: docs/adapt.md says what can be read out of them. Not with `channels`, `segments` or `receipt`; `baseline` is not used.
          */
         post: operations["embed"];
         delete?: never;

@@ -1,4 +1,4 @@
-/** Every signal: see docs/adding-a-signal.md. */
+/** Every signal: see docs/architecture.md, Adding a signal. */
 import type { z } from 'zod';
 import { cognitive } from './cognitive.ts';
 import type { SignalDefinition } from './definition.ts';

@@ -231,7 +231,7 @@ const operations: readonly Operation[] = [
     ),
     summary: 'Embeddings of a recording and of its utterances',
     description:
-      '404 unless UNDERTONE_EMBEDDINGS is `on`. Requires a token with the scope `embed`. Embeddings identify speakers and more: docs/embeddings.md says what can be read out of them. Not with `channels`, `segments` or `receipt`; `baseline` is not used.',
+      '404 unless UNDERTONE_EMBEDDINGS is `on`. Requires a token with the scope `embed`. Embeddings identify speakers and more: docs/adapt.md says what can be read out of them. Not with `channels`, `segments` or `receipt`; `baseline` is not used.',
     codes: [...analysisCodes, 'not_found'],
   },
   ...jobOperations,

@@ -67,11 +67,11 @@ test('every error is in the document', (t) => {
   for (const code of Object.keys(errorTable)) t.true(text.includes(`\`${code}\``), code);
 });
 
-test.serial('the examples, in the document and in README.md, are what the service answers', async (t) => {
+test.serial('the examples, in the document and the page, are what the service answers', async (t) => {
   const server = await startServer(t);
   const answers = await sendExamples({ ...server, narrow: makeToken(server, 'analyze:emotion') });
   closeTo(t, answers, stored, 'run `npm run answers`');
   for (const { request, status, body } of Object.values(stored)) checkAnswer(t, request, status, body);
-  const shown = /^```json\n(.*?)^```$/ms.exec(readFileSync('README.md', 'utf8'))?.[1] ?? '';
+  const shown = /^```json\n(.*?)^```$/ms.exec(readFileSync('docs/http-api.md', 'utf8'))?.[1] ?? '';
   t.deepEqual(JSON.parse(shown), shortened(stored.emotion?.body));
 });

@@ -1,10 +1,12 @@
 import { readdirSync } from 'node:fs';
+import { posix } from 'node:path';
 import test from 'ava';
 import { startApp } from '../../support/app.ts';
 import { call } from '../../support/http.ts';
 import { startServer } from '../../support/server.ts';
 
-const names = readdirSync('docs').filter((name) => name.endsWith('.md'));
+const files = readdirSync('docs', { recursive: true, encoding: 'utf8' });
+const names = files.filter((name) => name.endsWith('.md'));
 
 test('every page is served as Markdown, and every link of a page and of llms.txt leads to a page', async (t) => {
   const { port } = await startApp(t);
@@ -26,7 +28,7 @@ test('every page is served as Markdown, and every link of a page and of llms.txt
     t.deepEqual([page.status, page.type], [200, 'text/markdown; charset=utf-8'], name);
     t.regex(page.body, /^# /);
     for (const [, target = ''] of page.body.matchAll(/\]\(((?!https?:|#)[^)#]*)/g)) {
-      t.true(names.includes(target), `${name}: ${target}`);
+      t.true(names.includes(posix.join(posix.dirname(name), target)), `${name}: ${target}`);
     }
   }
   t.is((await get('/docs/none.md')).status, 404);
