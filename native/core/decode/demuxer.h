@@ -7,7 +7,7 @@ extern "C" {
 #include <libavformat/avformat.h>
 }
 
-#include "decode/container_sanitizer.h"
+#include "decode/container.h"
 #include "decode/memory_reader.h"
 #include "decode/probe.h"
 

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "decode/amr_frames.h"
+#include "decode/container.h"
 #include "decode/demuxer.h"
-#include "decode/matroska_elements.h"
-#include "decode/ogg_pages.h"
 #include "decode/stream_decoder.h"
 
 namespace undertone {
@@ -29,25 +27,6 @@ double CheckDeclaredFormat(const Demuxer& demuxer, size_t size, Sink* sink) {
   sink->CheckSeconds(seconds - kDurationToleranceSeconds);
   sink->ReserveDuration(seconds);
   return seconds;
-}
-
-// Whether the bytes end before the file does. Other formats declare duration or sizes, which libav reads.
-bool EndsEarly(const uint8_t* bytes, size_t size, ContainerFormat format, const DecodeBudget& budget) {
-  switch (format) {
-    case ContainerFormat::kMp3:
-    case ContainerFormat::kAdts:
-      return EndsInsideFrame(bytes, size, format);
-    case ContainerFormat::kAmr:
-      return AmrEndsInsideFrame(bytes, size);
-    case ContainerFormat::kOgg:
-      return OggEndsEarly(bytes, size);
-    case ContainerFormat::kW64:
-      return W64EndsEarly(bytes, size);
-    case ContainerFormat::kMatroska:
-      return MatroskaEndsEarly(bytes, size, budget);
-    default:
-      return false;
-  }
 }
 
 // Writes one frame per step.
@@ -77,7 +56,7 @@ class LibavDecoder : public Decoder {
         decoder_.SendPacket(packet_.get());
       } else {
         drained_ = true;
-        ends_early_ = EndsEarly(bytes_, size_, probe_.format, sink_->budget());
+        ends_early_ = ContainerEndsEarly(bytes_, size_, probe_.format, sink_->budget());
         decoder_.SendPacket(nullptr);
       }
     }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "decode/container_sanitizer.h"
+#include "decode/container.h"
 #include "decode/decode_budget.h"
 
 struct AVIOContext;

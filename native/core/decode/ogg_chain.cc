@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "decode/container.h"
 #include "decode/libav_decoder.h"
-#include "decode/ogg_pages.h"
 
 namespace undertone {
 namespace {

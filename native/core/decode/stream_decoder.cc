@@ -10,8 +10,8 @@ extern "C" {
 #include <libavutil/samplefmt.h>
 }
 
-#include "decode/amr_frames.h"
 #include "decode/codecs.h"
+#include "decode/container.h"
 
 namespace undertone {
 namespace {

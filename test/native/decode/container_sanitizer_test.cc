@@ -1,4 +1,4 @@
-#include "decode/container_sanitizer.h"
+#include "decode/container.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "decode/container_sanitizer.h"
+#include "decode/container.h"
 
 #include <algorithm>
 #include <cstring>
@@ -40,15 +40,7 @@ constexpr size_t kW64ChunkBytes = 24;  // a GUID of 16 bytes, and the size with 
 
 uint64_t W64ChunkSize(const uint8_t* chunk) { return __builtin_bswap64(ReadBigEndian(chunk + 16, 8)); }
 
-// The cut chunk ends with the file. libavformat would look for the next one inside it.
-void SanitizeW64(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized) {
-  const size_t at = FindCutW64Chunk(bytes, size);
-  for (size_t i = 0; at < size && i < 8; ++i)
-    AddPatch(at + 16 + i, static_cast<uint8_t>(uint64_t{size - at} >> 8 * i), sanitized);
-}
-
-}  // namespace
-
+// Offset of the chunk that ends beyond the file; `size`: none.
 size_t FindCutW64Chunk(const uint8_t* bytes, size_t size) {
   for (size_t at = 40; at < size && size - at >= kW64ChunkBytes;) {
     const uint64_t chunk = W64ChunkSize(bytes + at);
@@ -59,10 +51,36 @@ size_t FindCutW64Chunk(const uint8_t* bytes, size_t size) {
   return size;
 }
 
+// The cut chunk ends with the file. libavformat would look for the next one inside it.
+void SanitizeW64(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized) {
+  const size_t at = FindCutW64Chunk(bytes, size);
+  for (size_t i = 0; at < size && i < 8; ++i)
+    AddPatch(at + 16 + i, static_cast<uint8_t>(uint64_t{size - at} >> 8 * i), sanitized);
+}
+
+// Whether the cut chunk declares a size: writers to a pipe leave the largest one.
 bool W64EndsEarly(const uint8_t* bytes, size_t size) {
   constexpr uint64_t kUnknownSize = uint64_t{1} << 62;
   const size_t at = FindCutW64Chunk(bytes, size);
   return at < size && W64ChunkSize(bytes + at) < kUnknownSize;
+}
+
+// The headers are "#!AMR" and "#!AMR-WB", each with a line feed.
+bool AmrEndsEarly(const uint8_t* bytes, size_t size) {
+  const bool wide = bytes[5] == '-';
+  size_t at = wide ? 9 : 6;
+  while (at < size) at += static_cast<size_t>(ReadAmrFrame(bytes[at], wide).bytes);
+  return at > size;
+}
+
+}  // namespace
+
+// 3GPP TS 26.101 and 26.201; RFC 4867, 5.3.
+AmrFrame ReadAmrFrame(uint8_t header, bool wide) {
+  static constexpr int kNarrowBytes[16] = {13, 14, 16, 18, 20, 21, 27, 32, 6, 1, 1, 1, 1, 1, 1, 1};
+  static constexpr int kWideBytes[16] = {18, 24, 33, 37, 41, 47, 51, 59, 61, 6, 1, 1, 1, 1, 1, 1};
+  const int type = header >> 3 & 15;
+  return wide ? AmrFrame{kWideBytes[type], type >= 9} : AmrFrame{kNarrowBytes[type], type >= 8};
 }
 
 void AddPatch(size_t at, uint8_t byte, SanitizedContainer* sanitized) {
@@ -84,6 +102,25 @@ SanitizedContainer SanitizeContainer(const uint8_t* bytes, size_t size, Containe
   std::stable_sort(sanitized.patches.begin(), sanitized.patches.end(),
                    [](const Patch& a, const Patch& b) { return a.at < b.at; });
   return sanitized;
+}
+
+bool ContainerEndsEarly(const uint8_t* bytes, size_t size, ContainerFormat format,
+                        const DecodeBudget& budget) {
+  switch (format) {
+    case ContainerFormat::kMp3:
+    case ContainerFormat::kAdts:
+      return EndsInsideFrame(bytes, size, format);
+    case ContainerFormat::kAmr:
+      return AmrEndsEarly(bytes, size);
+    case ContainerFormat::kOgg:
+      return OggEndsEarly(bytes, size);
+    case ContainerFormat::kW64:
+      return W64EndsEarly(bytes, size);
+    case ContainerFormat::kMatroska:
+      return MatroskaEndsEarly(bytes, size, budget);
+    default:
+      return false;
+  }
 }
 
 }  // namespace undertone

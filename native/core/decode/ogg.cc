@@ -8,15 +8,46 @@ extern "C" {
 #include <libavutil/crc.h>
 }
 
-#include "decode/container_sanitizer.h"
-#include "decode/ogg_pages.h"
+#include "decode/container.h"
 
 namespace undertone {
 namespace {
 
-constexpr size_t kMaxStreams = 64;
+// RFC 3533, 6. Bytes of a page before its segment table, and offsets of its fields.
+constexpr size_t kHeaderBytes = 27;
+constexpr size_t kFlagsOffset = 5;
+constexpr size_t kSerialOffset = 14;
+constexpr size_t kCrcOffset = 22;
+
 constexpr uint8_t kContinuedFlag = 1;
-constexpr size_t kCrcOffset = 22;  // in a page
+constexpr uint8_t kFirstPageFlag = 2;
+constexpr uint8_t kLastPageFlag = 4;
+
+constexpr size_t kMaxLinks = 1000;
+constexpr size_t kMaxStreams = 64;  // that are open at a time, or whose comments are blanked
+
+// Length of the page at `at`, 0: no page.
+size_t PageLength(const uint8_t* bytes, size_t size, size_t at) {
+  if (size - at < kHeaderBytes || std::memcmp(bytes + at, "OggS", 4) != 0 || bytes[at + 4] != 0) return 0;
+  const size_t segments = bytes[at + 26];
+  if (size - at < kHeaderBytes + segments) return 0;
+  size_t length = kHeaderBytes + segments;
+  for (size_t i = 0; i < segments; ++i) length += bytes[at + kHeaderBytes + i];
+  return length;
+}
+
+// Offset of the next capture pattern from `at`, or `size`.
+size_t NextPage(const uint8_t* bytes, size_t size, size_t at) {
+  const void* found = at < size ? memmem(bytes + at, size - at, "OggS", 4) : nullptr;
+  return found == nullptr ? size : static_cast<size_t>(static_cast<const uint8_t*>(found) - bytes);
+}
+
+// Serial number of the stream of a page.
+uint32_t Serial(const uint8_t* page) {
+  uint32_t serial = 0;
+  std::memcpy(&serial, page + kSerialOffset, sizeof serial);
+  return serial;
+}
 
 enum class Codec { kOpus, kVorbis, kFlac, kOther };
 
@@ -66,7 +97,7 @@ std::optional<Range> CommentHeader(const Stream& stream, std::string_view packet
   return range(stream.packets == 1 || stream.packets == 2, 0, 16);
 }
 
-// RFC 3533, 6: over the page with its CRC field at 0.
+// Over the page with its CRC field at 0.
 uint32_t PageCrc(const uint8_t* page, size_t size) {
   static constexpr uint8_t kZeros[4] = {};
   const AVCRC* table = av_crc_get_table(AV_CRC_32_IEEE);
@@ -83,12 +114,12 @@ bool HasValidCrc(const uint8_t* page, size_t size) {
 
 // The packets that begin in the page.
 std::vector<Packet> PacketsOf(const uint8_t* page) {
-  const size_t segments = page[kOggHeaderBytes - 1];
+  const size_t segments = page[kHeaderBytes - 1];
   std::vector<Packet> packets;
-  bool begins = (page[5] & kContinuedFlag) == 0;
-  size_t at = kOggHeaderBytes + segments;
+  bool begins = (page[kFlagsOffset] & kContinuedFlag) == 0;
+  size_t at = kHeaderBytes + segments;
   for (size_t i = 0; i < segments; ++i) {
-    const size_t length = page[kOggHeaderBytes + i];
+    const size_t length = page[kHeaderBytes + i];
     if (begins) packets.push_back({at, {}});
     if (!packets.empty()) {
       const size_t start = packets.back().at;
@@ -102,8 +133,7 @@ std::vector<Packet> PacketsOf(const uint8_t* page) {
 
 // The page's stream; null where there are too many.
 Stream* FindStream(const uint8_t* page, std::string_view packet, std::vector<Stream>* streams) {
-  uint32_t serial = 0;
-  std::memcpy(&serial, page + 14, sizeof serial);
+  const uint32_t serial = Serial(page);
   for (Stream& stream : *streams) {
     if (stream.serial == serial) return &stream;
   }
@@ -135,17 +165,56 @@ void SanitizePage(const uint8_t* bytes, size_t at, size_t length, std::vector<St
 
 }  // namespace
 
+std::vector<size_t> OggLinks(const uint8_t* bytes, size_t size) {
+  std::vector<size_t> links{0};
+  bool in_headers = true;  // a link starts with the first page of each of its streams
+  for (size_t at = 0; at < size && links.size() < kMaxLinks;) {
+    const size_t length = PageLength(bytes, size, at);
+    if (length == 0) {
+      at = NextPage(bytes, size, at + 1);
+      continue;
+    }
+    const bool begins = (bytes[at + kFlagsOffset] & kFirstPageFlag) != 0;
+    if (begins && !in_headers) links.push_back(at);
+    in_headers = begins;
+    at += length;
+  }
+  return links;
+}
+
+bool OggEndsEarly(const uint8_t* bytes, size_t size) {
+  std::vector<uint32_t> open;  // serial numbers of streams before their last page
+  for (size_t at = 0; at < size;) {
+    const size_t length = PageLength(bytes, size, at);
+    if (length > size - at) return true;
+    if (length == 0) {
+      at = NextPage(bytes, size, at + 1);
+      continue;
+    }
+    const uint32_t serial = Serial(bytes + at);
+    const uint8_t flags = bytes[at + kFlagsOffset];
+    if ((flags & (kFirstPageFlag | kLastPageFlag)) != 0) {
+      open.erase(std::remove(open.begin(), open.end(), serial), open.end());
+    }
+    if ((flags & kLastPageFlag) == 0 && (flags & kFirstPageFlag) != 0 && open.size() < kMaxStreams) {
+      open.push_back(serial);
+    }
+    at += length;
+  }
+  return !open.empty();
+}
+
 // Like libavformat, skips pages with an invalid CRC and searches inside them. Each can cost the CRC of 64
 // KiB, so the budget is checked per page.
 void SanitizeOgg(const uint8_t* bytes, size_t size, const DecodeBudget& budget,
                  SanitizedContainer* sanitized) {
   std::vector<Stream> streams;
   for (size_t at = 0; at < size;) {
-    const size_t length = OggPageLength(bytes, size, at);
+    const size_t length = PageLength(bytes, size, at);
     if (length > size - at) return;
     if (length == 0 || !HasValidCrc(bytes + at, length)) {
       budget.Check();
-      at = NextOggPage(bytes, size, at + 1);
+      at = NextPage(bytes, size, at + 1);
       continue;
     }
     SanitizePage(bytes, at, length, &streams, sanitized);

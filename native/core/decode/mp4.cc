@@ -2,7 +2,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "decode/container_sanitizer.h"
+#include "decode/container.h"
 #include "error.h"
 
 namespace undertone {
