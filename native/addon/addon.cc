@@ -3,7 +3,7 @@
 #include <new>
 
 #include "calls.h"
-#include "decode/library_versions.h"
+#include "decode/decode.h"
 #include "dsp/features.h"
 #include "dsp/lanes.h"
 #include "dsp/resample.h"

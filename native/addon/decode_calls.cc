@@ -7,7 +7,6 @@
 #include "args.h"
 #include "calls.h"
 #include "decode/decode.h"
-#include "decode/incremental_decoder.h"
 
 namespace undertone {
 namespace {

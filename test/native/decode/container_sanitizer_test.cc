@@ -7,7 +7,6 @@
 #include <string>
 
 #include "decode/decode.h"
-#include "decode/incremental_decoder.h"
 #include "decode/sink.h"
 #include "support/crafted_files.h"
 

@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "decode/incremental_decoder.h"
+#include "decode/decode.h"
 #include "support/audio_files.h"
 #include "support/faults.h"
 

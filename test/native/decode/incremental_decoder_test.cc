@@ -1,4 +1,4 @@
-#include "decode/incremental_decoder.h"
+#include "decode/decode.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

@@ -1,10 +1,33 @@
 #pragma once
 
-#include <array>
+// Conversion, cleaning and statistics of blocks of samples.
+
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace undertone {
+
+// Little-endian where a sample has several bytes.
+enum class SampleFormat { kU8, kS16, kS24, kS32, kS64, kF32, kF64, kALaw, kMuLaw };
+
+size_t BytesPerSample(SampleFormat format);
+
+// The largest value after conversion to float.
+float FullScale(SampleFormat format);
+
+// Converts `count` samples `stride` bytes apart, of any alignment, to full scale 1.
+void ConvertToFloat(SampleFormat format, const uint8_t* from, size_t stride, size_t count, float* to);
+
+// Samples above this multiple of full scale are invalid.
+constexpr float kMaxMagnitude = 65536.0F;
+
+// The largest absolute value; NaN if any sample is NaN, else infinity if any is infinite.
+float Peak(const float* samples, size_t count);
+
+// Replaces by 0: NaN, infinities, values above kMaxMagnitude and below -300 dB (subnormal numbers slow
+// filters down a hundredfold).
+void SanitizeSamples(float* samples, size_t count);
 
 // Counts clipped samples: runs of at least 3 at full scale in one channel.
 class Clipping {
@@ -43,15 +66,5 @@ class Correlation {
   double count_ = 0;
   double lowest_before_ = 1;
 };
-
-// Samples above this multiple of full scale are invalid.
-constexpr float kMaxMagnitude = 65536.0F;
-
-// The largest absolute value; NaN if any sample is NaN, else infinity if any is infinite.
-float Peak(const float* samples, size_t count);
-
-// Replaces by 0: NaN, infinities, values above kMaxMagnitude and below -300 dB (subnormal numbers slow
-// filters down a hundredfold).
-void SanitizeSamples(float* samples, size_t count);
 
 }  // namespace undertone

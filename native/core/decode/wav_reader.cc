@@ -1,11 +1,10 @@
-#include "decode/wav_decoder.h"
-
 #include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
 
-#include "decode/pcm_convert.h"
+#include "decode/audio_reader.h"
+#include "decode/samples.h"
 
 namespace undertone {
 namespace {
@@ -129,9 +128,9 @@ void SwapBytes(const uint8_t* from, size_t count, size_t sample_bytes, std::vect
 }
 
 // Writes one block of frames per step.
-class WavDecoder : public Decoder {
+class WavReader : public AudioReader {
  public:
-  WavDecoder(const WavFile& wav, SampleFormat sample_format, const char* codec, ByteOrder order, Sink* sink)
+  WavReader(const WavFile& wav, SampleFormat sample_format, const char* codec, ByteOrder order, Sink* sink)
       : wav_(wav),
         sample_format_(sample_format),
         codec_(codec),
@@ -158,7 +157,7 @@ class WavDecoder : public Decoder {
     return true;
   }
 
-  DecodeStatus status() const override { return {0, wav_.truncated}; }
+  ReadStatus status() const override { return {0, wav_.truncated}; }
   std::string codec() const override { return codec_; }
 
  private:
@@ -173,7 +172,7 @@ class WavDecoder : public Decoder {
 
 }  // namespace
 
-std::unique_ptr<Decoder> OpenWav(const uint8_t* bytes, size_t size, Sink* sink) {
+std::unique_ptr<AudioReader> OpenWav(const uint8_t* bytes, size_t size, Sink* sink) {
   const ByteOrder order{std::memcmp(bytes, "RIFX", 4) == 0};
   const WavFile wav = ReadChunks(bytes, size, order);
   if (!wav.has_format) throw Error(ErrorCode::kMalformed, "Expected a WAV format chunk, got none");
@@ -188,7 +187,7 @@ std::unique_ptr<Decoder> OpenWav(const uint8_t* bytes, size_t size, Sink* sink) 
   sink->CheckSeconds(seconds);
   sink->ReserveDuration(seconds);
   sink->SetFormat(static_cast<int>(wav.format.rate), wav.format.channels, FullScale(sample_format));
-  return std::make_unique<WavDecoder>(wav, sample_format, codec, order, sink);
+  return std::make_unique<WavReader>(wav, sample_format, codec, order, sink);
 }
 
 }  // namespace undertone

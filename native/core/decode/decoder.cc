@@ -1,4 +1,4 @@
-#include "decode/stream_decoder.h"
+#include "decode/decoder.h"
 
 #include <algorithm>
 #include <optional>
@@ -10,13 +10,73 @@ extern "C" {
 #include <libavutil/samplefmt.h>
 }
 
-#include "decode/codecs.h"
 #include "decode/container.h"
 
 namespace undertone {
 namespace {
 
 constexpr int64_t kMaxFrameSamples = 1 << 20;  // samples a channel
+
+struct AllowedCodec {
+  AVCodecID codec;
+  const char* decoder;
+};
+
+constexpr AllowedCodec kAllowed[] = {
+    {AV_CODEC_ID_MP2, "mp2float"},
+    {AV_CODEC_ID_MP3, "mp3float"},
+    {AV_CODEC_ID_AAC, "aac"},
+    {AV_CODEC_ID_ALAC, "alac"},
+    {AV_CODEC_ID_AMR_NB, "amrnb"},
+    {AV_CODEC_ID_AMR_WB, "amrwb"},
+    {AV_CODEC_ID_GSM_MS, "gsm_ms"},
+    {AV_CODEC_ID_OPUS, "opus"},
+    {AV_CODEC_ID_VORBIS, "vorbis"},
+    {AV_CODEC_ID_FLAC, "flac"},
+    {AV_CODEC_ID_ADPCM_MS, "adpcm_ms"},
+    {AV_CODEC_ID_ADPCM_IMA_WAV, "adpcm_ima_wav"},
+    {AV_CODEC_ID_ADPCM_IMA_QT, "adpcm_ima_qt"},
+    {AV_CODEC_ID_ADPCM_YAMAHA, "adpcm_yamaha"},
+    {AV_CODEC_ID_ADPCM_G722, "g722"},
+    {AV_CODEC_ID_ADPCM_G726, "g726"},
+    {AV_CODEC_ID_PCM_U8, "pcm_u8"},
+    {AV_CODEC_ID_PCM_S8, "pcm_s8"},
+    {AV_CODEC_ID_PCM_S16LE, "pcm_s16le"},
+    {AV_CODEC_ID_PCM_S16BE, "pcm_s16be"},
+    {AV_CODEC_ID_PCM_S24LE, "pcm_s24le"},
+    {AV_CODEC_ID_PCM_S24BE, "pcm_s24be"},
+    {AV_CODEC_ID_PCM_S32LE, "pcm_s32le"},
+    {AV_CODEC_ID_PCM_S32BE, "pcm_s32be"},
+    {AV_CODEC_ID_PCM_F32LE, "pcm_f32le"},
+    {AV_CODEC_ID_PCM_F32BE, "pcm_f32be"},
+    {AV_CODEC_ID_PCM_F64LE, "pcm_f64le"},
+    {AV_CODEC_ID_PCM_F64BE, "pcm_f64be"},
+    {AV_CODEC_ID_PCM_ALAW, "pcm_alaw"},
+    {AV_CODEC_ID_PCM_MULAW, "pcm_mulaw"},
+};
+
+// nullptr: a codec that is not allowed.
+const AVCodec* AllowedDecoder(AVCodecID codec) {
+  for (const AllowedCodec& allowed : kAllowed) {
+    if (allowed.codec == codec) return avcodec_find_decoder_by_name(allowed.decoder);
+  }
+  return nullptr;
+}
+
+// The largest decoded value of a codec; see FullScale.
+float CodecFullScale(AVCodecID codec) {
+  switch (codec) {
+    case AV_CODEC_ID_PCM_U8:
+    case AV_CODEC_ID_PCM_S8:
+      return FullScale(SampleFormat::kU8);
+    case AV_CODEC_ID_PCM_ALAW:
+      return FullScale(SampleFormat::kALaw);
+    case AV_CODEC_ID_PCM_MULAW:
+      return FullScale(SampleFormat::kMuLaw);
+    default:
+      return 1;
+  }
+}
 
 std::optional<SampleFormat> ToSampleFormat(const AVFrame& frame) {
   switch (av_get_packed_sample_fmt(static_cast<AVSampleFormat>(frame.format))) {
@@ -50,12 +110,22 @@ bool HasNewExtradata(const AVPacket& packet) {
 
 }  // namespace
 
-StreamDecoder::StreamDecoder(const AVStream& stream, Sink* sink)
+const std::string& AllowedDecoderNames() {
+  static const std::string names = [] {
+    std::string list;
+    for (const AllowedCodec& allowed : kAllowed)
+      list += (list.empty() ? "" : ",") + std::string(allowed.decoder);
+    return list;
+  }();
+  return names;
+}
+
+Decoder::Decoder(const AVStream& stream, Sink* sink)
     : stream_(stream), sink_(sink), subpacket_(Own(av_packet_alloc())), frame_(Own(av_frame_alloc())) {
   Open(nullptr, 0);
 }
 
-void StreamDecoder::SendPacket(const AVPacket* packet) {
+void Decoder::SendPacket(const AVPacket* packet) {
   packet_ = packet;
   at_ = 0;
   if (packet != nullptr) RejectEncrypted(*packet);
@@ -67,7 +137,7 @@ void StreamDecoder::SendPacket(const AVPacket* packet) {
   }
 }
 
-bool StreamDecoder::WriteFrame() {
+bool Decoder::WriteFrame() {
   for (;;) {
     if (ReceiveFrame()) return true;
     if (reopen_) {
@@ -80,12 +150,12 @@ bool StreamDecoder::WriteFrame() {
   }
 }
 
-void StreamDecoder::SendToCodec(const AVPacket* packet) {
+void Decoder::SendToCodec(const AVPacket* packet) {
   receiving_ = avcodec_send_packet(context_.get(), packet) >= 0;
   if (packet != nullptr) last_packet_failed_ = !receiving_;
 }
 
-bool StreamDecoder::ReceiveFrame() {
+bool Decoder::ReceiveFrame() {
   if (receiving_) receiving_ = avcodec_receive_frame(context_.get(), frame_.get()) >= 0;
   if (!receiving_) return false;
   Write(*frame_);
@@ -93,7 +163,7 @@ bool StreamDecoder::ReceiveFrame() {
   return true;
 }
 
-void StreamDecoder::Open(const uint8_t* extradata, size_t size) {
+void Decoder::Open(const uint8_t* extradata, size_t size) {
   const AVCodecID id = stream_.codecpar->codec_id;
   const AVCodec* codec = AllowedDecoder(id);
   if (codec == nullptr) {
@@ -113,7 +183,7 @@ void StreamDecoder::Open(const uint8_t* extradata, size_t size) {
   }
 }
 
-void StreamDecoder::SetExtradata(const uint8_t* extradata, size_t size) {
+void Decoder::SetExtradata(const uint8_t* extradata, size_t size) {
   auto* copy = static_cast<uint8_t*>(av_mallocz(size + AV_INPUT_BUFFER_PADDING_SIZE));
   if (copy == nullptr) throw std::bad_alloc();
   std::copy(extradata, extradata + size, copy);
@@ -123,7 +193,7 @@ void StreamDecoder::SetExtradata(const uint8_t* extradata, size_t size) {
 }
 
 // Opens a new decoder with the packet's extradata. The old one must be drained.
-void StreamDecoder::Reopen() {
+void Decoder::Reopen() {
   size_t size = 0;
   const uint8_t* extradata = av_packet_get_side_data(packet_, AV_PKT_DATA_NEW_EXTRADATA, &size);
   Open(extradata, size);
@@ -131,7 +201,7 @@ void StreamDecoder::Reopen() {
   if (!IsAmr()) SendToCodec(packet_);
 }
 
-bool StreamDecoder::IsAmr() const {
+bool Decoder::IsAmr() const {
   const AVCodecID id = stream_.codecpar->codec_id;
   return id == AV_CODEC_ID_AMR_NB || id == AV_CODEC_ID_AMR_WB;
 }
@@ -139,7 +209,7 @@ bool StreamDecoder::IsAmr() const {
 // A sample of a 3GP file may hold several frames; libav decodes only the first, so each is sent alone. libav
 // returns no samples for comfort noise and empty frames; these are written as silence to keep the time.
 // Returns whether it wrote.
-bool StreamDecoder::SendAmrFrame() {
+bool Decoder::SendAmrFrame() {
   const bool wide = stream_.codecpar->codec_id == AV_CODEC_ID_AMR_WB;
   const AmrFrame frame = ReadAmrFrame(packet_->data[at_], wide);
   const int length = std::min(frame.bytes, packet_->size - at_);
@@ -152,7 +222,7 @@ bool StreamDecoder::SendAmrFrame() {
   return frame.no_speech;
 }
 
-void StreamDecoder::SendSubpacket(int at, int length) {
+void Decoder::SendSubpacket(int at, int length) {
   if (av_packet_ref(subpacket_.get(), packet_) < 0) throw std::bad_alloc();
   subpacket_->data += at;
   subpacket_->size = length;
@@ -161,7 +231,7 @@ void StreamDecoder::SendSubpacket(int at, int length) {
 }
 
 // One AMR frame: 20 ms.
-void StreamDecoder::WriteSilence() {
+void Decoder::WriteSilence() {
   const int rate = stream_.codecpar->codec_id == AV_CODEC_ID_AMR_NB ? 8000 : 16000;
   const auto count = static_cast<size_t>(rate / 50);
   sink_->SetFormat(rate, 1, 1);
@@ -169,7 +239,7 @@ void StreamDecoder::WriteSilence() {
   sink_->Write(sink_->scratch(), count);
 }
 
-void StreamDecoder::Write(const AVFrame& frame) {
+void Decoder::Write(const AVFrame& frame) {
   const std::optional<SampleFormat> format = ToSampleFormat(frame);
   const int channels = frame.ch_layout.nb_channels;
   if (!format || frame.nb_samples <= 0) return;
@@ -181,7 +251,7 @@ void StreamDecoder::Write(const AVFrame& frame) {
   }
 }
 
-void StreamDecoder::WriteBlock(const AVFrame& frame, SampleFormat format, size_t start, size_t count) {
+void Decoder::WriteBlock(const AVFrame& frame, SampleFormat format, size_t start, size_t count) {
   const auto channels = static_cast<size_t>(frame.ch_layout.nb_channels);
   const bool planar = av_sample_fmt_is_planar(static_cast<AVSampleFormat>(frame.format)) != 0;
   const size_t sample = BytesPerSample(format);
