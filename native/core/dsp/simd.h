@@ -1,9 +1,11 @@
 #pragma once
 
-// Transposes between frames (rows in memory) and lanes (a vector with one position of each frame), for files
-// compiled once per vector width (see fft_lanes.h).
+// Vectors of UNDERTONE_LANES floats, one per frame: memory, arithmetic, logarithm, and transposes between
+// frames (rows in memory) and lanes (a vector with one position of each frame). For files compiled once per
+// vector width (see fft_lanes.h).
 
 #include <cstddef>
+#include <cstdlib>
 
 #include "dsp/fft_lanes.h"
 
@@ -22,6 +24,57 @@ namespace {
 #elif UNDERTONE_LANES == 16
 #define UNDERTONE_MM(name) _mm512_##name
 #endif
+
+// Zeros, aligned for each width. The caller frees them with free(); nullptr: out of memory.
+inline undertone_lanes* AllocateZeroed(size_t count) {
+  const size_t bytes = (count * sizeof(undertone_lanes) + 63) / 64 * 64;
+  undertone_lanes* lanes = static_cast<undertone_lanes*>(std::aligned_alloc(64, bytes));
+  if (lanes != nullptr) __builtin_memset(lanes, 0, bytes);
+  return lanes;
+}
+
+inline undertone_lanes Max(undertone_lanes x, undertone_lanes y) { return x > y ? x : y; }
+
+#if UNDERTONE_NEON
+inline undertone_lanes SquareRoot(undertone_lanes x) { return vsqrtq_f32(x); }
+#elif UNDERTONE_LANES > 1
+inline undertone_lanes SquareRoot(undertone_lanes x) { return UNDERTONE_MM(sqrt_ps)(x); }
+#else
+inline undertone_lanes SquareRoot(undertone_lanes x) { return __builtin_sqrtf(x); }
+#endif
+
+#if UNDERTONE_LANES > 1
+typedef int LaneBits __attribute__((vector_size(4 * UNDERTONE_LANES)));
+inline undertone_lanes ToFloat(LaneBits x) { return __builtin_convertvector(x, undertone_lanes); }
+#else
+typedef int LaneBits;
+inline undertone_lanes ToFloat(LaneBits x) { return static_cast<float>(x); }
+#endif
+
+// Natural logarithm of normal positive floats: the polynomial of Cephes logf on [sqrt(1/2), sqrt(2)), error
+// below 2e-7, absolute or relative. Infinity becomes 88.72.
+inline undertone_lanes Log(undertone_lanes x) {
+  constexpr int kSqrtHalf = 0x3f3504f3;
+  LaneBits bits;
+  __builtin_memcpy(&bits, &x, sizeof(bits));
+  bits -= kSqrtHalf;
+  const undertone_lanes exponent = ToFloat(bits >> 23);
+  bits = (bits & 0x007fffff) + kSqrtHalf;
+  undertone_lanes f;
+  __builtin_memcpy(&f, &bits, sizeof(f));
+  f -= 1.0f;
+  undertone_lanes y = f * 7.0376836292e-2f - 1.1514610310e-1f;
+  y = y * f + 1.1676998740e-1f;
+  y = y * f - 1.2420140846e-1f;
+  y = y * f + 1.4249322787e-1f;
+  y = y * f - 1.6668057665e-1f;
+  y = y * f + 2.0000714765e-1f;
+  y = y * f - 2.4999993993e-1f;
+  y = y * f + 3.3333331174e-1f;
+  const undertone_lanes square = f * f;
+  y = y * f * square - exponent * 2.12194440e-4f - square * 0.5f;
+  return f + y + exponent * 0.693359375f;
+}
 
 #if UNDERTONE_LANES > 1
 
