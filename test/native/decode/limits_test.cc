@@ -1,14 +1,17 @@
-#include "decode/container.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <ctime>
+#include <new>
 #include <string>
 
+#include "decode/container.h"
 #include "decode/decode.h"
+#include "decode/decode_budget.h"
 #include "decode/sink.h"
+#include "support/audio_files.h"
 #include "support/crafted_files.h"
+#include "support/faults.h"
 
 namespace undertone {
 namespace {
@@ -178,6 +181,56 @@ TEST_CASE("an Ogg file loses its comments and keeps valid checksums") {
 TEST_CASE("damaged Ogg pages end with the CPU budget") {
   const Bytes page = FromText("OggS" + std::string(22, '\0') + "\xFF" + std::string(255, '\xFF'));
   CHECK(ErrorOf(Join(std::vector<Bytes>(40'000, page))).substr(0, 11) == "too_complex");
+}
+
+constexpr const char* kTooComplex =
+    "too_complex: Decoding needs too much CPU time for the size and duration of the audio";
+
+// What decoding answers when the clocks jump at the n-th reading.
+std::string ErrorAt(int reading, const Bytes& bytes) {
+  AdvanceClocks(reading);
+  DecodeOptions options = Limits();
+  options.deadline_seconds = 0;
+  return ErrorOf(bytes, options);
+}
+
+TEST_CASE("an exhausted CPU budget has its own code, wherever it runs out") {
+  const Bytes link = Corpus("ogg/vorbis.ogg");
+  for (const Bytes& bytes : {Join({link, link}), Corpus("mp3/mpeg1.mp3"), Corpus("wav/s16.wav")}) {
+    CAPTURE(bytes.size());
+    int reading = 3;  // the first two start the clocks
+    for (;; ++reading) {
+      CAPTURE(reading);
+      const std::string refusal = ErrorAt(reading, bytes);
+      if (!ClocksAdvanced()) break;
+      REQUIRE(refusal == kTooComplex);
+    }
+    CHECK(reading > 3);
+    CHECK(ErrorAt(0, bytes).empty());
+  }
+}
+
+TEST_CASE("time between chunks does not count") {
+  const Bytes flac = Fixture("speech.flac");
+  IncrementalDecoder decoder(flac.data(), flac.size(), Limits(), 16000);
+  CHECK(decoder.Next().size() == 16000);
+  AdvanceClocks(1);
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  REQUIRE(ClocksAdvanced());
+  CHECK(decoder.Next().size() == 16000);
+  AdvanceClocks(0);
+}
+
+TEST_CASE("without memory for the allow-lists nothing is opened") {
+  const Bytes flac = Fixture("speech.flac");
+  for (int call = 1; call <= 3; ++call) {
+    CAPTURE(call);
+    FailStringCopy(call);
+    CHECK_THROWS_AS(Decode(flac.data(), flac.size(), Limits()), std::bad_alloc);
+  }
+  FailStringCopy(0);
+  CHECK(ErrorOf(flac).empty());
 }
 
 }  // namespace
