@@ -186,9 +186,8 @@ Napi::Value CloseIncrementalDecoderCall(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
-// releaseSamples(samples): frees their buffer, whose views become empty
-// Frees the buffer at once, without V8's collector. An empty buffer stays as it is: it holds nothing, and
-// others may read it.
+// releaseSamples(samples): frees their buffer at once, without V8's collector; all views of it become empty.
+// An empty buffer stays as it is: it holds nothing, and others may read it.
 Napi::Value ReleaseSamplesCall(const Napi::CallbackInfo& info) {
   Napi::ArrayBuffer buffer = ToSamples(info[0], "samples").ArrayBuffer();
   if (buffer.ByteLength() > 0) buffer.Detach();
