@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildAddon } from './prebuild/addon.ts';
+import { buildAddons } from './prebuild/addon.ts';
 import { buildLibraries } from './prebuild/libraries.ts';
 import { arches } from './prebuild/manifest.ts';
 import { packAddon, packMain, packRuntime } from './prebuild/packages.ts';
@@ -39,8 +39,8 @@ function buildPackages(cache: string, output: string, given: string | null): str
   const native = arches.flatMap((arch) => {
     const toolchain = createToolchain(cache, arch);
     const libraries = buildLibraries(cache, arch, toolchain, trees);
-    const addon = buildAddon(cache, arch, toolchain, libraries);
-    return [packAddon(cache, output, arch, addon, libraries), packRuntime(cache, output, arch)];
+    const addons = buildAddons(cache, arch, toolchain, libraries);
+    return [packAddon(cache, output, arch, addons, libraries), packRuntime(cache, output, arch)];
   });
   return [packMain(cache, output, native), ...native];
 }

@@ -111,8 +111,8 @@ test('docs/start.md states the reason of each dependency', (t) => {
 });
 
 test('FFmpeg is built with the decoders and demuxers of the addon', (t) => {
-  const codecs = readFileSync('native/core/decode/codecs.cc', 'utf8');
-  t.is(decoders.length, codecs.match(/AV_CODEC_ID_\w+, "/g)?.length ?? 0);
+  const source = readFileSync('native/core/decode/decoder.cc', 'utf8');
+  t.is(decoders.length, source.match(/AV_CODEC_ID_\w+, "/g)?.length ?? 0);
   t.true(decoders.includes('adpcm_g722') && decoders.includes('pcm_mulaw'));
   t.deepEqual(demuxers, [
     'wav',

@@ -18,7 +18,7 @@ extern "C" {
 }
 
 #include "../../test/native/support/specs.h"
-#include "decode/memory_reader.h"
+#include "decode/demuxer.h"
 #include "print_list.h"
 #include "processor_time.h"
 

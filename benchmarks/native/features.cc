@@ -19,9 +19,7 @@
 #include <vector>
 
 #include "../../test/native/support/specs.h"
-#include "dsp/mel.h"
-#include "dsp/mfcc.h"
-#include "dsp/window.h"
+#include "dsp/feature_spec.h"
 #include "print_list.h"
 #include "processor_time.h"
 

@@ -2,45 +2,38 @@
 
 #include <napi.h>
 
+#include <new>
+#include <string>
+
+#include "error.h"
+
 namespace undertone {
 
-// decode(bytes, {sampleRate, channel, limits, cancel}) -> {samples, sampleRate, seconds, source}
-Napi::Value DecodeCall(const Napi::CallbackInfo& info);
+// Each adds the functions of its file, with their names in JavaScript.
+void ExportAnalysisCalls(Napi::Object exports);
+void ExportDecodeCalls(Napi::Object exports);
 
-// openIncrementalDecoder(bytes, options of decode, samples per call) -> decoder
-Napi::Value OpenIncrementalDecoderCall(const Napi::CallbackInfo& info);
+// Throws a JavaScript error with `code` and `reason`.
+[[noreturn]] void ThrowToJavaScript(Napi::Env env, ErrorCode code, const std::string& reason);
 
-// openChannelDecoder: likewise; `samples` has those of the first channel of two, then as many of the second
-Napi::Value OpenChannelDecoderCall(const Napi::CallbackInfo& info);
+template <Napi::Value (*call)(const Napi::CallbackInfo&)>
+Napi::Value TranslateErrors(const Napi::CallbackInfo& info) {
+  try {
+    return call(info);
+  } catch (const Error& error) {
+    ThrowToJavaScript(info.Env(), error.code, error.what());
+  } catch (const std::bad_alloc&) {
+    ThrowToJavaScript(info.Env(), ErrorCode::kInternal, "Out of memory");
+  } catch (const Napi::Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    ThrowToJavaScript(info.Env(), ErrorCode::kInternal, error.what());
+  }
+}
 
-// decodeNext(decoder) -> {samples, declaredSeconds}; from the last samples on {samples, declaredSeconds, source}
-Napi::Value DecodeNextCall(const Napi::CallbackInfo& info);
-
-// closeIncrementalDecoder(decoder)
-Napi::Value CloseIncrementalDecoderCall(const Napi::CallbackInfo& info);
-
-// extract(samples, spec) -> {data, frames, bins}
-Napi::Value ExtractCall(const Napi::CallbackInfo& info);
-
-// measureSignalQuality(samples, sampleRate, segments) -> {levelDbfs, snrDb, bandwidthHz}
-Napi::Value MeasureSignalQualityCall(const Napi::CallbackInfo& info);
-
-// measureHops(samples, hopLength) -> {power, clipped}, one value per whole hop
-Napi::Value MeasureHopsCall(const Napi::CallbackInfo& info);
-
-// temporalCentroid(samples) -> position in samples
-Napi::Value TemporalCentroidCall(const Napi::CallbackInfo& info);
-
-// trackProsody(samples, sampleRate) -> promise of {pitchHz, levelDb, tiltDb}, one value per 10 ms
-Napi::Value TrackProsodyCall(const Napi::CallbackInfo& info);
-
-// setEnvironmentVariable(name, value): in the environment of the process
-Napi::Value SetEnvironmentVariableCall(const Napi::CallbackInfo& info);
-
-// releaseFreeMemory(): gives the free pages of the C heap back to the system, and fixes the thresholds of glibc's malloc
-Napi::Value ReleaseFreeMemoryCall(const Napi::CallbackInfo& info);
-
-// releaseSamples(samples): frees their buffer, whose views become empty
-Napi::Value ReleaseSamplesCall(const Napi::CallbackInfo& info);
+template <Napi::Value (*call)(const Napi::CallbackInfo&)>
+void Export(const char* name, Napi::Object exports) {
+  exports[name] = Napi::Function::New<TranslateErrors<call>>(exports.Env(), name);
+}
 
 }  // namespace undertone

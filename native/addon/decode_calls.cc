@@ -7,7 +7,6 @@
 #include "args.h"
 #include "calls.h"
 #include "decode/decode.h"
-#include "decode/incremental_decoder.h"
 
 namespace undertone {
 namespace {
@@ -130,8 +129,7 @@ Napi::Value Open(const Napi::CallbackInfo& info, const DecodeOptions& options, c
                                           [](Napi::Env, OpenDecoder* data) { delete data; });
 }
 
-}  // namespace
-
+// decode(bytes, {sampleRate, channel, limits, cancel}) -> {samples, sampleRate, seconds, source}
 Napi::Value DecodeCall(const Napi::CallbackInfo& info) {
   const DecodeOptions options = ToDecodeOptions(info[1], nullptr);
   const Napi::Uint8Array bytes = ToBytes(info[0], "bytes");
@@ -144,12 +142,14 @@ Napi::Value DecodeCall(const Napi::CallbackInfo& info) {
   return result;
 }
 
+// openIncrementalDecoder(bytes, options of decode, samples per call) -> decoder
 Napi::Value OpenIncrementalDecoderCall(const Napi::CallbackInfo& info) {
   Napi::Value cancel;
   const DecodeOptions options = ToDecodeOptions(info[1], &cancel);
   return Open(info, options, cancel);
 }
 
+// openChannelDecoder: likewise; `samples` has those of the first channel of two, then as many of the second
 Napi::Value OpenChannelDecoderCall(const Napi::CallbackInfo& info) {
   Napi::Value cancel;
   DecodeOptions options = ToDecodeOptions(info[1], &cancel);
@@ -160,6 +160,8 @@ Napi::Value OpenChannelDecoderCall(const Napi::CallbackInfo& info) {
   return Open(info, options, cancel);
 }
 
+// decodeNext(decoder) -> {samples, declaredSeconds}; from the last samples on {samples, declaredSeconds,
+// source}
 Napi::Value DecodeNextCall(const Napi::CallbackInfo& info) {
   OpenDecoder& opened = ToOpenDecoder(info[0]);
   if (!opened.decoder) {
@@ -175,12 +177,32 @@ Napi::Value DecodeNextCall(const Napi::CallbackInfo& info) {
   return result;
 }
 
+// closeIncrementalDecoder(decoder)
 Napi::Value CloseIncrementalDecoderCall(const Napi::CallbackInfo& info) {
   OpenDecoder& opened = ToOpenDecoder(info[0]);
   opened.decoder.reset();
   opened.bytes.reset();
   opened.cancel.reset();
   return info.Env().Undefined();
+}
+
+// releaseSamples(samples): frees their buffer at once, without V8's collector; all views of it become empty.
+// An empty buffer stays as it is: it holds nothing, and others may read it.
+Napi::Value ReleaseSamplesCall(const Napi::CallbackInfo& info) {
+  Napi::ArrayBuffer buffer = ToSamples(info[0], "samples").ArrayBuffer();
+  if (buffer.ByteLength() > 0) buffer.Detach();
+  return info.Env().Undefined();
+}
+
+}  // namespace
+
+void ExportDecodeCalls(Napi::Object exports) {
+  Export<DecodeCall>("decode", exports);
+  Export<OpenIncrementalDecoderCall>("openIncrementalDecoder", exports);
+  Export<OpenChannelDecoderCall>("openChannelDecoder", exports);
+  Export<DecodeNextCall>("decodeNext", exports);
+  Export<CloseIncrementalDecoderCall>("closeIncrementalDecoder", exports);
+  Export<ReleaseSamplesCall>("releaseSamples", exports);
 }
 
 }  // namespace undertone

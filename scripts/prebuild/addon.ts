@@ -1,10 +1,13 @@
-/** The addon, built against the libraries that lie beside it in the package. */
+/** The addons, built against the libraries that lie beside them in the package. */
 import { join } from 'node:path';
 import { digest, root, run, step } from './step.ts';
 import type { Arch, Toolchain } from './toolchain.ts';
 
-/** Returns the path of the addon. */
-export function buildAddon(cache: string, arch: Arch, { file, env }: Toolchain, libraries: string): string {
+/** Targets of CMakeLists.txt. */
+export const addons = ['undertone', 'undertone_process'] as const;
+
+/** Returns the folder of both addons. */
+export function buildAddons(cache: string, arch: Arch, { file, env }: Toolchain, libraries: string): string {
   const native = digest([
     'CMakeLists.txt',
     'native',
@@ -13,7 +16,7 @@ export function buildAddon(cache: string, arch: Arch, { file, env }: Toolchain, 
     'scripts/prebuild/addon.map',
     'scripts/prebuild/toolchain.ts',
   ]);
-  const folder = step(cache, `addon-${arch}`, [native, libraries], (folder) => {
+  return step(cache, `addon-${arch}`, [native, libraries], (folder) => {
     const exported = join(root, 'scripts/prebuild/addon.map');
     const options = [
       `-DCMAKE_TOOLCHAIN_FILE=${file}`,
@@ -30,7 +33,6 @@ export function buildAddon(cache: string, arch: Arch, { file, env }: Toolchain, 
       PKG_CONFIG_SYSROOT_DIR: libraries,
     };
     run('cmake', [...options, root], { cwd: folder, env: { ...env, ...packages } });
-    run('cmake', ['--build', folder, '--target', 'undertone', '--parallel', '2'], { env });
+    run('cmake', ['--build', folder, '--target', ...addons, '--parallel', '2'], { env });
   });
-  return join(folder, 'undertone.node');
 }

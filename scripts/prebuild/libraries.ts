@@ -1,19 +1,19 @@
-/** FFmpeg with nothing but the allow-list of native/core/decode/codecs.cc, and soxr: shared libraries under the LGPL. */
+/** FFmpeg with nothing but the decoders and demuxers of native/core/decode, and soxr: shared libraries under the LGPL. */
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { digest, root, run, step } from './step.ts';
 import { type Arch, processors, type Toolchain } from './toolchain.ts';
 
-const codecs = readFileSync(join(root, 'native/core/decode/codecs.cc'), 'utf8');
+const sourceOf = (name: string) => readFileSync(join(root, 'native/core/decode', name), 'utf8');
 
 /** The decoders that the addon opens; FFmpeg's switches call g722 and g726 adpcm_g722 and adpcm_g726. */
-export const decoders = [...codecs.matchAll(/\{AV_CODEC_ID_\w+, "(\w+)"\}/g)].map(([, name]) =>
-  (name as string).replace(/^g7/, 'adpcm_g7'),
+export const decoders = [...sourceOf('decoder.cc').matchAll(/\{AV_CODEC_ID_\w+, "(\w+)"\}/g)].map(
+  ([, name]) => (name as string).replace(/^g7/, 'adpcm_g7'),
 );
 
-export const demuxers = [...(/kNames\[\] = \{([^}]+)\}/.exec(codecs)?.[1] ?? '').matchAll(/"(\w+)"/g)].map(
-  ([, name]) => name as string,
-);
+export const demuxers = [
+  ...(/kNames\[\] = \{([^}]+)\}/.exec(sourceOf('demuxer.cc'))?.[1] ?? '').matchAll(/"(\w+)"/g),
+].map(([, name]) => name as string);
 
 const parsers = ['mpegaudio', 'aac', 'flac', 'opus', 'vorbis', 'gsm'];
 

@@ -1,6 +1,7 @@
 /** Writes the packages to folders and packs them; npm's archives hold neither times nor owners. */
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { addons } from './addon.ts';
 import { switches } from './libraries.ts';
 import { addonManifest, type Manifest, mainManifest, runtimeManifest } from './manifest.ts';
 import { thirdPartyNotices } from './notices.ts';
@@ -36,8 +37,8 @@ function pack(
 
 const addonReadme = (arch: Arch) => `# Native code of undertone for Linux on ${arch}
 
-undertone.node needs glibc ${glibc} or later. It is Apache-2.0 and holds kissfft (BSD-3-Clause). Beside it lie shared
-libraries under the LGPL, version 2.1 or later; \`licenses/\` has the texts:
+undertone.node and undertone_process.node need glibc ${glibc} or later. They are Apache-2.0; the first holds kissfft
+(BSD-3-Clause). Beside them lie shared libraries under the LGPL, version 2.1 or later; \`licenses/\` has the texts:
 
 - FFmpeg (libavcodec, libavformat, libavutil, libswresample), from Debian's source package ffmpeg ${sources.ffmpeg.version}
 - soxr (libsoxr), from Debian's source package libsoxr ${sources.libsoxr.version}
@@ -53,7 +54,7 @@ export function packAddon(
   cache: string,
   output: string,
   arch: Arch,
-  addon: string,
+  built: string,
   libraries: string,
 ): string {
   const names = [
@@ -64,9 +65,11 @@ export function packAddon(
     'libsoxr.so.0',
   ];
   const shared = names.map((name) => [name, { copy: join(libraries, 'usr/lib', name) }] as const);
+  const native = addons
+    .map((target) => `${target}.node`)
+    .map((name) => [name, { copy: join(built, name) }] as const);
   return pack(cache, output, addonManifest(readManifest(), arch), {
-    'undertone.node': { copy: addon },
-    ...Object.fromEntries(shared),
+    ...Object.fromEntries([...native, ...shared]),
     'README.md': addonReadme(arch),
     LICENSE: read('LICENSE'),
     'licenses/ffmpeg.txt': { copy: join(libraries, 'ffmpeg/COPYING.LGPLv2.1') },

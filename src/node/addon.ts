@@ -17,7 +17,7 @@ import { builtAddon } from './paths.ts';
 const platforms = ['linux-x64', 'linux-arm64'];
 const platform = `${process.platform}-${process.arch}`;
 
-const platformPackage = `@undertone/${platform}`;
+export const platformPackage = `@undertone/${platform}`;
 export const onnxRuntimePackage = `@undertone/onnxruntime-${platform}`;
 
 type Host = { readonly platform: string; readonly glibc: string | null; readonly node: string };
@@ -103,8 +103,6 @@ type Addon = {
   measureHops(samples: Float32Array, hopLength: number): Hops;
   temporalCentroid(samples: Float32Array): number;
   trackProsody(samples: Float32Array, sampleRate: number): Promise<ProsodyTrack>;
-  setEnvironmentVariable(name: string, value: string): void;
-  releaseFreeMemory(): void;
   releaseSamples(samples: Float32Array): void;
   readonly featuresVersion: number;
   readonly lanes: number;
@@ -185,17 +183,6 @@ export const trackProsody = addon.trackProsody;
 
 /** Frees the buffer of the array at once, without the garbage collector: the array and all other views of it become empty. */
 export const releaseSamples = addon.releaseSamples;
-
-/** Sets a variable that native libraries read: in a worker thread `process.env` is a copy that they do not see. */
-export const setEnvironmentVariable = addon.setEnvironmentVariable;
-
-/** A shorter recording leaves little behind. */
-const minSecondsOfRelease = 60;
-
-/** Gives free memory of the C heap, of all threads, back to the system. @param seconds of the recording that was analysed before */
-export function releaseFreeMemory(seconds = minSecondsOfRelease): void {
-  if (seconds >= minSecondsOfRelease) addon.releaseFreeMemory();
-}
 
 /** Changes whenever the same samples and spec would give other features. */
 export const featuresVersion = addon.featuresVersion;

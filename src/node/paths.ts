@@ -15,6 +15,7 @@ export const version: string = packageRequire('../../package.json').version;
 
 /** The native code that a clone builds. */
 export const builtAddon = fromRoot('build/Release/undertone.node');
+export const builtProcessAddon = fromRoot('build/Release/undertone_process.node');
 
 /** Folders below models/: the default, a small one, and one of permissively licensed recordings. */
 export const modelSets: readonly string[] = ['standard', 'large', 'fast', 'open'];

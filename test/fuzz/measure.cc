@@ -2,7 +2,7 @@
 #include <map>
 
 #include "analysis/prosody.h"
-#include "analysis/signal_quality.h"
+#include "analysis/signal_measures.h"
 #include "error.h"
 #include "input.h"
 #include "targets.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "analysis/prosody.h"
-#include "analysis/signal_quality.h"
+#include "analysis/signal_measures.h"
 #include "decode/decode.h"
 #include "dsp/features.h"
 #include "support/audio_files.h"

@@ -47,7 +47,7 @@ test('the loaded file is known', (t) => {
 
 /** Blocks of 100 KB, all but the last of which are freed: that one keeps the pages below it. Prints MiB of the process. */
 const fragmented = `
-import { releaseFreeMemory } from './src/node/addon.ts';
+import { releaseFreeMemory } from './src/node/process.ts';
 const print = () => { gc(); console.log(process.memoryUsage.rss() / 2 ** 20); };
 let blocks = Array.from({ length: 1000 }, () => new Uint8Array(100_000).fill(1));
 globalThis.kept = blocks.at(-1);

@@ -143,7 +143,7 @@ function importsOf({ path, text }: SourceFile): Import[] {
 
 /** C and C++ headers that only some files include. */
 const includeHomes: readonly (readonly [header: RegExp, homes: RegExp])[] = [
-  [/^(napi|node_api|js_native_api)\b/, /^native\/addon\//],
+  [/^(napi|node_api|js_native_api)\b/, /^native\/(addon|process)\//],
   [/kiss_fft/, /^native\/core\/dsp\/fft\w*\.\w+$/],
   [/^lib(av|sw)\w+\//, /^native\/core\/decode\//],
 ];

@@ -10,7 +10,8 @@
 
 namespace undertone {
 
-constexpr size_t kProsodyHop = 160;  // samples of 16 kHz: 10 ms
+constexpr int kProsodyRate = 16000;  // samples a second
+constexpr size_t kProsodyHop = 160;  // samples: 10 ms
 
 // One value per frame. Frame i is centred on sample i * kProsodyHop, like log-mel frames.
 struct ProsodyTrack {

@@ -2,9 +2,8 @@
 
 #include <cstdlib>
 
-#include "dsp/aligned_buffer.h"
 #include "dsp/fft.h"
-#include "dsp/transpose.h"
+#include "dsp/simd.h"
 
 namespace undertone {
 namespace UNDERTONE_LANES_NAMESPACE {

@@ -3,15 +3,17 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "error.h"
 
 namespace undertone {
 
-// Value of `channel` of an IncrementalDecoder: one result per channel. Recordings without exactly two channels
-// are refused.
+// Value of `channel` of an IncrementalDecoder: one result per channel. Recordings without exactly two
+// channels are refused.
 constexpr int kEachOfTwoChannels = -2;
 
 // The caller sets every member.
@@ -48,5 +50,38 @@ struct Audio {
 // Decodes a whole recording in memory. Identifies the format by the content. Thread-safe. Throws Error and
 // std::bad_alloc.
 Audio Decode(const uint8_t* bytes, size_t size, const DecodeOptions& options);
+
+// Decodes a recording of any length in blocks, in memory independent of its length. The samples equal those
+// of Decode. Deadline and CPU budget count time inside the calls.
+class IncrementalDecoder {
+ public:
+  // Keeps pointers to `bytes` and `options.cancel`. `max_samples`: samples per call, at least 1. Throws
+  // what Decode throws.
+  IncrementalDecoder(const uint8_t* bytes, size_t size, const DecodeOptions& options, size_t max_samples);
+  ~IncrementalDecoder();
+  IncrementalDecoder(const IncrementalDecoder&) = delete;
+  IncrementalDecoder& operator=(const IncrementalDecoder&) = delete;
+
+  // Returns the next samples: fewer at the end, none after it; with kEachOfTwoChannels those of the first
+  // channel, then as many of the second. If decoding fails, the calls first return the complete blocks
+  // before the error; the next call and every later one throw what Decode throws.
+  std::vector<float> Next();
+
+  // Whether Next has returned all samples. False after samples before an error.
+  bool ended() const;
+
+  // Duration that the file declares, in seconds; 0: none.
+  double declared_seconds() const;
+
+  // Complete once ended.
+  Source source() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Names and versions of the loaded libraries that decode: libavformat, libavcodec, libavutil.
+std::vector<std::pair<std::string, std::string>> DecoderVersions();
 
 }  // namespace undertone

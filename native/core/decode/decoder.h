@@ -1,29 +1,78 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
 #include <string>
+#include <vector>
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+}
+
+#include "decode/samples.h"
+#include "decode/sink.h"
 
 namespace undertone {
 
-struct DecodeStatus {
-  size_t packets = 0;      // of the audio stream, from libav
-  bool truncated = false;  // ended early or in corrupt data
+// Owns an object of libav. Own throws std::bad_alloc for null.
+struct LibavDeleter {
+  void operator()(AVCodecContext* context) const { avcodec_free_context(&context); }
+  void operator()(AVPacket* packet) const { av_packet_free(&packet); }
+  void operator()(AVFrame* frame) const { av_frame_free(&frame); }
 };
 
-// Decodes one recording into a sink, step by step.
+template <typename T>
+std::unique_ptr<T, LibavDeleter> Own(T* object) {
+  if (object == nullptr) throw std::bad_alloc();
+  return std::unique_ptr<T, LibavDeleter>(object);
+}
+
+// All allowed decoders, separated by commas: the syntax of AVFormatContext.codec_whitelist.
+const std::string& AllowedDecoderNames();
+
+// Decodes the packets of one stream, frame by frame. Skips corrupt packets.
 class Decoder {
  public:
-  virtual ~Decoder() = default;
+  // Throws kUnsupported for a codec that is not supported, kMalformed for unreadable headers.
+  Decoder(const AVStream& stream, Sink* sink);
 
-  // Writes the next frame or block. Returns false at the end; Sink::Finish has yet to be called. Throws
-  // kMalformed, kUnsupported, and what the sink throws.
-  virtual bool Step() = 0;
+  // Sends a packet to the codec; null: the end of the stream. The packet must not change until WriteFrame has
+  // returned false. Throws kUnsupported for an encrypted packet.
+  void SendPacket(const AVPacket* packet);
 
-  // Complete once Step has returned false.
-  virtual DecodeStatus status() const = 0;
+  // Writes the next decoded frame to the sink. Returns false when the packet has no more.
+  bool WriteFrame();
 
-  // FFmpeg's name, available at once.
-  virtual std::string codec() const = 0;
+  // Whether the codec refused the last packet.
+  bool last_packet_failed() const { return last_packet_failed_; }
+
+ private:
+  void SendToCodec(const AVPacket* packet);
+  bool ReceiveFrame();
+  void Open(const uint8_t* extradata, size_t size);
+  void SetExtradata(const uint8_t* extradata, size_t size);
+  void Reopen();
+  bool IsAmr() const;
+  bool SendAmrFrame();
+  void SendSubpacket(int at, int length);
+  void WriteSilence();
+  void Write(const AVFrame& frame);
+  void WriteBlock(const AVFrame& frame, SampleFormat format, size_t start, size_t count);
+
+  const AVStream& stream_;
+  Sink* sink_;
+  const AVPacket* packet_ = nullptr;
+  int at_ = 0;              // bytes of an AMR packet sent so far
+  bool receiving_ = false;  // the decoder may have frames
+  bool last_packet_failed_ = false;
+  bool reopen_ = false;               // the packet has new extradata; the old decoder is being drained
+  std::vector<const float*> planes_;  // of one block
+  std::unique_ptr<AVPacket, LibavDeleter> subpacket_;
+  std::unique_ptr<AVFrame, LibavDeleter> frame_;
+  std::unique_ptr<AVCodecContext, LibavDeleter> context_;
 };
 
 }  // namespace undertone

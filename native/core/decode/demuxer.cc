@@ -1,6 +1,10 @@
 #include "decode/demuxer.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <string>
@@ -8,15 +12,17 @@
 
 extern "C" {
 #include <libavutil/dict.h>
+#include <libavutil/error.h>
 #include <libavutil/log.h>
 #include <libavutil/mem.h>
 }
 
-#include "decode/codecs.h"
+#include "decode/decoder.h"
 
 namespace undertone {
 namespace {
 
+constexpr int kBufferBytes = 2048;  // between two checks of the budget
 // Largest single allocation by libav, in bytes. The limit is process-wide, so it is a constant: whether a
 // file is accepted does not depend on earlier files. The index of 24 hours of 20 ms packets fits in, at 24
 // bytes per packet and twice that while it grows. CheckDeclaredPackets applies the limits of one file.
@@ -29,6 +35,21 @@ constexpr int kMaxMp4Streams = 4;  // each has an index; the sanitizer leaves on
 // constant.
 constexpr double kMaxPacketExpansion = 4;
 constexpr double kPacketExpansionSlackBytes = 1 << 20;
+
+// Applies the patches for the `count` bytes of the file from `at`.
+void ApplyPatches(const std::vector<Patch>& patches, size_t at, uint8_t* to, size_t count) {
+  auto patch = std::lower_bound(patches.begin(), patches.end(), at,
+                                [](const Patch& one, size_t offset) { return one.at < offset; });
+  for (; patch != patches.end() && patch->at < at + count; ++patch) to[patch->at - at] = patch->byte;
+}
+
+// The libav demuxer of a format; libav never probes.
+const char* DemuxerName(ContainerFormat format) {
+  static constexpr const char* kNames[] = {"wav", "mp3",  "aac", "flac", "ogg", "matroska",
+                                           "mov", "aiff", "caf", "amr",  "au",  "w64"};
+  static_assert(std::size(kNames) == static_cast<size_t>(ContainerFormat::kW64) + 1);
+  return kNames[static_cast<size_t>(format)];
+}
 
 void ConfigureLibav() {
   static std::once_flag configured;
@@ -72,6 +93,44 @@ bool IsEncrypted(const AVStream& stream) {
 
 }  // namespace
 
+MemoryReader::MemoryReader(const uint8_t* bytes, size_t size, std::vector<Patch> patches,
+                           const DecodeBudget& budget)
+    : bytes_(bytes), size_(static_cast<int64_t>(size)), patches_(std::move(patches)), budget_(budget) {
+  auto* buffer = static_cast<uint8_t*>(av_malloc(kBufferBytes));
+  if (buffer == nullptr) throw std::bad_alloc();
+  context_ = avio_alloc_context(buffer, kBufferBytes, 0, this, Read, nullptr, Seek);
+  if (context_ != nullptr) return;
+  av_free(buffer);
+  throw std::bad_alloc();
+}
+
+MemoryReader::~MemoryReader() {
+  av_freep(&context_->buffer);
+  avio_context_free(&context_);
+}
+
+int MemoryReader::Read(void* opaque, uint8_t* to, int count) {
+  auto* reader = static_cast<MemoryReader*>(opaque);
+  if (reader->budget_.ShouldStop()) return AVERROR_EXIT;
+  const int64_t copied = std::min<int64_t>(count, reader->size_ - reader->position_);
+  if (copied <= 0) return AVERROR_EOF;
+  std::memcpy(to, reader->bytes_ + reader->position_, static_cast<size_t>(copied));
+  ApplyPatches(reader->patches_, static_cast<size_t>(reader->position_), to, static_cast<size_t>(copied));
+  reader->position_ += copied;
+  return static_cast<int>(copied);
+}
+
+int64_t MemoryReader::Seek(void* opaque, int64_t offset, int whence) {
+  auto* reader = static_cast<MemoryReader*>(opaque);
+  const int from = whence & ~AVSEEK_FORCE;
+  if (from == AVSEEK_SIZE) return reader->size_;
+  if (from != SEEK_SET && from != SEEK_CUR && from != SEEK_END) return AVERROR(EINVAL);
+  const int64_t base = from == SEEK_SET ? 0 : from == SEEK_CUR ? reader->position_ : reader->size_;
+  if (offset < -base || offset > reader->size_ - base) return AVERROR(EINVAL);
+  reader->position_ = base + offset;
+  return reader->position_;
+}
+
 Demuxer::Demuxer(const uint8_t* bytes, size_t size, const ProbeResult& probe, SanitizedContainer sanitized,
                  const DecodeBudget& budget)
     : budget_(budget),
@@ -93,7 +152,8 @@ Demuxer::~Demuxer() { avformat_close_input(&format_); }
 void Demuxer::Open(const ProbeResult& probe) {
   const char* name = DemuxerName(probe.format);
   const AVInputFormat* demuxer = av_find_input_format(name);
-  if (demuxer == nullptr) throw Error(ErrorCode::kInternal, std::string("libavformat has no demuxer ") + name);
+  if (demuxer == nullptr)
+    throw Error(ErrorCode::kInternal, std::string("libavformat has no demuxer ") + name);
   format_ = avformat_alloc_context();
   if (format_ == nullptr) throw std::bad_alloc();
   format_->pb = reader_.context();

@@ -7,14 +7,29 @@
 #include <new>
 
 #include "dsp/frame_kernel.h"
-#include "dsp/frames.h"
 #include "dsp/lanes.h"
-#include "dsp/mel.h"
-#include "dsp/mfcc.h"
-#include "dsp/window.h"
 
 namespace undertone {
 namespace {
+
+int64_t Mirror(int64_t index, int64_t n, bool repeat_edge) {
+  const int64_t period = repeat_edge ? 2 * n : 2 * (n - 1);
+  if (period == 0) return 0;
+  int64_t folded = index % period;
+  if (folded < 0) folded += period;
+  if (folded < n) return folded;
+  return repeat_edge ? period - 1 - folded : period - folded;
+}
+
+// Copies samples [begin, begin + length) with reflection at both ends. kReflectCenter does not repeat the
+// edge sample (numpy "reflect"), kSnipEdgesFalse does (numpy "symmetric").
+void CopyMirrored(const float* samples, size_t n, Padding padding, int64_t begin, size_t length, float* out) {
+  const int64_t count = static_cast<int64_t>(n);
+  const bool repeat_edge = padding == Padding::kSnipEdgesFalse;
+  for (size_t i = 0; i < length; ++i) {
+    out[i] = samples[Mirror(begin + static_cast<int64_t>(i), count, repeat_edge)];
+  }
+}
 
 // 10 log10 of power, 20 log10 of magnitude.
 double DbPerLogUnit(const FeatureSpec& spec) {

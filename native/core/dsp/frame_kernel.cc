@@ -3,10 +3,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "dsp/aligned_buffer.h"
 #include "dsp/fft.h"
-#include "dsp/log.h"
-#include "dsp/transpose.h"
+#include "dsp/simd.h"
 
 namespace undertone {
 namespace UNDERTONE_LANES_NAMESPACE {
@@ -21,16 +19,6 @@ struct State {
   Lane* mel;     // [n_mels], rounded up to 4
   Lane* mfcc;    // [n_mfcc], rounded up to 4, plus 4: never empty
 };
-
-inline Lane Max(Lane x, Lane y) { return x > y ? x : y; }
-
-#if UNDERTONE_NEON
-inline Lane SquareRoot(Lane x) { return vsqrtq_f32(x); }
-#elif UNDERTONE_LANES > 1
-inline Lane SquareRoot(Lane x) { return UNDERTONE_MM(sqrt_ps)(x); }
-#else
-inline Lane SquareRoot(Lane x) { return __builtin_sqrtf(x); }
-#endif
 
 void LoadFrames(const FramePlan& plan, const float* samples, Lane* frames) {
   const size_t length = static_cast<size_t>(plan.win_length);

@@ -2,8 +2,8 @@
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { analyzerOf } from '../../engine/index.ts';
-import { releaseFreeMemory } from '../../node/addon.ts';
 import { loadModelsForCores } from '../../node/models.ts';
+import { releaseFreeMemory } from '../../node/process.ts';
 import { handleTask } from './handle-task.ts';
 import {
   pauseIfRequested,

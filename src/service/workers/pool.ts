@@ -3,7 +3,7 @@
  * thread reads between its stages: running threads are not terminated. A crash in native code ends the process.
  */
 
-import { releaseFreeMemory } from '../../node/addon.ts';
+import { releaseFreeMemory } from '../../node/process.ts';
 import { entryFile } from '../../node/paths.ts';
 import { deserializeError, ServiceError } from '../errors.ts';
 import {

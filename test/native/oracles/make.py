@@ -1,4 +1,4 @@
-"""Makes the vectors that test/native/features_oracles_test.cc compares with.
+"""Makes the vectors that test/native/dsp/features_test.cc compares with.
 
     python3 -m venv .cache/oracles && .cache/oracles/bin/pip install numpy==2.4.6 librosa==0.11.0 kaldi-native-fbank==1.22.5
     .cache/oracles/bin/python test/native/oracles/make.py kaldi librosa

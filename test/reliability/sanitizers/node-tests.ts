@@ -1,5 +1,5 @@
 /** Tests of the addon's callers, in Node, with an addon built under AddressSanitizer and UndefinedBehaviorSanitizer. */
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, runProgram } from '../../../benchmarks/case.ts';
@@ -21,27 +21,27 @@ function environment(): NodeJS.ProcessEnv {
   return { ...process.env, LD_PRELOAD: preload, ASAN_OPTIONS: 'detect_leaks=0' };
 }
 
-/** The tree around another addon. */
-function makeTree(addon: string): string {
+/** The tree around other addons. */
+function makeTree(addons: string): string {
   const tree = mkdtempSync(join(tmpdir(), 'undertone-sanitized-'));
   for (const name of copied) cpSync(join(root, name), join(tree, name), { recursive: true });
   for (const name of linked) symlinkSync(join(root, name), join(tree, name));
-  mkdirSync(join(tree, 'build', 'Release'), { recursive: true });
-  cpSync(addon, join(tree, 'build', 'Release', 'undertone.node'));
+  cpSync(addons, join(tree, 'build', 'Release'), { recursive: true });
   symlinkSync(fixturesFolder(), join(tree, 'build', 'recordings'));
   return tree;
 }
 
-function buildAddon(): string {
-  console.error('building the addon in build/sanitized-addon');
+/** Returns their folder. */
+function buildAddons(): string {
+  console.error('building the addons in build/sanitized-addon');
   const out = join('build', 'sanitized-addon');
   const settings = ['--CDSANITIZE=address,undefined'];
   runProgram(join(root, 'node_modules', '.bin', 'cmake-js'), ['compile', '--out', out, ...settings]);
-  return join(root, out, 'Release', 'undertone.node');
+  return join(root, out, 'Release');
 }
 
 export function runNodeTests(): Row[] {
-  const tree = makeTree(buildAddon());
+  const tree = makeTree(buildAddons());
   console.error('tests in Node under address,undefined');
   try {
     const ava = join('node_modules', 'ava', 'entrypoints', 'cli.mjs');

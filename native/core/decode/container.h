@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "decode/decode_budget.h"
+#include "decode/probe.h"
+
+namespace undertone {
+
+// A byte that libavformat reads instead of the file's own.
+struct Patch {
+  size_t at;
+  uint8_t byte;
+};
+
+// Byte patches that blank metadata before libavformat reads it: tags, pictures, chapters, indexes and unused
+// tracks. libavformat searches some lists once per entry, in calls that cannot be interrupted, and holds
+// others in forty times their size. docs/security.md has the measurement per part.
+struct SanitizedContainer {
+  std::vector<Patch> patches;  // sorted by offset
+  double declared_packets =
+      0;  // in the tables of MP4 and CAF, from which libavformat builds an index at once
+};
+
+// Throws kMalformed for metadata over the limits, and what the budget throws.
+SanitizedContainer SanitizeContainer(const uint8_t* bytes, size_t size, ContainerFormat format,
+                                     const DecodeBudget& budget);
+
+// Whether the bytes end before the file does. False for formats that declare a duration or sizes, which
+// libavformat reads. Throws what the budget throws.
+bool ContainerEndsEarly(const uint8_t* bytes, size_t size, ContainerFormat format,
+                        const DecodeBudget& budget);
+
+// Offsets of the links of a chained Ogg file, 0 first. Each link is a complete Ogg file. At most 1,000: the
+// last one then holds the rest.
+std::vector<size_t> OggLinks(const uint8_t* bytes, size_t size);
+
+struct AmrFrame {
+  int bytes;       // with its header byte
+  bool no_speech;  // comfort noise or no data
+};
+
+// `header` is the frame's first byte.
+AmrFrame ReadAmrFrame(uint8_t header, bool wide);
+
+// The rest is shared by the files of single containers, which SanitizeContainer and ContainerEndsEarly call.
+
+void SanitizeOgg(const uint8_t* bytes, size_t size, const DecodeBudget& budget,
+                 SanitizedContainer* sanitized);
+void SanitizeMatroska(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized);
+void SanitizeMp4(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized);
+
+// Whether a link ends inside a page, or one of its streams has no last page.
+bool OggEndsEarly(const uint8_t* bytes, size_t size);
+
+// Whether the file ends inside an element, or, where a writer to a pipe left the size of the segment unknown,
+// its blocks end well before its duration. Throws what the budget throws.
+bool MatroskaEndsEarly(const uint8_t* bytes, size_t size, const DecodeBudget& budget);
+
+// Replaces a byte. Throws kMalformed where the patches would take too much memory.
+void AddPatch(size_t at, uint8_t byte, SanitizedContainer* sanitized);
+
+// Reads a big-endian integer of up to 8 bytes.
+inline uint64_t ReadBigEndian(const uint8_t* bytes, size_t count) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < count; ++i) value = value << 8 | bytes[i];
+  return value;
+}
+
+}  // namespace undertone

@@ -1,0 +1,204 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "decode/audio_reader.h"
+#include "decode/container.h"
+#include "decode/decoder.h"
+#include "decode/demuxer.h"
+
+namespace undertone {
+namespace {
+
+constexpr double kMinBytesPerSecond = 1000;  // below it a declared duration is not trusted
+constexpr double kMaxPacketSeconds = 16.4;   // longest FLAC block: 65,535 samples at 4 kHz
+// A file is truncated when more than 2 % plus 0.2 s (codec delay, padding) of its declared duration is
+// missing.
+constexpr double kMaxMissingShare = 0.02;
+constexpr double kMaxMissingSeconds = 0.2;
+// Audio decoded beyond the trusted duration before SumPacketDurations runs over the file.
+constexpr double kMaxUndeclaredSeconds = 60;
+
+// Checks what the header declares against the limits, where the file is large enough for it. Returns the
+// trusted duration in seconds, 0 for none.
+double CheckDeclaredFormat(const Demuxer& demuxer, size_t size, Sink* sink) {
+  const int channels = demuxer.stream().codecpar->ch_layout.nb_channels;
+  if (channels > 0) sink->CheckChannels(channels);
+  const double seconds = demuxer.DeclaredSeconds();
+  if (seconds * kMinBytesPerSecond > static_cast<double>(size)) return 0;
+  sink->CheckSeconds(seconds - kDurationToleranceSeconds);
+  sink->ReserveDuration(seconds);
+  return seconds;
+}
+
+// Sums the packet durations of a stream without decoding; packets without one count as `default_seconds`.
+// Finds hours of silence in a few kilobytes before they take memory. Stops after `max_seconds`. Throws what
+// the demuxer throws.
+double SumPacketDurations(const uint8_t* bytes, size_t size, const ProbeResult& probe,
+                          const DecodeBudget& budget, double default_seconds, double max_seconds) {
+  Demuxer demuxer(bytes, size, probe, SanitizeContainer(bytes, size, probe.format, budget), budget);
+  const double unit = av_q2d(demuxer.stream().time_base);
+  const auto packet = Own(av_packet_alloc());
+  double seconds = 0;
+  while (seconds <= max_seconds && demuxer.Read(packet.get())) {
+    seconds += packet->duration > 0
+                   ? std::min(static_cast<double>(packet->duration) * unit, kMaxPacketSeconds)
+                   : default_seconds;
+    av_packet_unref(packet.get());
+  }
+  return seconds;
+}
+
+// Writes one frame per step.
+class LibavReader : public AudioReader {
+ public:
+  LibavReader(const uint8_t* bytes, size_t size, const ProbeResult& probe, Sink* sink)
+      : bytes_(bytes),
+        size_(size),
+        probe_(probe),
+        sink_(sink),
+        start_seconds_(sink->seconds()),
+        demuxer_(bytes, size, probe, SanitizeContainer(bytes, size, probe.format, sink->budget()),
+                 sink->budget()),
+        trusted_seconds_(CheckDeclaredFormat(demuxer_, size, sink)),
+        decoder_(demuxer_.stream(), sink),
+        codec_(avcodec_get_name(demuxer_.stream().codecpar->codec_id)),
+        packet_(Own(av_packet_alloc())) {}
+
+  bool Step() override {
+    while (!decoder_.WriteFrame()) {
+      if (drained_) return false;
+      av_packet_unref(packet_.get());
+      if (!duration_checked_ && decoded_seconds() > trusted_seconds_ + kMaxUndeclaredSeconds)
+        CheckTotalDuration();
+      if (demuxer_.Read(packet_.get())) {
+        ++packets_;
+        decoder_.SendPacket(packet_.get());
+      } else {
+        drained_ = true;
+        ends_early_ = ContainerEndsEarly(bytes_, size_, probe_.format, sink_->budget());
+        decoder_.SendPacket(nullptr);
+      }
+    }
+    return true;
+  }
+
+  ReadStatus status() const override {
+    const double declared = demuxer_.DeclaredStreamSeconds();
+    const bool is_short = decoded_seconds() < declared * (1 - kMaxMissingShare) - kMaxMissingSeconds;
+    // FLAC frames have no length, but the part of one does not decode.
+    const bool ends_in_part = probe_.format == ContainerFormat::kFlac && decoder_.last_packet_failed();
+    return {packets_, demuxer_.corrupt() || ends_early_ || ends_in_part || is_short};
+  }
+
+  std::string codec() const override { return codec_; }
+
+ private:
+  double decoded_seconds() const { return sink_->seconds() - start_seconds_; }
+
+  void CheckTotalDuration() {
+    duration_checked_ = true;
+    const double mean = decoded_seconds() / static_cast<double>(packets_);
+    const double max = sink_->budget().max_seconds() + kDurationToleranceSeconds - start_seconds_;
+    const double seconds = SumPacketDurations(bytes_, size_, probe_, sink_->budget(), mean, max);
+    sink_->CheckSeconds(start_seconds_ + seconds - kDurationToleranceSeconds);
+  }
+
+  const uint8_t* bytes_;
+  size_t size_;
+  const ProbeResult probe_;
+  Sink* sink_;
+  const double start_seconds_;  // seconds in the sink when this file was opened
+  Demuxer demuxer_;
+  const double trusted_seconds_;  // declared duration in seconds, 0 where it is not trusted
+  Decoder decoder_;
+  const std::string codec_;  // at opening: the demuxer may change it while it reads
+  std::unique_ptr<AVPacket, LibavDeleter> packet_;
+  size_t packets_ = 0;
+  bool duration_checked_ = false;
+  bool drained_ = false;
+  bool ends_early_ = false;
+};
+
+// Other errors are about limits and end the decode.
+bool IsUnreadableLink(const Error& error) {
+  return error.code == ErrorCode::kMalformed || error.code == ErrorCode::kUnsupported;
+}
+
+// Reads the links of an Ogg file in turn.
+class OggChainReader : public AudioReader {
+ public:
+  OggChainReader(const uint8_t* bytes, size_t size, const ProbeResult& probe, Sink* sink)
+      : bytes_(bytes), probe_(probe), sink_(sink), links_(OggLinks(bytes, size)) {
+    links_.push_back(size);
+    OpenNext();
+    codec_ = link_->codec();
+  }
+
+  bool Step() override {
+    while (link_ != nullptr) {
+      try {
+        if (link_->Step()) return true;
+        const ReadStatus ended = link_->status();
+        status_.packets += ended.packets;
+        status_.truncated = status_.truncated || ended.truncated;
+        OpenNext();
+      } catch (const Error& error) {
+        // Errors of the first link are rethrown.
+        if (next_ <= 1 || !IsUnreadableLink(error)) throw;
+        status_.truncated = true;
+        link_.reset();
+      }
+    }
+    return false;
+  }
+
+  ReadStatus status() const override { return status_; }
+  std::string codec() const override { return codec_; }
+
+ private:
+  void OpenNext() {
+    link_.reset();
+    if (next_ + 1 == links_.size()) return;
+    if (!duration_checked_ && sink_->seconds() > kMaxUndeclaredSeconds) CheckRemainingDuration();
+    const size_t at = next_++;
+    link_ = std::make_unique<LibavReader>(bytes_ + links_[at], links_[at + 1] - links_[at], probe_, sink_);
+  }
+
+  // Checks the duration of the remaining links, up to the first unreadable one, before they are decoded.
+  void CheckRemainingDuration() {
+    duration_checked_ = true;
+    const double max = sink_->budget().max_seconds() + kDurationToleranceSeconds;
+    double seconds = sink_->seconds();
+    try {
+      for (size_t i = next_; i + 1 < links_.size() && seconds <= max; ++i) {
+        seconds += SumPacketDurations(bytes_ + links_[i], links_[i + 1] - links_[i], probe_, sink_->budget(),
+                                      0, max - seconds);
+      }
+    } catch (const Error& error) {
+      if (!IsUnreadableLink(error)) throw;
+    }
+    sink_->CheckSeconds(seconds - kDurationToleranceSeconds);
+  }
+
+  const uint8_t* bytes_;
+  const ProbeResult probe_;
+  Sink* sink_;
+  std::vector<size_t> links_;  // offsets, and the end of the file
+  size_t next_ = 0;            // link to open next
+  std::unique_ptr<LibavReader> link_;
+  std::string codec_;  // of the first link
+  ReadStatus status_;
+  bool duration_checked_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<AudioReader> OpenLibav(const uint8_t* bytes, size_t size, const ProbeResult& probe,
+                                       Sink* sink) {
+  if (probe.format == ContainerFormat::kOgg)
+    return std::make_unique<OggChainReader>(bytes, size, probe, sink);
+  return std::make_unique<LibavReader>(bytes, size, probe, sink);
+}
+
+}  // namespace undertone

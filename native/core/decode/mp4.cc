@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "decode/container.h"
+#include "error.h"
+
+namespace undertone {
+namespace {
+
+// libavformat holds a fragment in about 100 bytes. A file with one packet per fragment has 100 per second.
+constexpr size_t kMaxFragments = 200'000;
+
+constexpr int kMaxDepth = 10;  // of nested boxes, as in libavformat
+
+struct Box {
+  std::string_view name;
+  size_t name_at = 0;
+  size_t begin = 0;  // of the content
+  size_t end = 0;    // 0: no box
+};
+
+template <size_t kCount>
+bool IsOneOf(std::string_view name, const std::string_view (&names)[kCount]) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+// ISO/IEC 14496-12, 4.2: size 0 extends to the end; size 1 is followed by a size of 8 bytes after the name.
+Box ReadBox(const uint8_t* bytes, size_t at, size_t end) {
+  if (end - at < 8) return {};
+  uint64_t size = ReadBigEndian(bytes + at, 4);
+  const bool is_large = size == 1 && end - at >= 16;
+  const size_t header = is_large ? 16 : 8;
+  if (is_large) size = ReadBigEndian(bytes + at + 8, 8);
+  if (size == 0 || size > end - at) size = end - at;
+  if (size < header) return {};
+  const std::string_view name(reinterpret_cast<const char*>(bytes) + at + 4, 4);
+  return {name, at + 4, at + header, at + static_cast<size_t>(size)};
+}
+
+template <typename Visit>
+void ForEachBox(const uint8_t* bytes, size_t begin, size_t end, Visit visit) {
+  while (begin < end) {
+    const Box box = ReadBox(bytes, begin, end);
+    if (box.end == 0) return;
+    visit(box);
+    begin = box.end;
+  }
+}
+
+// The first child of that name.
+Box FindBox(const uint8_t* bytes, const Box& parent, std::string_view name) {
+  Box found;
+  ForEachBox(bytes, parent.begin, parent.end, [&](const Box& box) {
+    if (found.end == 0 && box.name == name) found = box;
+  });
+  return found;
+}
+
+// Big-endian, at an offset in a box's content; 0 past its end.
+double ReadUint32(const uint8_t* bytes, const Box& box, size_t offset) {
+  if (box.end - box.begin < offset + 4) return 0;
+  return static_cast<double>(ReadBigEndian(bytes + box.begin + offset, 4));
+}
+
+void Mask(const Box& box, SanitizedContainer* sanitized) {
+  constexpr std::string_view kFree = "free";
+  for (size_t i = 0; i < kFree.size(); ++i)
+    AddPatch(box.name_at + i, static_cast<uint8_t>(kFree[i]), sanitized);
+}
+
+bool IsAudioTrack(const uint8_t* bytes, const Box& track) {
+  const Box handler = FindBox(bytes, FindBox(bytes, track, "mdia"), "hdlr");
+  if (handler.end - handler.begin < 12) return false;
+  return std::string_view(reinterpret_cast<const char*>(bytes) + handler.begin + 8, 4) == "soun";
+}
+
+// The first audio track, or the first track of a file without one.
+Box SelectTrack(const uint8_t* bytes, const Box& movie) {
+  Box first;
+  Box audio;
+  ForEachBox(bytes, movie.begin, movie.end, [&](const Box& box) {
+    if (box.name != "trak" || audio.end != 0) return;
+    if (first.end == 0) first = box;
+    if (IsAudioTrack(bytes, box)) audio = box;
+  });
+  return audio.end != 0 ? audio : first;
+}
+
+// Counts the index entries that libavformat builds from the tables of a track and the runs of fragments. Most
+// tracks have one entry per sample. Tracks whose samples all last one tick (PCM) have one per 1024 samples of
+// a chunk. Each edit may list all entries again.
+class PacketCounter {
+ public:
+  explicit PacketCounter(const uint8_t* bytes) : bytes_(bytes) {}
+
+  void Add(const Box& box, int depth = 0) {
+    static constexpr std::string_view kContainers[] = {"trak", "mdia", "minf", "stbl", "edts",
+                                                       "moof", "traf", "dinf", "wave", "udta"};
+    if (IsOneOf(box.name, kContainers)) {
+      if (depth == kMaxDepth) return;
+      ForEachBox(bytes_, box.begin, box.end, [&](const Box& child) { Add(child, depth + 1); });
+      return;
+    }
+    if (box.name == "stsz" || box.name == "stz2") samples_ += ReadUint32(bytes_, box, 8);
+    if (box.name == "stco" || box.name == "co64") chunks_ += ReadUint32(bytes_, box, 4);
+    if (box.name == "trun") fragment_samples_ += ReadUint32(bytes_, box, 4);
+    if (box.name == "elst") edits_ += ReadUint32(bytes_, box, 4);
+    if (box.name == "stsc") chunk_runs_ = box;
+    if (box.name != "stts") return;
+    ++duration_tables_;
+    if (ReadUint32(bytes_, box, 4) == 1 && ReadUint32(bytes_, box, 12) == 1) ++pcm_duration_tables_;
+  }
+
+  double Total() const {
+    const bool pcm = duration_tables_ > 0 && duration_tables_ == pcm_duration_tables_;
+    return (pcm ? PcmEntries() : samples_) * std::max(edits_, 1.0) + fragment_samples_;
+  }
+
+ private:
+  // A run has its first chunk, counted from 1, the samples per chunk, and a third field.
+  double PcmEntries() const {
+    const double runs = ReadUint32(bytes_, chunk_runs_, 4);
+    double entries = 0;
+    for (size_t at = 8; at + 12 <= chunk_runs_.end - chunk_runs_.begin && (at - 8) / 12 < runs; at += 12) {
+      const bool last = (at - 8) / 12 + 1 >= runs;
+      const double next = last ? chunks_ + 1 : ReadUint32(bytes_, chunk_runs_, at + 12);
+      const double chunks = std::max(next - ReadUint32(bytes_, chunk_runs_, at), 0.0);
+      entries += chunks * std::ceil(ReadUint32(bytes_, chunk_runs_, at + 4) / 1024);
+    }
+    return entries;
+  }
+
+  const uint8_t* bytes_;
+  Box chunk_runs_;
+  double samples_ = 0;
+  double chunks_ = 0;
+  double fragment_samples_ = 0;
+  double edits_ = 0;
+  int duration_tables_ = 0;
+  int pcm_duration_tables_ = 0;
+};
+
+}  // namespace
+
+// Masks all tracks but one, tags, pictures, fragment indexes and encryption keys.
+void SanitizeMp4(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized) {
+  static constexpr std::string_view kMasked[] = {"udta", "meta", "pssh", "sidx"};
+  size_t fragments = 0;
+  PacketCounter packets(bytes);
+  ForEachBox(bytes, 0, size, [&](const Box& box) {
+    if (IsOneOf(box.name, kMasked)) Mask(box, sanitized);
+    if (box.name == "moof") {
+      ++fragments;
+      packets.Add(box);
+    }
+    if (box.name != "moov") return;
+    const Box track = SelectTrack(bytes, box);
+    packets.Add(track);
+    ForEachBox(bytes, box.begin, box.end, [&](const Box& child) {
+      const bool unused = child.name == "trak" && child.name_at != track.name_at;
+      if (unused || IsOneOf(child.name, kMasked)) Mask(child, sanitized);
+    });
+  });
+  if (fragments > kMaxFragments)
+    throw Error(ErrorCode::kMalformed, "Expected at most 200000 fragments in the mp4 file, got more");
+  sanitized->declared_packets = packets.Total();
+}
+
+}  // namespace undertone

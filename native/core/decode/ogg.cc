@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+extern "C" {
+#include <libavutil/crc.h>
+}
+
+#include "decode/container.h"
+
+namespace undertone {
+namespace {
+
+// RFC 3533, 6. Bytes of a page before its segment table, and offsets of its fields.
+constexpr size_t kHeaderBytes = 27;
+constexpr size_t kFlagsOffset = 5;
+constexpr size_t kSerialOffset = 14;
+constexpr size_t kCrcOffset = 22;
+
+constexpr uint8_t kContinuedFlag = 1;
+constexpr uint8_t kFirstPageFlag = 2;
+constexpr uint8_t kLastPageFlag = 4;
+
+constexpr size_t kMaxLinks = 1000;
+constexpr size_t kMaxStreams = 64;  // that are open at a time, or whose comments are blanked
+
+// Length of the page at `at`, 0: no page.
+size_t PageLength(const uint8_t* bytes, size_t size, size_t at) {
+  if (size - at < kHeaderBytes || std::memcmp(bytes + at, "OggS", 4) != 0 || bytes[at + 4] != 0) return 0;
+  const size_t segments = bytes[at + 26];
+  if (size - at < kHeaderBytes + segments) return 0;
+  size_t length = kHeaderBytes + segments;
+  for (size_t i = 0; i < segments; ++i) length += bytes[at + kHeaderBytes + i];
+  return length;
+}
+
+// Offset of the next capture pattern from `at`, or `size`.
+size_t NextPage(const uint8_t* bytes, size_t size, size_t at) {
+  const void* found = at < size ? memmem(bytes + at, size - at, "OggS", 4) : nullptr;
+  return found == nullptr ? size : static_cast<size_t>(static_cast<const uint8_t*>(found) - bytes);
+}
+
+// Serial number of the stream of a page.
+uint32_t Serial(const uint8_t* page) {
+  uint32_t serial = 0;
+  std::memcpy(&serial, page + kSerialOffset, sizeof serial);
+  return serial;
+}
+
+enum class Codec { kOpus, kVorbis, kFlac, kOther };
+
+struct Stream {
+  uint32_t serial;
+  Codec codec;
+  size_t packets;
+};
+
+struct Packet {
+  size_t at;               // in the page
+  std::string_view start;  // the part that lies in the page
+};
+
+struct Range {
+  size_t begin;
+  size_t end;
+};
+
+bool StartsWith(std::string_view packet, std::string_view magic) {
+  return packet.substr(0, magic.size()) == magic;
+}
+
+Codec IdentifyCodec(std::string_view packet) {
+  if (StartsWith(packet, "OpusHead")) return Codec::kOpus;
+  if (StartsWith(packet, "\1vorbis")) return Codec::kVorbis;
+  return StartsWith(packet, "\177FLAC") ? Codec::kFlac : Codec::kOther;
+}
+
+// The bytes of a packet to zero: vendor length and comment count. For other codecs these are the first 16
+// bytes of the second and third packet, because they may hold comments.
+std::optional<Range> CommentHeader(const Stream& stream, std::string_view packet) {
+  const auto range = [&](bool has_comments, size_t begin, size_t length) -> std::optional<Range> {
+    if (!has_comments) return std::nullopt;
+    return Range{std::min(begin, packet.size()), std::min(begin + length, packet.size())};
+  };
+  switch (stream.codec) {
+    case Codec::kOpus:
+      return range(StartsWith(packet, "OpusTags"), 8, 8);
+    case Codec::kVorbis:
+      return range(StartsWith(packet, "\3vorbis"), 7, 8);
+    case Codec::kFlac:
+      return range(!packet.empty() && (packet[0] & 0x7F) == 4, 4, 8);
+    case Codec::kOther:
+      break;
+  }
+  return range(stream.packets == 1 || stream.packets == 2, 0, 16);
+}
+
+// Over the page with its CRC field at 0.
+uint32_t PageCrc(const uint8_t* page, size_t size) {
+  static constexpr uint8_t kZeros[4] = {};
+  const AVCRC* table = av_crc_get_table(AV_CRC_32_IEEE);
+  uint32_t crc = av_crc(table, 0, page, kCrcOffset);
+  crc = av_crc(table, crc, kZeros, sizeof kZeros);
+  crc = av_crc(table, crc, page + kCrcOffset + 4, size - kCrcOffset - 4);
+  return __builtin_bswap32(crc);  // av_crc returns this polynomial's values byte-swapped
+}
+
+bool HasValidCrc(const uint8_t* page, size_t size) {
+  const uint32_t crc = PageCrc(page, size);
+  return std::memcmp(&crc, page + kCrcOffset, sizeof crc) == 0;
+}
+
+// The packets that begin in the page.
+std::vector<Packet> PacketsOf(const uint8_t* page) {
+  const size_t segments = page[kHeaderBytes - 1];
+  std::vector<Packet> packets;
+  bool begins = (page[kFlagsOffset] & kContinuedFlag) == 0;
+  size_t at = kHeaderBytes + segments;
+  for (size_t i = 0; i < segments; ++i) {
+    const size_t length = page[kHeaderBytes + i];
+    if (begins) packets.push_back({at, {}});
+    if (!packets.empty()) {
+      const size_t start = packets.back().at;
+      packets.back().start = {reinterpret_cast<const char*>(page) + start, at + length - start};
+    }
+    begins = length < 255;
+    at += length;
+  }
+  return packets;
+}
+
+// The page's stream; null where there are too many.
+Stream* FindStream(const uint8_t* page, std::string_view packet, std::vector<Stream>* streams) {
+  const uint32_t serial = Serial(page);
+  for (Stream& stream : *streams) {
+    if (stream.serial == serial) return &stream;
+  }
+  if (streams->size() == kMaxStreams) return nullptr;
+  streams->push_back({serial, IdentifyCodec(packet), 0});
+  return &streams->back();
+}
+
+void SanitizePage(const uint8_t* bytes, size_t at, size_t length, std::vector<Stream>* streams,
+                  SanitizedContainer* sanitized) {
+  std::vector<uint8_t> page;
+  for (const Packet& packet : PacketsOf(bytes + at)) {
+    Stream* stream = FindStream(bytes + at, packet.start, streams);
+    if (stream == nullptr) continue;
+    const std::optional<Range> comments = CommentHeader(*stream, packet.start);
+    ++stream->packets;
+    if (!comments) continue;
+    if (page.empty()) page.assign(bytes + at, bytes + at + length);
+    std::fill_n(page.begin() + static_cast<ptrdiff_t>(packet.at + comments->begin),
+                comments->end - comments->begin, 0);
+  }
+  if (page.empty()) return;
+  const uint32_t crc = PageCrc(page.data(), page.size());
+  std::memcpy(page.data() + kCrcOffset, &crc, sizeof crc);
+  for (size_t i = 0; i < page.size(); ++i) {
+    if (page[i] != bytes[at + i]) AddPatch(at + i, page[i], sanitized);
+  }
+}
+
+}  // namespace
+
+std::vector<size_t> OggLinks(const uint8_t* bytes, size_t size) {
+  std::vector<size_t> links{0};
+  bool in_headers = true;  // a link starts with the first page of each of its streams
+  for (size_t at = 0; at < size && links.size() < kMaxLinks;) {
+    const size_t length = PageLength(bytes, size, at);
+    if (length == 0) {
+      at = NextPage(bytes, size, at + 1);
+      continue;
+    }
+    const bool begins = (bytes[at + kFlagsOffset] & kFirstPageFlag) != 0;
+    if (begins && !in_headers) links.push_back(at);
+    in_headers = begins;
+    at += length;
+  }
+  return links;
+}
+
+bool OggEndsEarly(const uint8_t* bytes, size_t size) {
+  std::vector<uint32_t> open;  // serial numbers of streams before their last page
+  for (size_t at = 0; at < size;) {
+    const size_t length = PageLength(bytes, size, at);
+    if (length > size - at) return true;
+    if (length == 0) {
+      at = NextPage(bytes, size, at + 1);
+      continue;
+    }
+    const uint32_t serial = Serial(bytes + at);
+    const uint8_t flags = bytes[at + kFlagsOffset];
+    if ((flags & (kFirstPageFlag | kLastPageFlag)) != 0) {
+      open.erase(std::remove(open.begin(), open.end(), serial), open.end());
+    }
+    if ((flags & kLastPageFlag) == 0 && (flags & kFirstPageFlag) != 0 && open.size() < kMaxStreams) {
+      open.push_back(serial);
+    }
+    at += length;
+  }
+  return !open.empty();
+}
+
+// Like libavformat, skips pages with an invalid CRC and searches inside them. Each can cost the CRC of 64
+// KiB, so the budget is checked per page.
+void SanitizeOgg(const uint8_t* bytes, size_t size, const DecodeBudget& budget,
+                 SanitizedContainer* sanitized) {
+  std::vector<Stream> streams;
+  for (size_t at = 0; at < size;) {
+    const size_t length = PageLength(bytes, size, at);
+    if (length > size - at) return;
+    if (length == 0 || !HasValidCrc(bytes + at, length)) {
+      budget.Check();
+      at = NextPage(bytes, size, at + 1);
+      continue;
+    }
+    SanitizePage(bytes, at, length, &streams, sanitized);
+    at += length;
+  }
+}
+
+}  // namespace undertone

@@ -1,0 +1,51 @@
+// Settings of the whole process that JavaScript cannot reach: its environment from a worker thread, and the C
+// heap.
+
+#include <napi.h>
+
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+namespace undertone {
+namespace {
+
+// setEnvironmentVariable(name, value). In a worker thread `process.env` is a copy that native libraries do
+// not see. Does not rewrite an equal value, because other threads may read the environment.
+Napi::Value SetEnvironmentVariable(const Napi::CallbackInfo& info) {
+  const std::string name = info[0].As<Napi::String>();
+  const std::string value = info[1].As<Napi::String>();
+  static std::mutex mutex;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const char* current = std::getenv(name.c_str());
+  if (current == nullptr || value != current) setenv(name.c_str(), value.c_str(), 1);
+  return info.Env().Undefined();
+}
+
+// releaseFreeMemory(): gives the free pages of the C heap back to the system, and fixes the thresholds of
+// malloc. glibc raises both thresholds, up to 32 and 64 MiB, when a large block is freed: from then on blocks
+// of that size are in the arenas of threads, which cannot shrink below a block in use. The thresholds set
+// here are above the blocks of a recording of 10 s.
+Napi::Value ReleaseFreeMemory(const Napi::CallbackInfo& info) {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 2 << 20);
+  mallopt(M_TRIM_THRESHOLD, 4 << 20);
+  malloc_trim(0);
+#endif
+  return info.Env().Undefined();
+}
+
+Napi::Object Register(Napi::Env env, Napi::Object exports) {
+  exports["setEnvironmentVariable"] = Napi::Function::New<SetEnvironmentVariable>(env);
+  exports["releaseFreeMemory"] = Napi::Function::New<ReleaseFreeMemory>(env);
+  return exports;
+}
+
+NODE_API_MODULE(undertone_process, Register)
+
+}  // namespace
+}  // namespace undertone

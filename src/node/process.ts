@@ -1,0 +1,24 @@
+/** Settings of the whole process that JavaScript cannot reach, in an addon of their own: audio needs none of them. */
+import { loadNative, platformPackage } from './addon.ts';
+import { builtProcessAddon } from './paths.ts';
+
+type ProcessAddon = {
+  setEnvironmentVariable(name: string, value: string): void;
+  releaseFreeMemory(): void;
+};
+
+const addon = loadNative<ProcessAddon>('the process addon of undertone', [
+  builtProcessAddon,
+  `${platformPackage}/undertone_process`,
+]);
+
+/** Sets a variable that native libraries read: in a worker thread `process.env` is a copy that they do not see. */
+export const setEnvironmentVariable = addon.setEnvironmentVariable;
+
+/** A shorter recording leaves little behind. */
+const minSecondsOfRelease = 60;
+
+/** Gives free memory of the C heap, of all threads, back to the system. @param seconds of the recording that was analysed before */
+export function releaseFreeMemory(seconds = minSecondsOfRelease): void {
+  if (seconds >= minSecondsOfRelease) addon.releaseFreeMemory();
+}
