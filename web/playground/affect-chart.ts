@@ -1,7 +1,8 @@
 /** Valence and arousal over time. Lines differ in colour and dashes. */
+
 import uPlot from 'uplot';
+import { element } from '../elements.ts';
 import 'uplot/dist/uPlot.min.css';
-import { element } from '../dom.ts';
 import { tickSteps } from './axis.ts';
 import { score, tick } from './format.ts';
 import type { Report } from './report.ts';

@@ -1,5 +1,5 @@
 /** Valence and arousal on a plane: the path of the utterances and the point of a recording, or of its last seconds. */
-import { element, svg } from '../dom.ts';
+import { element, svg } from '../elements.ts';
 import { score } from './format.ts';
 import type { Affect, EmotionSignals } from './report.ts';
 import type { ToneBounds } from './rules.ts';

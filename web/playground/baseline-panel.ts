@@ -1,7 +1,5 @@
 /** The baseline: a recording of the same person at rest, which is added on demand and can be removed. */
-import { button } from '../button.ts';
-import { element } from '../dom.ts';
-import { fold } from './card.ts';
+import { button, element, fold } from '../elements.ts';
 import { bytes } from './format.ts';
 import type { Recording } from './recording.ts';
 import { createRecordingInput } from './recording-input.ts';

@@ -1,5 +1,5 @@
 /** Parts of the page: sections with a title, parts that open on demand, and notices. */
-import { type Child, element } from '../dom.ts';
+import { type Child, element } from '../elements.ts';
 
 /** A section of the results with a title and a note. */
 export function card(title: Child, note: string | null, ...content: readonly Child[]): HTMLElement {
@@ -16,16 +16,6 @@ export function card(title: Child, note: string | null, ...content: readonly Chi
 export function wide<Made extends HTMLElement>(made: Made): Made {
   made.classList.add('wide');
   return made;
-}
-
-/** A part that opens on demand. */
-export function fold(title: string, ...content: readonly Child[]): HTMLDetailsElement {
-  return element(
-    'details',
-    {},
-    element('summary', {}, title),
-    element('div', { class: 'stack' }, ...content),
-  );
 }
 
 /** Opens every part of the results before printing, and closes it afterwards. */

@@ -1,5 +1,5 @@
 /** Selects what of a recording is analysed. */
-import { element } from '../dom.ts';
+import { element } from '../elements.ts';
 
 /**
  * The average of all channels, one channel (from 0), each of two channels, or each of two voices on one channel. `best`: the

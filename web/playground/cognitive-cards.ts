@@ -1,7 +1,6 @@
 /** The parts of load and processing. */
+import { button, type Child, element, percent } from '../elements.ts';
 
-import { button } from '../button.ts';
-import { type Child, element, percent } from '../dom.ts';
 import { card } from './card.ts';
 import { term } from './explained.ts';
 import { quantity, score, share, signed } from './format.ts';

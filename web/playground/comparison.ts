@@ -1,5 +1,5 @@
 /** Two recordings: the answer of each, and the difference of each score. */
-import { element } from '../dom.ts';
+import { element } from '../elements.ts';
 import type { Answer } from './analyze.ts';
 import { createExplained } from './explained.ts';
 import { score, share, signed } from './format.ts';

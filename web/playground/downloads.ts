@@ -1,7 +1,7 @@
 /** The report as files: JSON, CSV of the utterances, annotations for Praat and Audacity, and a picture of the plane. */
+
 import { tiersOf, toLabels, toTextGrid } from '../../src/tools/annotations.ts';
-import { button } from '../button.ts';
-import { element } from '../dom.ts';
+import { button, element } from '../elements.ts';
 import type { AnalysisRequest, Answer } from './analyze.ts';
 import type { Emotion, Report } from './report.ts';
 

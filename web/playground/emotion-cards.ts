@@ -1,5 +1,5 @@
 /** Valence, arousal and emotions: of the recording and over time. */
-import { element, percent } from '../dom.ts';
+import { element, percent } from '../elements.ts';
 import { createAffectPlane } from './affect-plane.ts';
 import { card } from './card.ts';
 import { term } from './explained.ts';

@@ -1,5 +1,5 @@
 /** Words and scores that open an explanation of their scale: with the pointer above them, by a tap, Enter or Space. */
-import { type Child, element } from '../dom.ts';
+import { type Child, element } from '../elements.ts';
 
 export type Explained = {
   readonly root: HTMLElement;

@@ -1,5 +1,5 @@
 /** Measures and properties of a recording as tables: a name with its explanation, and a value. */
-import { element } from '../dom.ts';
+import { element } from '../elements.ts';
 import { term } from './explained.ts';
 import { fixed, length, quantity, share } from './format.ts';
 import { measureMeaning, measureName } from './messages.ts';

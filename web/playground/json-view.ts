@@ -1,7 +1,6 @@
 /** The JSON of the response, and the curl command that requests it. */
+import { copyButton, element } from '../elements.ts';
 
-import { copyButton } from '../button.ts';
-import { element } from '../dom.ts';
 import type { AnalysisRequest } from './analyze.ts';
 import { isOfOne, partsOf } from './choice.ts';
 import type { Recording } from './recording.ts';

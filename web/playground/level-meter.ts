@@ -1,5 +1,5 @@
 /** The microphone level as a bar and as text. */
-import { element, percent } from '../dom.ts';
+import { element, percent } from '../elements.ts';
 
 const floorDb = -60;
 const goodDb = -38;

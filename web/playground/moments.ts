@@ -1,10 +1,7 @@
 /** The moments of a recording: a line for each, which plays it where the page can. */
-import { button } from '../button.ts';
-import { element } from '../dom.ts';
-import { fold } from './card.ts';
+import { button, element, fold, icon } from '../elements.ts';
 import { term } from './explained.ts';
 import { clock, fixed, score, share } from './format.ts';
-import { icon } from './icons.ts';
 import type { Emotion } from './report.ts';
 
 type Moment = Emotion['moments'][number];

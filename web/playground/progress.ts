@@ -1,7 +1,6 @@
 /** Progress of the upload and the analysis. */
+import { button, element } from '../elements.ts';
 
-import { button } from '../button.ts';
-import { element } from '../dom.ts';
 import { share } from './format.ts';
 
 export type Progress = {

@@ -1,9 +1,7 @@
 /** Panel of a running microphone recording: time, level, stop and discard. */
+import { button, element, icon } from '../elements.ts';
 
-import { button } from '../button.ts';
-import { element } from '../dom.ts';
 import { clock } from './format.ts';
-import { icon } from './icons.ts';
 import { createLevelMeter } from './level-meter.ts';
 import type { Recorder } from './microphone.ts';
 

@@ -1,8 +1,6 @@
 /** Recording input: drop, file dialog or microphone. */
+import { button, element, icon } from '../elements.ts';
 
-import { button } from '../button.ts';
-import { element } from '../dom.ts';
-import { icon } from './icons.ts';
 import { fileName, MicrophoneError, startRecorder } from './microphone.ts';
 import { createRecorderPanel, type RecorderPanel } from './recorder-panel.ts';
 import type { Recording } from './recording.ts';

@@ -1,10 +1,9 @@
 /** A report: its answer, what it is made of, and on demand every number behind it. */
+import { button, element, fold } from '../elements.ts';
 
-import { button } from '../button.ts';
-import { element } from '../dom.ts';
 import { createAffectChart } from './affect-chart.ts';
 import type { AnalysisRequest, Answer } from './analyze.ts';
-import { card, fold, wide } from './card.ts';
+import { card, wide } from './card.ts';
 import { type Choice, createChoice } from './choice.ts';
 import { effortCard } from './cognitive-cards.ts';
 import { createComparison, type Kept } from './comparison.ts';

@@ -1,5 +1,5 @@
 /** The scores of a report: each on a line from 0 to 1, with its interval and the explanation of its scale. */
-import { type Child, element, percent } from '../dom.ts';
+import { type Child, element, percent } from '../elements.ts';
 import { createExplained } from './explained.ts';
 import { score, signed } from './format.ts';
 import type { Cognitive, CognitiveSignals, Emotion, EmotionSignals } from './report.ts';

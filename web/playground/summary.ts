@@ -1,5 +1,5 @@
 /** The answer: the emotion that listeners would name, the scores, and the warnings. */
-import { type Child, element } from '../dom.ts';
+import { type Child, element } from '../elements.ts';
 import { createExplained } from './explained.ts';
 import { clock, length, seconds, share } from './format.ts';
 import { warningSentence } from './messages.ts';

@@ -1,6 +1,5 @@
 /** The utterances: a column for each under the waveform, and on demand a block and a row of a table. */
-import { element, percent } from '../dom.ts';
-import { fold } from './card.ts';
+import { element, fold, percent } from '../elements.ts';
 import { term } from './explained.ts';
 import { clock, score, share, tick } from './format.ts';
 import { type Emotion, type EmotionSignals, emotionSignals, type Report } from './report.ts';

@@ -1,6 +1,5 @@
 /** Two voices of a recording: who sounds how, who talks how much, and what is behind it for one of them at a time. */
-import { button } from '../button.ts';
-import { type Child, element } from '../dom.ts';
+import { button, type Child, element } from '../elements.ts';
 import { wide } from './card.ts';
 import { length, share } from './format.ts';
 import { emotionReason, emotionSignals, type Report, type SeveralReport } from './report.ts';

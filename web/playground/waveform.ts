@@ -1,11 +1,10 @@
 /** Waveform with a time axis, and keyboard controls to play and seek. */
+
 import WaveSurfer from 'wavesurfer.js';
 import TimelinePlugin from 'wavesurfer.js/plugins/timeline';
-import { button } from '../button.ts';
-import { element } from '../dom.ts';
+import { button, element, icon } from '../elements.ts';
 import { tickStep } from './axis.ts';
 import { clock, tick } from './format.ts';
-import { icon } from './icons.ts';
 import type { Peaks } from './peaks.ts';
 import type { Recording } from './recording.ts';
 import { colour, onThemeChange } from './theme.ts';

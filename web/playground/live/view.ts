@@ -1,5 +1,5 @@
 /** Live mode as cards: the scores of the last seconds, until the report replaces them. */
-import { element } from '../../dom.ts';
+import { element } from '../../elements.ts';
 import { createAffectPlane } from '../affect-plane.ts';
 import { card, wide } from '../card.ts';
 import { affectCard, createEmotionBars, emotionsCard } from '../emotion-cards.ts';

@@ -1,6 +1,7 @@
 /** The last seconds of the microphone, and the utterances in it. */
+
 import WaveSurfer from 'wavesurfer.js';
-import { element } from '../../dom.ts';
+import { element } from '../../elements.ts';
 import { clock } from '../format.ts';
 import { onThemeChange } from '../theme.ts';
 import { fillBlock, placeBlock } from '../timeline.ts';

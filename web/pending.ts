@@ -1,6 +1,6 @@
 /** The recording that waits for log-in, in this browser's storage until the playground opens again. */
 
-import type { Choice } from '../playground/choice.ts';
+import type { Choice } from './playground/choice.ts';
 
 /** The request that the playground sends after log-in. */
 export type Pending = {
