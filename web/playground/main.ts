@@ -4,22 +4,32 @@ import sampleUrl from '../../examples/sample.wav?url';
 import { createAccess } from '../access.ts';
 import { button, byId } from '../elements.ts';
 import { keepPending, takePending } from '../pending.ts';
-import { type AnalysisError, type AnalysisRequest, type Answer, analyze } from './analyze.ts';
-import { createBaselinePanel } from './baseline-panel.ts';
-import { createNotice, openFoldsForPrint, wide } from './card.ts';
-import type { Choice } from './choice.ts';
-import type { Kept } from './comparison.ts';
-import { explain, explainEnd } from './error-messages.ts';
-import { startLive } from './live/live.ts';
-import type { LiveOutcome } from './live/session.ts';
-import { decodePeaks, type Peaks } from './peaks.ts';
-import { createProgress } from './progress.ts';
-import type { RecorderPanel } from './recorder-panel.ts';
-import type { Recording } from './recording.ts';
-import { createRecordingInput } from './recording-input.ts';
-import { type CognitiveSignals, cognitiveSignals, isOfSeveral, type Report } from './report.ts';
-import { answerCard, type FirstCard, showReport, showVoices } from './report-view.ts';
-import { loadRules, type Rules } from './rules.ts';
+import {
+  type AnalysisError,
+  type AnalysisRequest,
+  type Answer,
+  analyze,
+  type Choice,
+  type Recording,
+} from './analyze.ts';
+import { createNotice, openFoldsForPrint, wide } from './cards.ts';
+import { createBaselinePanel, createProgress, createRecordingInput } from './desk.ts';
+import { startLive } from './live.ts';
+import type { LiveOutcome } from './live-session.ts';
+import type { RecorderPanel } from './recorder.ts';
+import {
+  type CognitiveSignals,
+  cognitiveSignals,
+  isOfSeveral,
+  loadRules,
+  type Report,
+  type Rules,
+} from './report.ts';
+import { answerCard, type FirstCard, showReport } from './report-view.ts';
+import type { Kept } from './summary.ts';
+import { showVoices } from './voices.ts';
+import { decodePeaks, type Peaks } from './waveform.ts';
+import { explain, explainEnd } from './wording.ts';
 
 type Picture = { readonly rules: Rules; readonly peaks: Peaks | null };
 
