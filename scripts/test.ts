@@ -21,7 +21,7 @@ function chosenTests(): readonly string[] {
   if (existsSync('/usr/bin/chromium')) return [];
   process.stderr.write('without /usr/bin/chromium the tests of pages are skipped\n');
   const files = readdirSync('test/web').map((name) => `test/web/${name}`);
-  const opened = files.filter((file) => readFileSync(file, 'utf8').includes('support/chromium.ts'));
+  const opened = files.filter((file) => /support\/(chromium|site)\.ts/.test(readFileSync(file, 'utf8')));
   return ['test/**/*.test.ts', ...opened.map((file) => `!${file}`)];
 }
 

@@ -1,9 +1,8 @@
 /** The first screen: the example, the answer, its scales, and the parts that open on demand, measured in a real browser. */
 import { readFileSync } from 'node:fs';
-import test, { type ExecutionContext } from 'ava';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import test from 'ava';
+import type { Page } from 'playwright-core';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { openChromium, visit } from '../support/chromium.ts';
 import {
   barriers,
   chooseFile,
@@ -11,12 +10,11 @@ import {
   hold,
   pasteToken,
   resultsOf,
-  sendRecording,
   unfold,
   widthOf,
 } from '../support/playground.ts';
 import { callOf, interview, lecture, outburst, poor } from '../support/recordings.ts';
-import { type Server, startServer } from '../support/server.ts';
+import { startSite } from '../support/site.ts';
 
 const desktop = { width: 1440, height: 900 };
 const phone = { width: 390, height: 844 };
@@ -25,26 +23,7 @@ const small = { width: 320, height: 640 };
 const touch = { hasTouch: true, isMobile: true };
 const sample = readFileSync('examples/sample.wav');
 
-let server: Server;
-let browser: Browser;
-const closers: (() => unknown)[] = [];
-
-test.before(async () => {
-  server = await startServer({ teardown: (close: () => unknown) => closers.push(close) });
-  browser = await openChromium();
-});
-
-test.after.always(async () => {
-  await browser?.close();
-  for (const close of closers) await close();
-});
-
-const open = (t: ExecutionContext, options: BrowserContextOptions) => visit(t, browser, server.url, options);
-
-async function report(t: ExecutionContext, options: BrowserContextOptions, name: string, bytes: Uint8Array) {
-  const tab = await open(t, options);
-  return { ...tab, said: await sendRecording(tab.page, name, bytes) };
-}
+const site = startSite();
 
 const scoreNames = ['Valence', 'Arousal', 'Cognitive load', 'Clarity', 'Processing'];
 
@@ -62,7 +41,7 @@ for (const [device, options] of [
   ['phone', { viewport: phone, ...touch }],
 ] as const) {
   test.serial(`the example is seen before a token, above the fold of a ${device}`, async (t) => {
-    const { page, complaints } = await open(t, options);
+    const { page, complaints } = await site.open(t, '/', options);
     const requests: string[] = [];
     page.on('request', (request) => requests.push(new URL(request.url()).pathname));
     const example = page.getByRole('region', { name: 'Example' });
@@ -98,7 +77,7 @@ for (const [device, options] of [
 ] as const) {
   test.serial(`a moment is named, and played from above the fold of a ${device}`, async (t) => {
     const { samples, start } = outburst(true);
-    const { page, said, complaints } = await report(t, options, 'call.wav', wavFile(samples));
+    const { page, said, complaints } = await site.report(t, 'call.wav', wavFile(samples), options);
     t.regex(said, /^(Sounds neutral|No clear emotion), \w+ at 0:\d\d$/m);
     const moment = page
       .getByRole('region', { name: 'Moments' })
@@ -120,7 +99,7 @@ for (const [device, options] of [
 }
 
 test.serial('the rest of the example leaves the focus, and an open scale, where they are', async (t) => {
-  const { page } = await open(t, { viewport: desktop });
+  const { page } = await site.open(t, '/', { viewport: desktop });
   const { asked, release } = hold(page, '**/assets/sample-*.wav');
   await page.reload();
   await asked;
@@ -135,7 +114,7 @@ test.serial('the rest of the example leaves the focus, and an open scale, where 
 });
 
 test.serial('the example is gone when a recording is refused', async (t) => {
-  const { page } = await report(t, { viewport: desktop }, 'sample.wav', sample);
+  const { page } = await site.report(t, 'sample.wav', sample, { viewport: desktop });
   await chooseFile(page, 'notes.txt', Buffer.from('no sound'));
   await page.locator('#results').getByText('This format is not supported').waitFor();
   t.false(await page.getByText('A synthetic voice').isVisible());
@@ -149,7 +128,7 @@ for (const [name, bytes, warnings] of [
   ['poor.wav', poor, 6],
 ] as const) {
   test.serial(`the answer of ${name} fits the screen, and its result three`, async (t) => {
-    const { page, said } = await report(t, { viewport: desktop }, name, bytes());
+    const { page, said } = await site.report(t, name, bytes(), { viewport: desktop });
     for (const score of scoreNames) t.true(said.includes(score), score);
     t.true((await page.locator('.warnings li').count()) >= warnings);
     const height = await page.locator('#results').evaluate((results) => results.scrollHeight);
@@ -165,7 +144,7 @@ for (const [name, bytes, warnings] of [
 }
 
 test.serial('every number has the explanation of its scale, for screen readers too', async (t) => {
-  const { page } = await report(t, { viewport: desktop }, 'sample.wav', sample);
+  const { page } = await site.report(t, 'sample.wav', sample, { viewport: desktop });
   for (const summary of await page.locator('#results summary').all()) await summary.click();
   for (const name of scoreNames) {
     const score = page.locator('.scores').getByRole('button', { name });
@@ -184,7 +163,7 @@ test.serial('every number has the explanation of its scale, for screen readers t
 });
 
 test.serial('a scale opens and closes with the keyboard, and the focus stays', async (t) => {
-  const { page } = await report(t, { viewport: desktop }, 'sample.wav', sample);
+  const { page } = await site.report(t, 'sample.wav', sample, { viewport: desktop });
   const clarity = page.locator('.scores').getByRole('button', { name: 'Clarity' });
   await page.locator('.scores').getByRole('button', { name: 'Cognitive load' }).focus();
   await page.keyboard.press('Tab');
@@ -202,7 +181,7 @@ test.serial('a scale opens and closes with the keyboard, and the focus stays', a
 });
 
 test.serial('a scale opens below the pointer, which may move onto it, and closes behind it', async (t) => {
-  const { page } = await open(t, { viewport: desktop });
+  const { page } = await site.open(t, '/', { viewport: desktop });
   const valence = page.locator('.scores').getByRole('button', { name: 'Valence' });
   await valence.hover();
   await bubble(page).filter({ hasText: '0 is negative, 1 is positive' }).hover();
@@ -218,7 +197,7 @@ test.serial('a scale opens below the pointer, which may move onto it, and closes
 });
 
 test.serial('a tap opens a scale inside a small window, and a tap elsewhere closes it', async (t) => {
-  const { page, complaints } = await open(t, { viewport: small, ...touch });
+  const { page, complaints } = await site.open(t, '/', { viewport: small, ...touch });
   await page.getByRole('region', { name: 'Example' }).locator('.waveform').waitFor();
   for (const button of await page.locator('#results [popovertarget]').all()) {
     if (!(await button.isVisible())) continue;
@@ -234,7 +213,7 @@ test.serial('a tap opens a scale inside a small window, and a tap elsewhere clos
 });
 
 test.serial('parts open with the keyboard, and all of them on paper', async (t) => {
-  const { page } = await report(t, { viewport: desktop }, 'sample.wav', sample);
+  const { page } = await site.report(t, 'sample.wav', sample, { viewport: desktop });
   const parts = page.locator('#results details');
   const openParts = () => parts.evaluateAll((all) => all.filter((one) => one.hasAttribute('open')).length);
   t.is(await openParts(), 0);
@@ -253,7 +232,7 @@ test.serial('parts open with the keyboard, and all of them on paper', async (t) 
 });
 
 test.serial('on paper, colours are light and nothing scrolls', async (t) => {
-  const { page } = await report(t, { viewport: desktop }, 'call.wav', callOf(31));
+  const { page } = await site.report(t, 'call.wav', callOf(31), { viewport: desktop });
   await page.emulateMedia({ colorScheme: 'dark', media: 'print' });
   await unfold(page, 'Utterances');
   await unfold(page, 'The response as JSON');
@@ -269,11 +248,11 @@ test.serial('on paper, colours are light and nothing scrolls', async (t) => {
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test.serial(`axe finds no serious barrier on the playground, ${colorScheme}`, async (t) => {
-    const start = await open(t, { colorScheme });
+    const start = await site.open(t, '/', { colorScheme });
     await start.page.getByRole('region', { name: 'Example' }).locator('.waveform').waitFor();
     await start.page.getByText('Paste a token').click();
     t.deepEqual(await barriers(start.page), [], 'nobody logged in');
-    const { page, complaints } = await open(t, { colorScheme });
+    const { page, complaints } = await site.open(t, '/', { colorScheme });
     await pasteToken(page);
     await chooseFile(page, 'sample.wav', sample);
     await resultsOf(page, 'sample.wav');

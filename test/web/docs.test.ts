@@ -2,11 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { openApiDocument } from '../../src/service/api/document.ts';
-import { openChromium, visit } from '../support/chromium.ts';
 import { barriers, cutTexts, pasteToken, sendSample, signUp, tabTo, widthOf } from '../support/playground.ts';
-import { type Server, startServer, staticToken } from '../support/server.ts';
+import { staticToken } from '../support/server.ts';
+import { startSite } from '../support/site.ts';
 
 const { paths } = openApiDocument('1.0.0') as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
@@ -16,25 +16,10 @@ const operationIds = shown.flatMap(([, methods]) =>
   Object.values(methods).map(({ operationId }) => operationId),
 );
 
-let server: Server;
-let browser: Browser;
-const closers: (() => unknown)[] = [];
-
-test.before(async () => {
-  server = await startServer(
-    { teardown: (close: () => unknown) => closers.push(close) },
-    { UNDERTONE_SIGNUP: 'open', UNDERTONE_WORKERS: '1' },
-  );
-  browser = await openChromium();
-});
-
-test.after.always(async () => {
-  await browser?.close();
-  for (const close of closers) await close();
-});
+const site = startSite({ UNDERTONE_SIGNUP: 'open', UNDERTONE_WORKERS: '1' });
 
 async function open(t: ExecutionContext, options: BrowserContextOptions = {}, path = '/docs') {
-  const visited = await visit(t, browser, server.url + path, options);
+  const visited = await site.open(t, path, options);
   await visited.page.locator('#access').getByText('Paste a token').waitFor();
   return visited;
 }
@@ -70,15 +55,15 @@ test.serial('every endpoint of programs comes before the errors, and those befor
 });
 
 test.serial('nothing comes from other hosts, and less than 400 kB in all', async (t) => {
-  const context = await browser.newContext();
+  const context = await site.browser.newContext();
   t.teardown(() => context.close());
   const page = await context.newPage();
   const sizes: Promise<number>[] = [];
   page.on('response', (response) => {
-    t.true(response.url().startsWith(`${server.url}/`), response.url());
+    t.true(response.url().startsWith(`${site.server.url}/`), response.url());
     sizes.push(response.allHeaders().then((headers) => Number(headers['content-length'] ?? 0)));
   });
-  const response = await page.goto(`${server.url}/docs`, { waitUntil: 'networkidle' });
+  const response = await page.goto(`${site.server.url}/docs`, { waitUntil: 'networkidle' });
   const policy = response?.headers()['content-security-policy'] ?? '';
   t.regex(policy, /^default-src 'none'; script-src 'self'; style-src 'self' 'nonce-\S+'; img-src 'self';/);
   const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
@@ -87,12 +72,12 @@ test.serial('nothing comes from other hosts, and less than 400 kB in all', async
 
 test.serial('the links of every page lead somewhere', async (t) => {
   for (const page of ['/', '/account', '/trust', '/docs']) {
-    const html = await (await fetch(server.url + page)).text();
+    const html = await (await fetch(site.server.url + page)).text();
     const targets = new Set([...html.matchAll(/href="([^"]+)"/g)].map(([, target = '']) => target));
     const anchors = [...targets].filter((target) => target.startsWith('#'));
     for (const anchor of anchors) t.true(html.includes(`id="${anchor.slice(1)}"`), page + anchor);
     const others = [...targets].filter((target) => target.startsWith('/'));
-    for (const path of others) t.is((await fetch(server.url + path)).status, 200, `${path} of ${page}`);
+    for (const path of others) t.is((await fetch(site.server.url + path)).status, 200, `${path} of ${page}`);
     if (page !== '/docs') continue;
     t.true(anchors.length > 40);
     for (const path of ['/asyncapi.json', '/docs/streaming.md', '/openapi.json'])
@@ -111,13 +96,13 @@ test.serial('a request with a pasted token has the answer of the service', async
   const body = new FormData();
   body.append('audio', new Blob([readFileSync('examples/sample.wav')]));
   const headers = { Authorization: `Bearer ${staticToken}` };
-  const direct = await fetch(`${server.url}/v1/analyze/emotion`, { method: 'POST', headers, body });
+  const direct = await fetch(`${site.server.url}/v1/analyze/emotion`, { method: 'POST', headers, body });
   t.deepEqual({ ...shownAnswer, request_id: '' }, { ...((await direct.json()) as object), request_id: '' });
   t.deepEqual(complaints, []);
 });
 
 test.serial('a request of a logged-in visitor has a token of the page, and no cookie', async (t) => {
-  const { page, complaints } = await visit(t, browser, `${server.url}/account`);
+  const { page, complaints } = await site.open(t, '/account');
   await signUp(page, 'reader@example.org');
   await page.getByRole('link', { name: 'API', exact: true }).click();
   await page.getByText('You are logged in').waitFor();
@@ -216,7 +201,7 @@ test.serial('the samples of the chosen language are shown, with the address of t
   t.regex(await usage.getByRole('group', { name: 'Python' }).innerText(), /client\.usage\(\)/);
   t.is(await usage.getByRole('group', { name: 'curl' }).count(), 0);
   const stream = await openEndpoint(page, 'stream');
-  t.regex(await stream.getByRole('group', { name: 'Python' }).innerText(), new RegExp(server.url));
+  t.regex(await stream.getByRole('group', { name: 'Python' }).innerText(), new RegExp(site.server.url));
   await usage.getByRole('button', { name: 'curl' }).click();
   // There is no sample of a WebSocket in curl: the first one stays.
   t.true(await stream.getByRole('group', { name: 'TypeScript' }).isVisible());
@@ -249,7 +234,7 @@ test.serial('a request can be sent with the keyboard', async (t) => {
 });
 
 test.serial('without JavaScript the page has its content, and sends no request', async (t) => {
-  const { page } = await visit(t, browser, `${server.url}/docs`, { javaScriptEnabled: false });
+  const { page } = await site.open(t, '/docs', { javaScriptEnabled: false });
   t.regex(await page.locator('noscript').innerText(), /Requests from this page need JavaScript/);
   const analyze = await openEndpoint(page, 'analyze');
   for (const name of ['curl', 'TypeScript', 'Python'])

@@ -1,20 +1,24 @@
 /** The link of `npm start` in a real browser. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { openChromium, visit } from '../support/chromium.ts';
 import { follow, startCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { barriers, chooseFile, resultsOf } from '../support/playground.ts';
 
-test('the link signs in once: an analysis, a reload, and the address without the code', async (t) => {
+/** A service that has printed its link, and a browser. */
+async function welcome(t: ExecutionContext) {
   const env = { UNDERTONE_PORT: '0', UNDERTONE_WORKERS: '1', UNDERTONE_DATA_DIR: join(makeFolder(), 'data') };
   const service = follow(t, startCli(['serve', '--welcome'], { env }));
   const [, link = '', code = ''] = await service.printed(/^playground, .*: (\S+#code=(\S+))\n/m);
-  const home = link.replace(/#.*/, '');
   const browser = await openChromium();
   t.teardown(() => browser.close());
+  return { service, browser, link, home: link.replace(/#.*/, ''), code };
+}
 
+test('the link signs in once: an analysis, a reload, and the address without the code', async (t) => {
+  const { service, browser, link, home, code } = await welcome(t);
   const { page, complaints } = await visit(t, browser, link);
   const panel = page.locator('#access');
   await panel.getByText('You are signed in by the link').waitFor();
@@ -39,12 +43,8 @@ test('the link signs in once: an analysis, a reload, and the address without the
 });
 
 test('a link that is opened in a tab of the playground signs it in, until it signs out', async (t) => {
-  const env = { UNDERTONE_PORT: '0', UNDERTONE_WORKERS: '1', UNDERTONE_DATA_DIR: join(makeFolder(), 'data') };
-  const service = follow(t, startCli(['serve', '--welcome'], { env }));
-  const [, link = ''] = await service.printed(/^playground, .*: (\S+)\n/m);
-  const browser = await openChromium();
-  t.teardown(() => browser.close());
-  const { page } = await visit(t, browser, link.replace(/#.*/, ''));
+  const { browser, link, home } = await welcome(t);
+  const { page } = await visit(t, browser, home);
   await page.getByText('Paste a token').waitFor();
   await page.evaluate((address) => location.assign(address), link);
   await page.getByText('You are signed in by the link').waitFor();

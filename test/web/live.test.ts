@@ -1,7 +1,7 @@
 /** Live mode in a real browser with a fake microphone, against the built service. */
 import { readFile } from 'node:fs/promises';
 import test, { type ExecutionContext } from 'ava';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { microphone, openChromium, visit } from '../support/chromium.ts';
 import {
   barriers,
@@ -9,36 +9,26 @@ import {
   pasteToken,
   resultsOf,
   shownReport,
+  signUp,
   unfold,
   widthOf,
 } from '../support/playground.ts';
 import { makeToken, type Server, startServer, staticToken } from '../support/server.ts';
+import { startSite } from '../support/site.ts';
 import { analyzeFile } from '../support/stream-audio.ts';
 import { until } from '../support/wait.ts';
 
-let browser: Browser;
-let server: Server;
-const closers: (() => unknown)[] = [];
-
-test.before(async () => {
-  server = await startServer({ teardown: (close: () => unknown) => closers.push(close) });
-  browser = await openChromium(...microphone('examples/sample.wav'));
-});
-
-test.after.always(async () => {
-  await browser?.close();
-  for (const close of closers) await close();
-});
+const site = startSite({}, ...microphone('examples/sample.wav'));
 
 async function openLive(
   t: ExecutionContext,
   {
-    url = server.url,
+    url = site.server.url,
     token = staticToken,
     ...options
   }: BrowserContextOptions & { url?: string; token?: string } = {},
 ) {
-  const tab = await visit(t, browser, url, options);
+  const tab = await visit(t, site.browser, url, options);
   await pasteToken(tab.page, token);
   await tab.page.getByRole('button', { name: 'Live' }).click();
   return tab;
@@ -73,7 +63,7 @@ test.serial(
     const report = await shownReport(page);
     t.is(await page.locator('.headline-word em').innerText(), report.emotion.signals.dominant_emotion);
     t.is(await page.locator('button.utterance').count(), report.emotion.timeline.length);
-    t.deepEqual({ ...report, request_id: 'same' }, await analyzeSaved(page, server));
+    t.deepEqual({ ...report, request_id: 'same' }, await analyzeSaved(page, site.server));
     t.deepEqual(complaints, []);
   },
 );
@@ -100,11 +90,8 @@ test.serial('the level meter asks for a voice before the first utterance only', 
 });
 
 test.serial('a session gets its token from the log-in', async (t) => {
-  const { page, complaints } = await visit(t, browser, `${server.url}/account`);
-  await page.locator('#sign-up-email').fill('speaker@example.org');
-  await page.locator('#sign-up-password').fill('correct horse battery');
-  await page.getByRole('button', { name: 'Create the account' }).click();
-  await page.locator('#make-token').waitFor();
+  const { page, complaints } = await site.open(t, '/account');
+  await signUp(page, 'speaker@example.org');
   await page.getByRole('link', { name: 'Playground', exact: true }).click();
   await page.getByRole('button', { name: 'Live' }).click();
   await page.locator('.activity.on').waitFor();
@@ -124,7 +111,7 @@ test.serial('with the keyboard, on a phone: Live, then Discard', async (t) => {
 test.serial('a refused microphone is explained', async (t) => {
   const refusing = await openChromium('--use-fake-device-for-media-stream', '--deny-permission-prompts');
   t.teardown(() => refusing.close());
-  const { page } = await visit(t, refusing, server.url);
+  const { page } = await visit(t, refusing, site.server.url);
   await pasteToken(page);
   await page.getByRole('button', { name: 'Live' }).click();
   await page.getByText('The microphone was not allowed').waitFor();
@@ -132,10 +119,10 @@ test.serial('a refused microphone is explained', async (t) => {
 });
 
 test.serial('without a token, or a scope of it, the page says so', async (t) => {
-  const { page } = await visit(t, browser, server.url);
+  const { page } = await site.open(t);
   await page.getByRole('button', { name: 'Live' }).click();
   await page.getByText('Live needs a token').waitFor();
-  const narrow = await openLive(t, { token: makeToken(server, 'analyze:emotion') });
+  const narrow = await openLive(t, { token: makeToken(site.server, 'analyze:emotion') });
   await narrow.page.locator('#results').getByText('The token lacks a scope').waitFor();
   const unknown = await openLive(t, { token: 'ut_unknown' });
   await unknown.page.locator('#access').getByText('The token was not accepted').waitFor();
@@ -143,7 +130,7 @@ test.serial('without a token, or a scope of it, the page says so', async (t) => 
 });
 
 test.serial('a session that is answered late does not hide why a token is needed', async (t) => {
-  const { page } = await visit(t, browser, server.url);
+  const { page } = await site.open(t);
   const path = '**/account/api/session';
   const { asked, release } = hold(page, path);
   await page.reload();

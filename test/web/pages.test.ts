@@ -1,11 +1,11 @@
 /** The pages in a real browser, against the built service. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import test, { type ExecutionContext } from 'ava';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import test from 'ava';
+import type { Page } from 'playwright-core';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { fixture } from '../../scripts/recordings.ts';
-import { microphone, openChromium, plainHost, visit } from '../support/chromium.ts';
+import { microphone, plainHost, visit } from '../support/chromium.ts';
 import { withManifest } from '../support/models.ts';
 import {
   barriers,
@@ -21,30 +21,13 @@ import {
   widthOf,
 } from '../support/playground.ts';
 import { lecture } from '../support/recordings.ts';
-import { type Server, startServer, staticToken } from '../support/server.ts';
+import { startServer, staticToken } from '../support/server.ts';
+import { startSite } from '../support/site.ts';
 
 const sample = 'examples/sample.wav';
 const phone = { viewport: { width: 320, height: 640 } };
 
-let server: Server;
-let browser: Browser;
-const closers: (() => unknown)[] = [];
-
-test.before(async () => {
-  server = await startServer(
-    { teardown: (close: () => unknown) => closers.push(close) },
-    { UNDERTONE_SIGNUP: 'open' },
-  );
-  browser = await openChromium(...microphone(sample));
-});
-
-test.after.always(async () => {
-  await browser?.close();
-  for (const close of closers) await close();
-});
-
-const open = (t: ExecutionContext, path: string, options: BrowserContextOptions = {}) =>
-  visit(t, browser, server.url + path, options);
+const site = startSite({ UNDERTONE_SIGNUP: 'open' }, ...microphone(sample));
 
 const drawn = (page: Page, selector: string) =>
   page.waitForFunction((where) => {
@@ -71,13 +54,13 @@ const ask = async (token: string) => {
   const body = new FormData();
   body.append('audio', new Blob([readFileSync(sample)]), 'sample.wav');
   const headers = { Authorization: `Bearer ${token}` };
-  return (await fetch(`${server.url}/v1/analyze`, { method: 'POST', headers, body })).status;
+  return (await fetch(`${site.server.url}/v1/analyze`, { method: 'POST', headers, body })).status;
 };
 
 test.serial(
   'sign up, make a token, record, see the plots, revoke the token: the next call is a 401',
   async (t) => {
-    const { page, complaints } = await open(t, '/account');
+    const { page, complaints } = await site.open(t, '/account');
     await signUp(page, 'recorder@example.org');
     await page.locator('#token-name').fill('laptop');
     await page.getByRole('button', { name: 'Create the token' }).click();
@@ -133,7 +116,7 @@ test.serial(
 test.serial(
   'a dropped file is analysed; a baseline, which opens on demand, shows the difference',
   async (t) => {
-    const { page, complaints } = await open(t, '/');
+    const { page, complaints } = await site.open(t, '/');
     await pasteToken(page);
     const long = lecture(60);
     const transfer = await page.evaluateHandle((bytes) => {
@@ -160,7 +143,7 @@ test.serial(
 );
 
 test.serial('the curl line gives the answer that is shown', async (t) => {
-  const { page } = await open(t, '/');
+  const { page } = await site.open(t, '/');
   await pasteToken(page);
   await chooseFile(page, 'sample.wav', readFileSync(sample));
   t.notRegex(await resultsOf(page, 'sample.wav'), /Too little speech/);
@@ -175,7 +158,7 @@ test.serial('the curl line gives the answer that is shown', async (t) => {
 });
 
 test.serial('too little speech shows a message and no scores', async (t) => {
-  const { page, complaints } = await open(t, '/');
+  const { page, complaints } = await site.open(t, '/');
   await pasteToken(page);
   await chooseFile(page, 'silence.wav', wavFile(new Float32Array(32_000)));
   const said = await resultsOf(page, 'silence.wav');
@@ -185,7 +168,7 @@ test.serial('too little speech shows a message and no scores', async (t) => {
 });
 
 test.serial('a recording that the browser cannot play is analysed all the same', async (t) => {
-  const { page, complaints } = await open(t, '/');
+  const { page, complaints } = await site.open(t, '/');
   await pasteToken(page);
   await chooseFile(page, 'call.amr', fixture('speech.amr'));
   await page.getByText('This browser cannot play the format').waitFor();
@@ -194,7 +177,7 @@ test.serial('a recording that the browser cannot play is analysed all the same',
 });
 
 test.serial('errors are shown with a remedy', async (t) => {
-  const { page } = await open(t, '/');
+  const { page } = await site.open(t, '/');
   await chooseFile(page, 'notes.txt', Buffer.from('no sound'));
   await page.getByText('notes.txt is ready').waitFor();
   await pasteToken(page, 'ut_unknown');
@@ -209,7 +192,7 @@ test.serial('errors are shown with a remedy', async (t) => {
 
 test.serial('without https or localhost the page explains why the microphone is unavailable', async (t) => {
   const named = await startServer(t, { UNDERTONE_PUBLIC_URL: `http://${plainHost}` });
-  const { page, complaints } = await visit(t, browser, `http://${plainHost}:${named.port}/`);
+  const { page, complaints } = await visit(t, site.browser, `http://${plainHost}:${named.port}/`);
   await page.locator('#recording').getByRole('button', { name: 'Record' }).click();
   await page.getByText('Browsers allow the microphone only on https and localhost').waitFor();
   t.deepEqual(
@@ -220,11 +203,11 @@ test.serial('without https or localhost the page explains why the microphone is 
 
 test.serial('the page announces the first account, and then that sign-up is closed', async (t) => {
   const own = await startServer(t);
-  const { page, complaints } = await visit(t, browser, `${own.url}/account`);
+  const { page, complaints } = await visit(t, site.browser, `${own.url}/account`);
   await page.getByText('No account exists yet.').waitFor();
   t.is(await page.locator('#guest h2').first().innerText(), 'Create the first account');
   t.false(await page.locator('#closed').isVisible());
-  const late = await visit(t, browser, `${own.url}/account`);
+  const late = await visit(t, site.browser, `${own.url}/account`);
   await late.page.getByText('No account exists yet.').waitFor();
   await signUp(page, 'first@example.org');
   await page.getByText('first@example.org, administrator').waitFor();
@@ -243,7 +226,7 @@ test.serial('the page announces the first account, and then that sign-up is clos
 });
 
 test.serial('the trust page plays the recordings of known failures, and fits a phone', async (t) => {
-  const { page, complaints } = await open(t, '/trust', phone);
+  const { page, complaints } = await site.open(t, '/trust', phone);
   t.is(await widthOf(page), phone.viewport.width);
   const gap = await page.evaluate(() => {
     const edges = ['main > nav', 'main > .stack'].map((at) =>
@@ -260,13 +243,13 @@ test.serial('the trust page plays the recordings of known failures, and fits a p
   await second?.click();
   t.is(await second?.innerText(), 'Listen');
   const path = await first?.getAttribute('href');
-  const response = await fetch(`${server.url}${path}`);
+  const response = await fetch(`${site.server.url}${path}`);
   t.deepEqual(Buffer.from(await response.arrayBuffer()), readFileSync('models/failures/synthetic.flac'));
   t.deepEqual(complaints, []);
 });
 
 test.serial('everything can be done with the keyboard', async (t) => {
-  const { page } = await open(t, '/');
+  const { page } = await site.open(t, '/');
   await page.getByText('Paste a token').waitFor();
   await tabTo(page, /Skip to the content/);
   await page.keyboard.press('Enter');
@@ -296,14 +279,14 @@ test.serial('everything can be done with the keyboard', async (t) => {
 });
 
 test.serial('nothing is wider than a phone', async (t) => {
-  const { page } = await open(t, '/', phone);
+  const { page } = await site.open(t, '/', phone);
   t.is(await widthOf(page), 320);
   await pasteToken(page);
   await chooseFile(page, 'sample.wav', readFileSync(sample));
   await resultsOf(page, 'sample.wav');
   for (const summary of await page.locator('summary').all()) await summary.click();
   t.is(await widthOf(page), 320);
-  await page.goto(`${server.url}/account`);
+  await page.goto(`${site.server.url}/account`);
   await page.locator('#sign-up').waitFor();
   t.is(await widthOf(page), 320);
   await signUp(page, 'phone@example.org');
@@ -311,7 +294,7 @@ test.serial('nothing is wider than a phone', async (t) => {
 });
 
 test.serial('nothing of the account page is cut off on a phone, with much usage', async (t) => {
-  const { page } = await open(t, '/account', { viewport: { width: 390, height: 844 } });
+  const { page } = await site.open(t, '/account', { viewport: { width: 390, height: 844 } });
   await signUp(page, 'much@example.org');
   const day = { requests: 123_456, errors: 12_345, audio_s: 4_000_000 };
   const token = {
@@ -344,7 +327,7 @@ test.serial('nothing of the account page is cut off on a phone, with much usage'
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test.serial(`axe finds no serious barrier on the account page, ${colorScheme}`, async (t) => {
-    const { page, complaints } = await open(t, '/account', { colorScheme });
+    const { page, complaints } = await site.open(t, '/account', { colorScheme });
     await page.locator('#sign-up').waitFor();
     t.deepEqual(await barriers(page), [], 'nobody logged in');
     await signUp(page, `${colorScheme}@example.org`);
@@ -353,7 +336,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 
   test.serial(`axe finds no serious barrier on the trust page, ${colorScheme}`, async (t) => {
-    const { page, complaints } = await open(t, '/trust', { colorScheme });
+    const { page, complaints } = await site.open(t, '/trust', { colorScheme });
     await page.evaluate(() => {
       for (const details of document.querySelectorAll('details')) details.open = true;
     });
@@ -364,7 +347,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 
 test.serial('models without emotion: the reason in place of its scores, and the others', async (t) => {
   const lacking = await startServer(t, { UNDERTONE_MODELS_DIR: 'models/open' });
-  const { page } = await visit(t, browser, lacking.url);
+  const { page } = await visit(t, site.browser, lacking.url);
   await pasteToken(page);
   await chooseFile(page, 'first.wav', readFileSync(sample));
   const text = await resultsOf(page, 'first.wav');
@@ -384,7 +367,7 @@ test.serial(
       Object.assign(manifest.params as object, { dimensions: [] });
     });
     const unrated = await startServer(t, { UNDERTONE_MODELS_DIR: models });
-    const { page, complaints } = await visit(t, browser, unrated.url);
+    const { page, complaints } = await visit(t, site.browser, unrated.url);
     await pasteToken(page);
     await chooseFile(page, 'unrated.wav', readFileSync(sample));
     const text = await resultsOf(page, 'unrated.wav');

@@ -1,36 +1,29 @@
 /** The parts of the report of the playground in a real browser, against the built service. */
 import { readFileSync } from 'node:fs';
-import test, { type ExecutionContext } from 'ava';
-import type { Browser, Page } from 'playwright-core';
+import test from 'ava';
+import type { Page } from 'playwright-core';
 import { wavFile } from '../../benchmarks/wav.ts';
 import type { EmotionReport } from '../../src/engine/signals/emotion.ts';
 import { analyze } from '../../src/tools/index.ts';
-import { openChromium, visit } from '../support/chromium.ts';
 import {
   barriers,
   chooseFile,
   password,
   pasteToken,
   resultsOf,
-  sendRecording,
   shownReport,
   signUp,
   unfold,
   widthOf,
 } from '../support/playground.ts';
-import { callOf, fast, lecture } from '../support/recordings.ts';
-import { type Server, startServer } from '../support/server.ts';
+import { callOf, fast, lecture, outburst } from '../support/recordings.ts';
+import { startSite } from '../support/site.ts';
 
-let server: Server;
-let browser: Browser;
+const site = startSite({ UNDERTONE_SIGNUP: 'open' });
 /** Speech in which no emotion stands out. */
 let unclear: Buffer;
-const closers: (() => unknown)[] = [];
 
 test.before(async () => {
-  const scope = { teardown: (close: () => unknown) => closers.push(close) };
-  server = await startServer(scope, { UNDERTONE_SIGNUP: 'open' });
-  browser = await openChromium();
   unclear = await findUnclear();
 });
 
@@ -44,26 +37,16 @@ async function findUnclear(): Promise<Buffer> {
   throw new Error('Expected a speed at which no emotion stands out, got none');
 }
 
-test.after.always(async () => {
-  await browser?.close();
-  for (const close of closers) await close();
-});
-
-async function report(t: ExecutionContext, name: string, bytes: Uint8Array) {
-  const { page, complaints } = await visit(t, browser, server.url);
-  return { page, complaints, said: await sendRecording(page, name, bytes) };
-}
-
 test.serial('under low confidence the headline names no emotion, but the two likeliest', async (t) => {
-  const { said, complaints } = await report(t, 'fast.wav', unclear);
+  const { said, complaints } = await site.report(t, 'fast.wav', unclear);
   t.regex(said, /No clear emotion\s+Likeliest: (\w+) \d+ %, (?!\1)\w+ \d+ %\./);
   t.notRegex(said, /Sounds \w+/);
   t.deepEqual(complaints, []);
 });
 
 test.serial('the plane is divided by the bounds of the tone', async (t) => {
-  const { page } = await report(t, 'sample.wav', readFileSync('examples/sample.wav'));
-  const { models } = (await (await fetch(`${server.url}/v1/models`)).json()) as {
+  const { page } = await site.report(t, 'sample.wav', readFileSync('examples/sample.wav'));
+  const { models } = (await (await fetch(`${site.server.url}/v1/models`)).json()) as {
     models: { kind: string; rule: { tone: Record<string, number> } }[];
   };
   const { tone = {} } = models.find(({ kind }) => kind === 'emotion')?.rule ?? {};
@@ -84,21 +67,39 @@ test.serial('the plane is divided by the bounds of the tone', async (t) => {
 });
 
 test.serial('the confidence of the cognitive signals is shown, and low confidence drawn', async (t) => {
-  const { page, said } = await report(t, 'short.wav', lecture(6));
+  const { page, said } = await site.report(t, 'short.wav', lecture(6));
   t.regex(said, /Confidence 1\d %\. Low: the scores are drawn hollow\./);
   t.regex(said, /Too little speech for load and processing: their intervals are wide/);
   t.is(await page.locator('.score.uncertain').count(), 3);
   t.is(await page.locator('.effects li').count(), 5);
   t.notRegex(said, /of reference recordings\.\n/);
-  const long = await report(t, 'minute.wav', lecture(60));
+  const long = await site.report(t, 'minute.wav', lecture(60));
   t.regex(long.said, /Confidence [3-9]\d %\. More speech raises it\./);
   t.is(await long.page.locator('.score.uncertain').count(), 0);
-  t.regex(long.said, /More pauses than \d+ % of reference recordings\./);
-  t.regex(long.said, /Speaks longer between pauses than \d+ % of reference recordings\./);
+  const { pause_ratio: pauses, mean_run: run } = (await shownReport(long.page)).cognitive.measures;
+  const { pause_ratio: usualPauses, mean_run: usualRun } = await references();
+  t.is(usualPauses?.scale, 'odds');
+  t.is(usualRun?.scale, 'inverse');
+  const odds = (value: number) => value / (1 - value);
+  const below = (ratio: number, spread = 0) => share(1 / (1 + ratio ** (-1 / spread)));
+  const morePauses = below(odds(pauses.value) / odds(usualPauses?.median ?? 0), usualPauses?.spread);
+  const longerRuns = below(run.value / (usualRun?.median ?? 0), usualRun?.spread);
+  t.true(long.said.includes(`More pauses than ${morePauses} of reference recordings.`), morePauses);
+  t.true(long.said.includes(`Speaks longer between pauses than ${longerRuns} of reference`), longerRuns);
 });
 
+type Reference = { readonly median: number; readonly spread: number; readonly scale: string };
+
+/** The logistic distributions of the measures of the reference recordings, by measure. */
+async function references(): Promise<Readonly<Record<string, Reference>>> {
+  const { models } = (await (await fetch(`${site.server.url}/v1/models`)).json()) as {
+    models: { kind: string; rule: { reference: Record<string, Reference> } }[];
+  };
+  return models.find(({ kind }) => kind === 'cognitive')?.rule.reference ?? {};
+}
+
 test.serial('bars of contributions share one scale', async (t) => {
-  const { page } = await report(t, 'minute.wav', lecture(60));
+  const { page } = await site.report(t, 'minute.wav', lecture(60));
   const scales = await page.locator('.effects li').evaluateAll((rows) =>
     rows.map((row) => {
       const effect = Number(row.querySelector('strong')?.textContent?.replace(/[−+]/, ''));
@@ -112,7 +113,7 @@ test.serial('bars of contributions share one scale', async (t) => {
 });
 
 test.serial('the focus moves to the report without a ring', async (t) => {
-  const { page } = await report(t, 'first.wav', readFileSync('examples/sample.wav'));
+  const { page } = await site.report(t, 'first.wav', readFileSync('examples/sample.wav'));
   // After a key, browsers draw the ring around an element that a script focuses.
   await page.locator('#results').evaluate((results) => (results as HTMLElement).blur());
   await page.keyboard.press('Tab');
@@ -124,10 +125,17 @@ test.serial('the focus moves to the report without a ring', async (t) => {
   t.is(await outline, 'none');
 });
 
+/** The times below the waveform. */
+const timesOf = (page: Page) =>
+  page
+    .locator('.waveform [part~=timeline-notch]')
+    .evaluateAll((marks) => marks.map((mark) => mark.textContent ?? '').filter((time) => time !== ''));
+
 test.serial('a sound without speech is not described as a voice', async (t) => {
-  const { said } = await report(t, 'hum.wav', hum());
+  const { page, said } = await site.report(t, 'hum.wav', hum());
   t.regex(said, /Too little speech/);
   t.notRegex(said, /quiet|telephone|Level of the speech/);
+  t.deepEqual(await timesOf(page), ['0:00', '0:00.5', '0:01', '0:01.5', '0:02', '0:02.5']);
 });
 
 function hum(): Buffer {
@@ -135,7 +143,7 @@ function hum(): Buffer {
 }
 
 test.serial('an error of a form stands in the form', async (t) => {
-  const { page } = await visit(t, browser, `${server.url}/account`);
+  const { page } = await site.open(t, '/account');
   const form: ReturnType<Page['locator']> = page.locator('#log-in');
   await form.getByLabel('E-mail address').fill('nobody@example.org');
   await form.getByLabel('Password').fill('no such account');
@@ -152,7 +160,7 @@ for (const [device, viewport] of [
   ['phone', { width: 390, height: 844 }],
 ] as const) {
   test.serial(`each utterance of a call is a block with its own scores, on a ${device}`, async (t) => {
-    const { page, complaints } = await visit(t, browser, server.url, { viewport });
+    const { page, complaints } = await site.open(t, '/', { viewport });
     await pasteToken(page);
     await chooseFile(page, 'call.wav', callOf(31));
     await resultsOf(page, 'call.wav');
@@ -205,7 +213,7 @@ for (const [device, viewport] of [
 }
 
 test.serial('blocks of utterances are reached with the keyboard, and play', async (t) => {
-  const { page, complaints } = await report(t, 'call.wav', callOf(8));
+  const { page, complaints } = await site.report(t, 'call.wav', callOf(8));
   const { timeline } = (await shownReport(page)).emotion as EmotionReport;
   await unfold(page, 'Utterances');
   const blocks = page.locator('button.utterance');
@@ -234,8 +242,9 @@ test.serial('blocks of utterances are reached with the keyboard, and play', asyn
 });
 
 test.serial('minutes are shown with a block per utterance, a density and times such as 3:20', async (t) => {
-  const { page, said, complaints } = await report(t, 'lecture.wav', lecture(200));
+  const { page, said, complaints } = await site.report(t, 'lecture.wav', lecture(200));
   t.regex(said, /lecture\.wav · 3:20/);
+  t.deepEqual(await timesOf(page), ['0:00', '0:30', '1:00', '1:30', '2:00', '2:30', '3:00']);
   const { timeline } = (await shownReport(page)).emotion as EmotionReport;
   t.is(await page.locator('button.utterance').count(), timeline.length);
   t.is(await page.locator('.plane-stop').count(), 0);
@@ -244,7 +253,7 @@ test.serial('minutes are shown with a block per utterance, a density and times s
 });
 
 test.serial('a report is saved as JSON, CSV, annotations and a picture', async (t) => {
-  const { page } = await report(t, 'sample.wav', readFileSync('examples/sample.wav'));
+  const { page } = await site.report(t, 'call.wav', wavFile(outburst(true).samples));
   await unfold(page, 'Save the report');
   const saved = async (format: string) => {
     const download = page.waitForEvent('download');
@@ -253,30 +262,44 @@ test.serial('a report is saved as JSON, CSV, annotations and a picture', async (
     return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
   };
   const json = await saved('JSON');
-  t.is(json.name, 'sample.json');
-  const { emotion } = JSON.parse(json.text);
-  const csv = await saved('CSV');
-  const [head = '', first = ''] = csv.text.split('\r\n');
-  t.regex(
-    head,
-    /^start_s,end_s,valence,arousal,dominant_emotion,confidence,(\w+,){8}valence_change,arousal_change,moment_spreads$/,
+  t.is(json.name, 'call.json');
+  const emotion: EmotionReport = JSON.parse(json.text).emotion;
+  const [head = [], ...lines] = (await saved('CSV')).text
+    .trimEnd()
+    .split('\r\n')
+    .map((line) => line.split(','));
+  t.deepEqual(
+    lines.map((line) => Object.fromEntries(head.map((name, column) => [name, line[column]]))),
+    rowsOf(emotion),
   );
-  const { start_s, end_s, valence } = emotion.timeline[0];
-  t.true(first.startsWith(`${start_s},${end_s},${valence},`), first);
-  t.is(csv.text.trim().split('\r\n').length, 1 + emotion.timeline.length);
+  t.is(emotion.moments.length, 1);
   const grid = await saved('Praat');
-  t.is(grid.name, 'sample.TextGrid');
+  t.is(grid.name, 'call.TextGrid');
   t.true(grid.text.startsWith('File type = "ooTextFile"\nObject class = "TextGrid"\n'));
   const labels = await saved('Audacity');
-  t.is(labels.name, 'sample.txt');
+  t.is(labels.name, 'call.txt');
   t.is(labels.text.match(/\tutterance: /g)?.length, emotion.timeline.length);
   const picture = await saved('SVG');
   t.regex(picture.text, /^<svg [^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
   t.true(picture.text.includes('subdued'));
 });
 
+/** The columns of each utterance as text: its scores, the emotions, and how unusual it is. */
+function rowsOf({ timeline, moments }: EmotionReport): Record<string, string>[] {
+  return timeline.map(({ intervals: _, emotions, relative, ...scores }) => {
+    const moment = moments.find(({ start_s }) => start_s === scores.start_s);
+    const changes = {
+      valence_change: relative?.valence.change,
+      arousal_change: relative?.arousal.change,
+      moment_spreads: moment?.differences[0]?.spreads,
+    };
+    const columns = Object.entries({ ...scores, ...emotions, ...changes });
+    return Object.fromEntries(columns.map(([name, value]) => [name, `${value ?? ''}`]));
+  });
+}
+
 test.serial('two recordings are compared by the difference of each score', async (t) => {
-  const { page } = await report(t, 'sample.wav', readFileSync('examples/sample.wav'));
+  const { page } = await site.report(t, 'sample.wav', readFileSync('examples/sample.wav'));
   const before = await shownReport(page);
   await page.getByRole('button', { name: 'Compare with the next recording' }).click();
   await chooseFile(page, 'fast.wav', unclear);
@@ -306,11 +329,11 @@ test.serial('two recordings are compared by the difference of each score', async
 });
 
 test.serial('a recording that waits is dropped after 15 minutes', async (t) => {
-  const { page } = await visit(t, browser, server.url);
+  const { page } = await site.open(t);
   await chooseFile(page, 'sample.wav', readFileSync('examples/sample.wav'));
   await page.getByText('sample.wav is ready').waitFor();
   await page.getByRole('link', { name: 'Log in or sign up' }).click();
-  await page.waitForURL(`${server.url}/account`);
+  await page.waitForURL(`${site.server.url}/account`);
   t.is(await countPending(page), 1);
   await page.clock.setFixedTime(Date.now() + 16 * 60_000);
   await page.locator('#sign-up-email').fill('late@example.org');
@@ -318,25 +341,25 @@ test.serial('a recording that waits is dropped after 15 minutes', async (t) => {
   await page.locator('#sign-up').getByRole('button').click();
   await page.getByRole('button', { name: 'Log out' }).waitFor();
   await page.waitForFunction(() => document.activeElement?.id === 'token-name');
-  t.is(page.url(), `${server.url}/account`);
+  t.is(page.url(), `${site.server.url}/account`);
   t.is(await countPending(page), 0);
 });
 
 for (const way of ['log-in', 'sign-up'] as const) {
   test.serial(`a recording that waits survives the ${way}, and is sent afterwards`, async (t) => {
-    const { page } = await visit(t, browser, `${server.url}/account`);
+    const { page } = await site.open(t, '/account');
     if (way === 'log-in') {
       await signUp(page, 'waiting@example.org');
       await page.context().clearCookies();
     }
-    await page.goto(server.url);
+    await page.goto(site.server.url);
     await chooseFile(page, 'sample.wav', readFileSync('examples/sample.wav'));
     await page.getByText('sample.wav is ready').waitFor();
     await page.getByRole('link', { name: 'Log in or sign up' }).click();
     await page.locator(`#${way}-email`).fill(way === 'log-in' ? 'waiting@example.org' : 'new@example.org');
     await page.locator(`#${way}-password`).fill(password);
     await page.locator(`#${way}`).getByRole('button').click();
-    await page.waitForURL(`${server.url}/`);
+    await page.waitForURL(`${site.server.url}/`);
     t.regex(await resultsOf(page, 'sample.wav'), /Sounds neutral/);
     await page.reload();
     await page.getByText('You are logged in').waitFor();

@@ -1,39 +1,15 @@
 /** Two voices of a recording on the page, in a real browser, against the built service. */
 import { readFileSync } from 'node:fs';
-import test, { type ExecutionContext } from 'ava';
-import type { Browser } from 'playwright-core';
+import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { openChromium, visit } from '../support/chromium.ts';
-import { barriers, sendRecording, unfold, widthOf } from '../support/playground.ts';
+import { barriers, unfold, widthOf } from '../support/playground.ts';
 import { interview, talk } from '../support/recordings.ts';
-import { type Server, startServer } from '../support/server.ts';
+import { startSite } from '../support/site.ts';
 
-let server: Server;
-let browser: Browser;
-const closers: (() => unknown)[] = [];
-
-test.before(async () => {
-  server = await startServer({ teardown: (close: () => unknown) => closers.push(close) });
-  browser = await openChromium();
-});
-
-test.after.always(async () => {
-  await browser?.close();
-  for (const close of closers) await close();
-});
-
-async function report(
-  t: ExecutionContext,
-  name: string,
-  bytes: Uint8Array,
-  viewport?: { width: number; height: number },
-) {
-  const { page, complaints } = await visit(t, browser, server.url, viewport && { viewport });
-  return { page, complaints, said: await sendRecording(page, name, bytes) };
-}
+const site = startSite();
 
 test.serial('channels that differ open as two voices, and their average warns', async (t) => {
-  const { page, said, complaints } = await report(t, 'interview.wav', interview());
+  const { page, said, complaints } = await site.report(t, 'interview.wav', interview());
   t.regex(said, /Two voices[\s\S]*% of the talk/);
   t.notRegex(said, /The channels differ/);
   const choice = page.getByLabel('Analyse');
@@ -52,7 +28,7 @@ for (const [device, viewport] of [
 ] as const) {
   test.serial(`two voices on one channel have a lane, a name and scores each, on a ${device}`, async (t) => {
     const call = wavFile(talk(['low', 'high'], 0.5).samples);
-    const { page, complaints } = await report(t, 'call.wav', call, viewport);
+    const { page, complaints } = await site.report(t, 'call.wav', call, { viewport });
     t.is(await page.getByLabel('Analyse').inputValue(), '2');
     const lanes = page.locator('.lane');
     const columns = await Promise.all(
@@ -81,7 +57,7 @@ for (const [device, viewport] of [
 }
 
 test.serial('the moments of two voices are one list, and each voice has files of its own', async (t) => {
-  const { page, said } = await report(t, 'call.ogg', readFileSync('examples/call.ogg'));
+  const { page, said } = await site.report(t, 'call.ogg', readFileSync('examples/call.ogg'));
   t.regex(said, /Channel 0 sounds happy at 0:31/);
   await page.getByLabel('Name of Channel 0').fill('Customer');
   t.regex(await page.locator('.moment-line').first().innerText(), /^Play\s*Customer\s*0:31/);

@@ -1,11 +1,11 @@
 /** The account page: forms, or the account of the session. */
-import { dropPending, hasPending } from '../access/pending.ts';
-import { byId, element } from '../dom.ts';
-import { Refusal, read, type Session, send } from './api.ts';
-import { handle } from './form.ts';
-import { titleOf } from './messages.ts';
-import { hideNewToken, makeToken, showTokens } from './tokens.ts';
-import { showUsage } from './usage.ts';
+import type { AccountJson } from '../../src/service/api/account-schemas.ts';
+import { button, byId, element } from '../elements.ts';
+import { dropPending, hasPending } from '../pending.ts';
+import { handle, Refusal, read, send, titleOf } from './forms.ts';
+import { hideNewToken, makeToken, showTokens, showUsage } from './tokens.ts';
+
+type Session = AccountJson['Session'];
 
 const lead = byId('lead', HTMLElement);
 const messages = byId('messages', HTMLElement);
@@ -53,20 +53,22 @@ async function show({ user, sign_up: signUp }: Session): Promise<void> {
 }
 
 function greeting(user: NonNullable<Session['user']>): (Node | string)[] {
-  const logOut = element('button', { type: 'button', class: 'button' }, 'Log out');
-  logOut.addEventListener('click', () =>
-    work(async () => {
-      await send('log-out');
-      await dropPending().catch(() => {});
-      await refresh();
-      say('good', 'You are logged out.');
-      byId('log-in-email', HTMLInputElement).focus();
-    }),
-  );
+  const logOut = async () => {
+    await send('log-out');
+    await dropPending().catch(() => {});
+    await refresh();
+    say('good', 'You are logged out.');
+    byId('log-in-email', HTMLInputElement).focus();
+  };
   const role = user.administrator ? ', administrator' : '';
   const playground = element('a', { href: '/' }, 'playground');
   return [
-    element('span', { class: 'row' }, element('strong', {}, user.email + role), logOut),
+    element(
+      'span',
+      { class: 'row' },
+      element('strong', {}, user.email + role),
+      button('', () => work(logOut), 'Log out'),
+    ),
     'The ',
     playground,
     ' knows you while you are logged in.',

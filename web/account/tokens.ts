@@ -1,7 +1,11 @@
-/** The list of tokens, a new token, shown once, and the confirmation before one is revoked. */
-import { byId, element } from '../dom.ts';
-import { type NewToken, read, send, type Token } from './api.ts';
-import { hasEnded, historyOf } from './messages.ts';
+/** The tokens of the account: the list of them, a new one, shown once, the confirmation before one is revoked, and their usage. */
+import type { AccountJson } from '../../src/service/api/account-schemas.ts';
+import type { AccountUsageJson, UsageDayJson } from '../../src/service/api/schemas.ts';
+import { button, byId, element } from '../elements.ts';
+import { read, send } from './forms.ts';
+
+type Token = AccountJson['Token'];
+type NewToken = AccountJson['NewToken'];
 
 const list = byId('tokens', HTMLUListElement);
 const none = byId('no-tokens', HTMLElement);
@@ -19,7 +23,7 @@ export async function showTokens(work: (task: () => Promise<void>) => void): Pro
   const live = newestFirst.filter((token) => !hasEnded(token));
   const over = newestFirst.filter(hasEnded);
   const revoke = (token: Token) => work(() => askAndRevoke(token, work));
-  list.replaceChildren(...live.map((token) => item(token, button(token, revoke))));
+  list.replaceChildren(...live.map((token) => item(token, revokeButton(token, revoke))));
   endedList.replaceChildren(...over.map((token) => item(token, null)));
   endedTitle.textContent = `Revoked and expired (${over.length})`;
   none.hidden = live.length > 0;
@@ -41,10 +45,9 @@ function item(token: Token, action: HTMLElement | null): HTMLElement {
   return element('li', {}, element('div', { class: 'token-text' }, name, purpose, scopes, history), action);
 }
 
-function button(token: Token, revoke: (token: Token) => void): HTMLElement {
-  const made = element('button', { type: 'button', class: 'button danger' }, 'Revoke');
-  made.setAttribute('aria-label', `Revoke ${token.name}`);
-  made.addEventListener('click', () => revoke(token));
+function revokeButton(token: Token, revoke: (token: Token) => void): HTMLElement {
+  const made = button('danger', () => revoke(token), 'Revoke');
+  made.ariaLabel = `Revoke ${token.name}`;
   return made;
 }
 
@@ -72,11 +75,11 @@ export async function makeToken(fields: FormData): Promise<void> {
 }
 
 function showNewToken({ name, token, scopes }: NewToken): void {
-  const copy = element('button', { type: 'button', class: 'button' }, 'Copy');
-  copy.addEventListener('click', async () => {
+  const copy = button('', () => void copyToken(), 'Copy');
+  const copyToken = async () => {
     await navigator.clipboard.writeText(token);
     copy.textContent = 'Copied';
-  });
+  };
   // Pages over plain http have no clipboard.
   copy.hidden = navigator.clipboard === undefined;
   const line = `curl -H "Authorization: Bearer ${token}" -F audio=@recording.wav ${location.origin}${pathFor(scopes)}`;
@@ -105,4 +108,82 @@ function pathFor(scopes: readonly string[]): string {
 export function hideNewToken(): void {
   place.replaceChildren();
   place.hidden = true;
+}
+
+// Dates.
+
+const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
+const minute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
+
+/** One sentence with the dates of a token. */
+function historyOf(token: Token): string {
+  const made = `Created ${day.format(new Date(token.created_at))}`;
+  const used = token.last_used_at ? `last used ${minute.format(new Date(token.last_used_at))}` : 'never used';
+  return `${made}, ${endOf(token)}, ${used}.`;
+}
+
+function endOf({ expires_at: end, revoked_at: revoked }: Token): string {
+  if (revoked !== null) return `revoked ${minute.format(new Date(revoked))}`;
+  if (end === null) return 'never expires';
+  return `${Date.parse(end) <= Date.now() ? 'expired' : 'expires'} ${day.format(new Date(end))}`;
+}
+
+function hasEnded({ expires_at: end, revoked_at: revoked }: Token): boolean {
+  return revoked !== null || (end !== null && Date.parse(end) <= Date.now());
+}
+
+// Usage: the sums of each token, and those of each day.
+
+type Counts = Omit<UsageDayJson, 'date'>;
+
+const rows = byId('usage-rows', HTMLElement);
+const dayRows = byId('usage-day-rows', HTMLElement);
+
+/** @param email that of the session; tokens of other accounts are shown with theirs */
+export async function showUsage(email: string): Promise<void> {
+  const { since, tokens } = await read<AccountUsageJson>('usage');
+  byId('usage-since', HTMLElement).textContent = since;
+  rows.replaceChildren(
+    ...tokens.map(({ name, purpose, email: owner, days }) => {
+      const other = owner === email ? null : element('span', { class: 'tag' }, owner ?? 'command line');
+      const note = purpose === null ? null : element('span', { class: 'small muted' }, purpose);
+      const title = element('th', { scope: 'row' }, name, ' ', other, ' ', note);
+      const last = cell('Last day', days[0]?.date ?? '');
+      return element('tr', {}, title, ...cells(sum(days)), last);
+    }),
+  );
+  const days = tokens.flatMap((token) => token.days);
+  const dates = [...new Set(days.map(({ date }) => date))].sort().reverse();
+  dayRows.replaceChildren(
+    ...dates.map((date) => {
+      const counts = sum(days.filter((day) => day.date === date));
+      return element('tr', {}, element('th', { scope: 'row' }, date), ...cells(counts));
+    }),
+  );
+  byId('no-usage', HTMLElement).hidden = tokens.length > 0;
+  byId('usage-days', HTMLElement).hidden = tokens.length === 0;
+}
+
+function sum(days: readonly Counts[]): Counts {
+  const total = (field: keyof Counts) => days.reduce((all, day) => all + day[field], 0);
+  return { requests: total('requests'), errors: total('errors'), audio_s: total('audio_s') };
+}
+
+function cells({ requests, errors, audio_s }: Counts): HTMLElement[] {
+  return [
+    cell('Requests', requests.toLocaleString('en')),
+    cell('Errors', errors.toLocaleString('en')),
+    cell('Audio', clock(audio_s)),
+  ];
+}
+
+function cell(label: string, text: string): HTMLElement {
+  return element('td', { 'data-label': label }, text);
+}
+
+/** As h:mm:ss. */
+function clock(seconds: number): string {
+  const whole = Math.round(seconds);
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`;
 }

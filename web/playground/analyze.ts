@@ -1,8 +1,55 @@
-/** One upload, with its progress: to POST /v1/analyze, or as a job when it is above the limits of a request. */
+/** What of a recording is analysed, and its upload: to POST /v1/analyze, or as a job when it is above the limits of a request. */
 import type { JobSummary } from '../../src/service/jobs/job-store.ts';
-import { type Choice, isOfOne, partsOf } from './choice.ts';
-import type { Recording } from './recording.ts';
+import { element } from '../elements.ts';
 import { isOfSeveral, type Report, type SeveralReport } from './report.ts';
+
+/** A file, or a microphone recording in the format of the browser's encoder. */
+export type Recording = { readonly name: string; readonly blob: Blob };
+
+/**
+ * The average of all channels, one channel (from 0), each of two channels, or each of two voices on one channel. `best`: the
+ * average, and each voice where it warns of two.
+ */
+export type Choice = 'best' | 'average' | number | 'split' | '2';
+
+/** The parts of a form. */
+export function partsOf(choice: Choice): Readonly<Record<string, string>> {
+  if (typeof choice === 'number') return { channel: String(choice) };
+  if (choice === 'split') return { channels: choice };
+  return choice === '2' ? { speakers: choice } : {};
+}
+
+/** A baseline is of one speaker. */
+export function isOfOne(choice: Choice): boolean {
+  return choice !== 'split' && choice !== '2';
+}
+
+const nameOf = (choice: Choice) => (typeof choice === 'number' ? `channel-${choice}` : choice);
+
+/** @param channels of the recording */
+export function createChoice(
+  channels: number,
+  chosen: Choice,
+  onChoice: (choice: Choice) => void,
+): HTMLElement {
+  const numbers = channels > 1 ? Array.from({ length: channels }, (_, index) => index) : [];
+  const choices: readonly (readonly [Choice, string])[] = [
+    ...(channels === 2 ? [['split', 'each channel'] as const] : []),
+    ['average', channels > 1 ? 'the average of all channels' : 'one voice'],
+    ...numbers.map((index) => [index, `channel ${index}`] as const),
+    ['2', channels > 1 ? 'two voices on one channel' : 'two voices'],
+  ];
+  const select = element(
+    'select',
+    { id: 'choice', class: 'input' },
+    ...choices.map(([value, text]) => element('option', { value: nameOf(value) }, text)),
+  );
+  select.value = nameOf(chosen === 'best' ? 'average' : chosen);
+  select.addEventListener('change', () => onChoice(choices[select.selectedIndex]?.[0] ?? 'average'));
+  return element('div', { class: 'field choice' }, element('label', { for: 'choice' }, 'Analyse'), select);
+}
+
+// The upload.
 
 export type AnalysisRequest = {
   readonly recording: Recording;
@@ -23,9 +70,9 @@ export type AnalysisError =
   | { readonly kind: 'unreachable' }
   | { readonly kind: 'lost' };
 
-export type Outcome = Answer | AnalysisError | null;
+type Outcome = Answer | AnalysisError | null;
 
-export type AnalyzeOptions = {
+type AnalyzeOptions = {
   /** @param sent part of the upload, 0 to 1 @param analysed part of a long recording, 0 to 1; null while it is unknown */
   readonly onProgress: (sent: number, analysed: number | null) => void;
   readonly signal: AbortSignal;
@@ -46,7 +93,10 @@ export async function analyze(
   return voices === null || 'report' in voices ? voices : outcome;
 }
 
-/** How a recording of two voices is analysed once more; null for one voice, and beside a baseline. */
+/**
+ * How a recording of two voices is analysed once more; null for one voice, and beside a baseline. One request cannot ask for either:
+ * `speakers` = `auto` cuts utterances of one voice too, which changes its scores, and whether channels differ is in the report alone.
+ */
 function voicesIn(outcome: Outcome, { baseline }: AnalysisRequest): Choice | null {
   if (outcome === null || !('report' in outcome) || isOfSeveral(outcome.report) || baseline !== null)
     return null;

@@ -1,49 +1,87 @@
-/** Valence, arousal and emotions: of the recording and over time. */
-import { element, percent } from '../dom.ts';
-import { createAffectPlane } from './affect-plane.ts';
-import { card } from './card.ts';
-import { term } from './explained.ts';
-import { share, signed } from './format.ts';
-import { type Affect, type Emotion, type EmotionSignals, hasAffect, type Report } from './report.ts';
-import type { Rules } from './rules.ts';
-import { meanings } from './scores.ts';
-import { probabilityScale } from './summary.ts';
+/** The cards of valence, arousal and emotions: of a recording, and of the last seconds of a live session. */
+import { element, percent } from '../elements.ts';
+import { createAffectChart, createAffectPlane } from './affect-plots.ts';
+import { card, term } from './cards.ts';
+import {
+  type Affect,
+  type Emotion,
+  type EmotionSignals,
+  hasAffect,
+  type Report,
+  type Rules,
+  ranked,
+} from './report.ts';
+import { meanings, probabilityScale } from './scores.ts';
+import { share, signed } from './wording.ts';
 
-/** @param chart of valence and arousal over time */
-export function emotionCards(
-  { emotion }: Report,
-  signals: EmotionSignals,
-  chart: HTMLElement,
-  { tone }: Rules,
-): HTMLElement {
+type EmotionCards = {
+  readonly root: HTMLElement;
+  /** Call it once `root` is in the page. */
+  draw(): void;
+  /** Marks a time in the chart. */
+  mark(seconds: number): void;
+  destroy(): void;
+};
+
+/** Without valence and arousal, the probabilities alone. */
+export function createEmotionCards(report: Report, signals: EmotionSignals, { tone }: Rules): EmotionCards {
+  const { emotion } = report;
   const bars = createEmotionBars();
   bars.show(signals);
-  const affect = hasAffect(signals) ? affectCards(emotion, signals, chart, tone) : [];
-  return element('div', { class: 'affect' }, ...affect, emotionsCard(bars.root));
-}
-
-function affectCards(
-  emotion: Emotion,
-  signals: EmotionSignals & Affect,
-  chart: HTMLElement,
-  tone: Rules['tone'],
-): HTMLElement[] {
+  const root = element('div', { class: 'affect' }, emotionsCard(bars.root));
+  if (!hasAffect(signals)) return { root, draw: () => {}, mark: () => {}, destroy: () => {} };
   const plane = createAffectPlane(tone);
   plane.show('the whole recording', signals, emotion.timeline.filter(hasAffect));
-  return [
-    affectCard(plane.root, changeNote(emotion)),
-    card(
-      term(affectScale, 'Over time'),
-      'Each utterance on its own: speech between pauses, at most ten seconds.',
-      chart,
-    ),
-  ];
+  const chart = createAffectChart(report);
+  const overTime = card(
+    term(affectScale, 'Over time'),
+    'Each utterance on its own: speech between pauses, at most ten seconds.',
+    chart.root,
+  );
+  root.prepend(affectCard(plane.root, changeNote(emotion)), overTime);
+  return { root, draw: chart.draw, mark: chart.mark, destroy: chart.destroy };
+}
+
+type LiveEmotionCards = {
+  /** Hidden until there is something to show. */
+  readonly roots: readonly HTMLElement[];
+  /** Of the last seconds. */
+  show(signals: EmotionSignals): void;
+  addUtterance(affect: Affect): void;
+};
+
+export function createLiveEmotionCards({ tone }: Rules): LiveEmotionCards {
+  const plane = createAffectPlane(tone);
+  const bars = createEmotionBars();
+  const affect = affectCard(plane.root);
+  const emotions = emotionsCard(bars.root);
+  const utterances: Affect[] = [];
+  let latest: (EmotionSignals & Affect) | null = null;
+  const showPoint = () => {
+    if (latest !== null) plane.show('the last seconds', latest, utterances);
+  };
+  affect.hidden = true;
+  emotions.hidden = true;
+  return {
+    roots: [affect, emotions],
+    show: (signals) => {
+      latest = hasAffect(signals) ? signals : null;
+      bars.show(signals);
+      emotions.hidden = false;
+      affect.hidden = latest === null;
+      showPoint();
+    },
+    addUtterance: (own) => {
+      utterances.push(own);
+      showPoint();
+    },
+  };
 }
 
 const affectScale = `${meanings.valence.scale} ${meanings.arousal.scale}`;
 
 /** @param note how both differ from a baseline, if there is one */
-export function affectCard(plane: HTMLElement, note: HTMLElement | null = null): HTMLElement {
+function affectCard(plane: HTMLElement, note: HTMLElement | null = null): HTMLElement {
   return card(
     term(affectScale, 'Valence and arousal'),
     'How positive and how excited the voice sounds to listeners.',
@@ -61,20 +99,19 @@ function changeNote({ relative }: Emotion): HTMLElement | null {
   return element('p', { class: 'small' }, `Against the baseline: ${changes.join(', ')}.`);
 }
 
-export function emotionsCard(bars: HTMLElement): HTMLElement {
+function emotionsCard(bars: HTMLElement): HTMLElement {
   return card(term(probabilityScale, 'Emotions'), 'How probable each is, learned mostly from actors.', bars);
 }
 
 type EmotionBars = { readonly root: HTMLElement; show(signals: EmotionSignals): void };
 
 /** The probability of each emotion, most probable first. */
-export function createEmotionBars(): EmotionBars {
+function createEmotionBars(): EmotionBars {
   const root = element('ol', { class: 'bars' });
   return {
     root,
     show: ({ emotions }) => {
-      const sorted = Object.entries(emotions).sort(([, a], [, b]) => b - a);
-      root.replaceChildren(...sorted.map(([name, value]) => createBar(name, value)));
+      root.replaceChildren(...ranked(emotions).map(([name, value]) => createBar(name, value)));
     },
   };
 }

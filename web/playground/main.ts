@@ -1,27 +1,35 @@
 /** The playground: sends a recording and shows the report. */
+
 import sampleUrl from '../../examples/sample.wav?url';
-import { createCredentials } from '../access/credentials.ts';
-import { createCredentialsPanel } from '../access/credentials-panel.ts';
-import { readCode } from '../access/link-sign-in.ts';
-import { keepPending, takePending } from '../access/pending.ts';
-import { button } from '../button.ts';
-import { byId } from '../dom.ts';
-import { type AnalysisError, type AnalysisRequest, type Answer, analyze } from './analyze.ts';
-import { createBaselinePanel } from './baseline-panel.ts';
-import { createNotice, openFoldsForPrint, wide } from './card.ts';
-import type { Choice } from './choice.ts';
-import type { Kept } from './comparison.ts';
-import { explain, explainEnd } from './error-messages.ts';
-import { startLive } from './live/live.ts';
-import type { LiveOutcome } from './live/session.ts';
-import { decodePeaks, type Peaks } from './peaks.ts';
-import { createProgress } from './progress.ts';
-import type { RecorderPanel } from './recorder-panel.ts';
-import type { Recording } from './recording.ts';
-import { createRecordingInput } from './recording-input.ts';
-import { type CognitiveSignals, cognitiveSignals, isOfSeveral, type Report } from './report.ts';
-import { answerCard, type FirstCard, showReport, showVoices } from './report-view.ts';
-import { loadRules, type Rules } from './rules.ts';
+import { createAccess } from '../access.ts';
+import { button, byId } from '../elements.ts';
+import { keepPending, takePending } from '../pending.ts';
+import {
+  type AnalysisError,
+  type AnalysisRequest,
+  type Answer,
+  analyze,
+  type Choice,
+  type Recording,
+} from './analyze.ts';
+import { createNotice, openFoldsForPrint, wide } from './cards.ts';
+import { createBaselinePanel, createProgress, createRecordingInput } from './desk.ts';
+import { startLive } from './live.ts';
+import type { LiveOutcome } from './live-session.ts';
+import type { RecorderPanel } from './recorder.ts';
+import {
+  type CognitiveSignals,
+  cognitiveSignals,
+  isOfSeveral,
+  loadRules,
+  type Report,
+  type Rules,
+} from './report.ts';
+import { answerCard, type FirstCard, showReport } from './report-view.ts';
+import type { Kept } from './summary.ts';
+import { showVoices } from './voices.ts';
+import { decodePeaks, type Peaks } from './waveform.ts';
+import { explain, explainEnd } from './wording.ts';
 
 type Picture = { readonly rules: Rules; readonly peaks: Peaks | null };
 
@@ -44,15 +52,12 @@ let kept: Kept | null = null;
 let running = new AbortController();
 let endShown = () => {};
 
-const access = createCredentials();
-const credentialsPanel = createCredentialsPanel(
-  byId('access', HTMLElement),
-  access,
-  () => void send(),
-  async () => {
+const access = createAccess(byId('access', HTMLElement), {
+  onToken: () => void send(),
+  beforeLogIn: async () => {
     if (recording !== null) await keepPending({ recording, baseline, choice });
   },
-);
+});
 const progress = createProgress(byId('progress', HTMLElement), announce);
 
 createRecordingInput(byId('recording', HTMLElement), {
@@ -75,13 +80,8 @@ const baselinePanel = createBaselinePanel(byId('baseline', HTMLElement), (chosen
 
 openFoldsForPrint();
 void showExample();
-void signIn(readCode());
+access.signInByLink();
 void sendPending();
-addEventListener('hashchange', () => {
-  // Other fragments, such as the link to the content, leave the form as it is.
-  const code = readCode();
-  if (code !== null) void signIn(code);
-});
 
 /** Shows the shipped recording with its recorded report until something is sent. */
 async function showExample(): Promise<void> {
@@ -113,14 +113,6 @@ async function sendPending(): Promise<void> {
   void send();
 }
 
-/** @param code of the address, or null */
-async function signIn(code: string | null): Promise<void> {
-  if (code === null || (await access.signIn(code))) return credentialsPanel.show();
-  credentialsPanel.requestToken(
-    'The link was not accepted: it works once, for 10 minutes, on the machine of the service. Start the service again for a new link.',
-  );
-}
-
 /** Ends what runs. */
 function startNext(): AbortController {
   running.abort();
@@ -136,7 +128,7 @@ async function send(): Promise<void> {
   const token = await access.token();
   if (current.signal.aborted) return;
   if (token === null)
-    return credentialsPanel.requestToken(
+    return access.requestToken(
       `${recording.name} is ready. It is sent as soon as you are logged in or have pasted a token.`,
     );
   progress.start(recording.name, () => current.abort());
@@ -153,7 +145,7 @@ async function send(): Promise<void> {
 async function openLive(close: () => void): Promise<RecorderPanel | null> {
   const token = await access.token();
   if (token === null) {
-    credentialsPanel.requestToken('Live needs a token: log in, or paste one, then press Live again.');
+    access.requestToken('Live needs a token: log in, or paste one, then press Live again.');
     return null;
   }
   const current = startNext();
@@ -221,7 +213,7 @@ function fail(fault: AnalysisError, ...actions: readonly HTMLElement[]): void {
   reveal(`${title}. ${advice}`);
   if (fault.kind === 'refused' && fault.status === 401) {
     access.forget();
-    credentialsPanel.requestToken(`${title}. ${advice}`);
+    access.requestToken(`${title}. ${advice}`);
   }
 }
 

@@ -1,35 +1,22 @@
 /** A report: its answer, what it is made of, and on demand every number behind it. */
-
-import { button } from '../button.ts';
-import { element } from '../dom.ts';
-import { createAffectChart } from './affect-chart.ts';
-import type { AnalysisRequest, Answer } from './analyze.ts';
-import { card, fold, wide } from './card.ts';
-import { type Choice, createChoice } from './choice.ts';
-import { effortCard } from './cognitive-cards.ts';
-import { createComparison, type Kept } from './comparison.ts';
-import { createDownloads } from './downloads.ts';
-import { emotionCards } from './emotion-cards.ts';
-import { createMeasuresTable, createSoundTable } from './facts.ts';
-import { clock } from './format.ts';
-import { createCurlView, createJsonView } from './json-view.ts';
-import { createMoments, type MomentList } from './moments.ts';
-import type { Peaks } from './peaks.ts';
+import { button, element } from '../elements.ts';
+import { type AnalysisRequest, type Answer, type Choice, createChoice } from './analyze.ts';
+import { card, wide } from './cards.ts';
+import { createDetails, type DetailedReport } from './details.ts';
+import { effortCard } from './effort-card.ts';
+import { createEmotionCards } from './emotion-cards.ts';
 import {
   type CognitiveSignals,
   cognitiveSignals,
   emotionSignals,
   type Report,
-  type SeveralReport,
+  type Rules,
 } from './report.ts';
-import type { Rules } from './rules.ts';
-import { createScores, scoresOf } from './scores.ts';
-import { createSummary, warningNotice } from './summary.ts';
-import { createLegend, createTimeline, type Timeline } from './timeline.ts';
-import { createNames, createVoiceDetails, createVoicesSummary, type Voice, voicesOf } from './voices.ts';
-import { createWaveform } from './waveform.ts';
+import { createComparison, createSummary, type Kept } from './summary.ts';
+import { createMoments, createTimeline, type MomentList, type Timeline } from './timeline.ts';
+import { createWaveform, type Peaks } from './waveform.ts';
 
-type Shown<Kind> = {
+export type Shown<Kind> = {
   readonly request: AnalysisRequest;
   readonly answer: Answer<Kind>;
   readonly peaks: Peaks | null;
@@ -93,149 +80,28 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
   };
 }
 
-/** Two voices: the answer of each, a lane of the waveform for each, and what one of them is made of. */
-export function showVoices(host: HTMLElement, shown: Shown<SeveralReport>): () => void {
-  const { request, answer, peaks, rules, onChoice } = shown;
-  const { report, choice } = answer;
-  const voices = voicesOf(report);
-  const names = createNames(voices);
-  const waveform = createWaveform(request.recording, peaks, report.audio.duration_s);
-  const timelines = voices.map((voice) => createTimeline(voice.report, waveform.playSpan));
-  const found = voices
-    .flatMap(({ report: { emotion } }, voice) => emotion.moments.map((moment) => ({ moment, voice })))
-    .sort((one, other) => spreadsOf(other.moment) - spreadsOf(one.moment));
-  const moments = createMoments(
-    found.map(({ moment }) => moment),
-    (index) => element('span', {}, names.label(found[index]?.voice ?? 0)),
-  );
-  const [most, ...others] = found;
-  const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  const headline =
-    most === undefined
-      ? [voices.length === 1 ? 'One voice' : 'Two voices']
-      : [
-          names.label(most.voice),
-          ' sounds ',
-          element('em', {}, most.moment.emotion),
-          ` at ${clock(most.moment.start_s)}${more}`,
-        ];
-  const lanes = timelines.map(({ columns }, index) =>
-    element(
-      'div',
-      { class: 'lane' },
-      element('span', { class: 'small muted' }, names.label(index)),
-      columns ?? element('div', { class: 'utterance-track' }),
-    ),
-  );
-  const root = element(
-    'section',
-    { class: 'card' },
-    createVoicesSummary(report, request.recording.name, names, moments.root, headline),
-    createChoice(report.audio.channels, choice, onChoice),
-    waveform.root,
-    ...lanes,
-    legendOf(voices),
-  );
-  host.append(wide(root));
-  waveform.load();
-  if (waveform.playSpan !== null) moments.enable(waveform.playSpan);
-  let mark = (_: number) => {};
-  const details = createVoiceDetails(voices, names, (voice, index, inside) => {
-    const timeline = timelines[index] as Timeline;
-    const scores = createScores();
-    const { cognitive, emotion } = voice.report;
-    scores.show(scoresOf(emotionSignals(voice.report), cognitiveSignals(voice.report), cognitive));
-    const warnings = warningNotice([...emotion.warnings, ...cognitive.warnings]);
-    inside.append(wide(element('section', { class: 'card', 'aria-label': 'Scores' }, scores.root, warnings)));
-    const context = { before: null, reference: rules.reference, onBaseline: null };
-    const own = { ...answer, report: voice.report };
-    const parts = showParts(inside, { request, answer: own, rules, voice: voice.name }, timeline, context);
-    mark = parts.mark;
-    return parts.destroy;
-  });
-  host.append(details.root);
-  details.open();
-  for (const timeline of timelines) waveform.onTime(timeline.mark);
-  waveform.onTime((seconds) => mark(seconds));
-  return () => {
-    waveform.destroy();
-    details.destroy();
-  };
-}
-
-const spreadsOf = ({ differences }: Report['emotion']['moments'][number]) => differences[0]?.spreads ?? 0;
-
-function legendOf(voices: readonly Voice[]): HTMLElement | null {
-  const signals = voices.map(({ report }) => emotionSignals(report)).find((one) => one !== null);
-  const utterances = voices.flatMap(({ report }) => report.emotion.timeline);
-  return signals == null ? null : createLegend(utterances, signals);
-}
-
-/** `voice`: its name, of several. */
-type ShownParts = Pick<Shown<Report>, 'request' | 'answer' | 'rules'> & { readonly voice?: string | null };
-
-type Parts = {
+export type Parts = {
   readonly mark: (seconds: number) => void;
   readonly destroy: () => void;
 };
 
 /** Adds what a report is made of to `host`, which is in the page. */
-function showParts(
+export function showParts(
   host: HTMLElement,
-  shown: ShownParts,
+  shown: DetailedReport,
   timeline: Timeline,
   context: Parameters<typeof effortCard>[2],
 ): Parts {
   const { report } = shown.answer;
-  const chart = createAffectChart(report);
   const [emotion, cognitive] = [emotionSignals(report), cognitiveSignals(report)];
-  const affect = emotion === null ? null : wide(emotionCards(report, emotion, chart.root, shown.rules));
+  const affect = emotion && createEmotionCards(report, emotion, shown.rules);
+  const plane = affect?.root.querySelector<SVGElement>('svg.plane') ?? null;
   const cards = [
-    affect,
+    affect && wide(affect.root),
     cognitive && wide(effortCard(report.cognitive, cognitive, context)),
-    wide(details(shown, timeline.details, affect)),
+    wide(createDetails(shown, timeline.details, plane)),
   ];
   host.append(...cards.filter((part) => part !== null));
-  if (chart.root.isConnected) chart.draw();
-  return { mark: chart.mark, destroy: chart.destroy };
-}
-
-/** Every number and file, on demand. */
-function details(
-  { request, answer, rules, voice = null }: ShownParts,
-  utterances: HTMLElement | null,
-  affect: HTMLElement | null,
-): HTMLElement {
-  const { report, json } = answer;
-  const { measures } = report.cognitive;
-  return element(
-    'section',
-    { class: 'card folds', 'aria-label': 'Details' },
-    utterances,
-    Object.keys(measures).length === 0
-      ? null
-      : fold('Measures: what was timed', createMeasuresTable(measures, rules.reference)),
-    fold(
-      'Sound: what the microphone, the room and the format did',
-      createSoundTable(report.audio, isVoice(report)),
-    ),
-    fold(
-      'Save the report',
-      createDownloads(request, answer, voice, affect?.querySelector('svg.plane') ?? null),
-    ),
-    fold(
-      'The same from a terminal',
-      element(
-        'p',
-        { class: 'muted small' },
-        'Put a token of yours in UNDERTONE_TOKEN; the answer is the same but for its request_id.',
-      ),
-      createCurlView(request),
-    ),
-    fold('The response as JSON', createJsonView(json)),
-  );
-}
-
-function isVoice({ status, emotion }: Report): boolean {
-  return status === 'ok' && !emotion.warnings.includes('music_or_noise');
+  affect?.draw();
+  return { mark: (seconds) => affect?.mark(seconds), destroy: () => affect?.destroy() };
 }

@@ -1,6 +1,7 @@
-/** Types of the response of POST /v1/analyze, from the schemas of the service. */
+/** Types of the response of POST /v1/analyze, from the schemas of the service, and the rules of the models behind it. */
 import type { ChannelsReport, SpeakersReport } from '../../src/engine/compose-report.ts';
 import type { CombinedReport } from '../../src/engine/report.ts';
+import type { ParamsOf } from '../../src/engine/signals/table.ts';
 
 export type Report = CombinedReport;
 /** Of each of two channels, or of each voice on one. */
@@ -41,4 +42,54 @@ type Scored = Pick<EmotionSignals, 'valence' | 'arousal'>;
 /** Models that were adapted without ratings have no valence, or no arousal. */
 export function hasAffect<One extends Scored>(one: One): one is One & Affect {
   return one.valence !== null && one.arousal !== null;
+}
+
+/** Emotions with their probabilities, most probable first. */
+export function ranked(emotions: EmotionSignals['emotions']): [name: string, probability: number][] {
+  return Object.entries(emotions).sort(([, a], [, b]) => b - a);
+}
+
+/** In a recording, s. */
+export type Span = { readonly start_s: number; readonly end_s: number };
+
+// Bounds and reference distributions of the loaded models, from GET /v1/models.
+
+type EmotionParams = ParamsOf<'emotion'>;
+type CognitiveParams = ParamsOf<'cognitive'>;
+
+export type ToneBounds = EmotionParams['tone'];
+export type Reference = CognitiveParams['reference'][string];
+
+export type Rules = {
+  readonly tone: ToneBounds | null;
+  readonly reference: CognitiveParams['reference'];
+};
+
+type Card =
+  | { readonly kind: 'emotion'; readonly rule: EmotionParams }
+  | { readonly kind: 'cognitive'; readonly rule: CognitiveParams }
+  | { readonly kind: 'trunk' };
+
+const unknown: Rules = { tone: null, reference: {} };
+let loading: Promise<Rules> | null = null;
+
+/** Requests them once; without an answer, the page shows no bounds and no percentiles. */
+export function loadRules(): Promise<Rules> {
+  loading ??= requestRules().catch(() => {
+    loading = null;
+    return unknown;
+  });
+  return loading;
+}
+
+async function requestRules(): Promise<Rules> {
+  const response = await fetch('/v1/models');
+  if (!response.ok) throw new Error(`Expected 200 from /v1/models, got ${response.status}`);
+  const { models } = (await response.json()) as { readonly models: readonly Card[] };
+  const rules = { ...unknown };
+  for (const card of models) {
+    if (card.kind === 'emotion') rules.tone = card.rule.tone;
+    if (card.kind === 'cognitive') rules.reference = card.rule.reference;
+  }
+  return rules;
 }

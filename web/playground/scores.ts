@@ -1,10 +1,10 @@
-/** The scores of a report: each on a line from 0 to 1, with its interval and the explanation of its scale. */
-import { type Child, element, percent } from '../dom.ts';
-import { createExplained } from './explained.ts';
-import { score, signed } from './format.ts';
+/** The scores of a report, each on a line from 0 to 1 with its interval and the explanation of its scale, and their differences. */
+import { type Child, element, hidden, percent } from '../elements.ts';
+import { createExplained } from './cards.ts';
 import type { Cognitive, CognitiveSignals, Emotion, EmotionSignals } from './report.ts';
+import { score, signed } from './wording.ts';
 
-export type ScoreName = 'valence' | 'arousal' | IndexName | 'clarity';
+type ScoreName = 'valence' | 'arousal' | IndexName | 'clarity';
 export type IndexName = 'cognitive_load' | 'processing';
 
 export type Score = {
@@ -54,6 +54,10 @@ export const meanings: Readonly<Record<ScoreName, Meaning>> = {
       'An index of planning: 0 is short stretches of speech with many pauses, 1 is long ones with few. It is no clinical measure.',
   },
 };
+
+/** The scale of the percentages of emotions. */
+export const probabilityScale =
+  'How probable it is that listeners hear the emotion, 0 to 100 %: all emotions together are 100 %. Learned mostly from actors.';
 
 /** Below this confidence the cognitive scores are uncertain. */
 const minConfidence = 0.25;
@@ -152,18 +156,14 @@ function addTile(list: HTMLElement, name: ScoreName): (shown: Score) => void {
   };
 }
 
-export function head(name: ScoreName, value: string): HTMLElement[] {
+function head(name: ScoreName, value: string): HTMLElement[] {
   return [
     element('span', { class: 'score-name' }, meanings[name].title),
     element('strong', { class: 'score-value number' }, value),
   ];
 }
 
-export function hidden(text: string): HTMLElement {
-  return element('span', { class: 'visually-hidden' }, text);
-}
-
-export function createEnds(name: ScoreName): HTMLElement {
+function createEnds(name: ScoreName): HTMLElement {
   const ends = meanings[name].ends.map((end) => element('span', {}, end));
   return element('span', { class: 'score-ends', 'aria-hidden': 'true' }, ...ends);
 }
@@ -176,7 +176,7 @@ function explanation({ name, interval: [low, high], isUncertain, origin }: Score
 }
 
 /** @param origin position of a tick, or null */
-export function createLine(
+function createLine(
   marks: readonly Pick<Score, 'value' | 'interval' | 'isUncertain'>[],
   origin: number | null,
 ): HTMLElement {
@@ -193,4 +193,47 @@ function at(kind: string, place: number): HTMLElement {
   const made = element('span', { class: kind });
   made.style.left = percent(place);
   return made;
+}
+
+// Differences of two recordings.
+
+/** The difference of each score that both have; null without one. */
+export function createDifferences(before: readonly Score[], after: readonly Score[]): HTMLElement | null {
+  const pairs = before.flatMap((old) => {
+    const same = after.find(({ name }) => name === old.name);
+    return same === undefined ? [] : [[old, same] as const];
+  });
+  if (pairs.length === 0) return null;
+  return element('ul', { class: 'scores', 'aria-label': 'Differences' }, ...pairs.map(differenceTile));
+}
+
+function differenceTile([old, now]: readonly [Score, Score]): HTMLElement {
+  const { root, button, explain } = createExplained('score');
+  const isApart = old.interval[0] > now.interval[1] || now.interval[0] > old.interval[1];
+  button.classList.toggle('uncertain', !isApart);
+  button.append(
+    ...head(old.name, signed(now.value - old.value)),
+    createLine(
+      [
+        { ...old, isUncertain: true },
+        { ...now, isUncertain: false },
+      ],
+      null,
+    ),
+    createEnds(old.name),
+    element(
+      'span',
+      { class: 'score-range number' },
+      `${score(old.value)} → ${score(now.value)}`,
+      hidden(isApart ? ', ranges apart' : ', ranges overlap'),
+    ),
+  );
+  const verdict = isApart
+    ? 'Their 80 % intervals do not overlap.'
+    : 'Their 80 % intervals overlap: the difference may be chance.';
+  const range = ({ interval: [low, high] }: Score) => `${score(low)} to ${score(high)}`;
+  explain(
+    `${meanings[old.name].scale} The first is ${score(old.value)}, interval ${range(old)}, drawn hollow; the second ${score(now.value)}, interval ${range(now)}. ${verdict}`,
+  );
+  return element('li', {}, root);
 }

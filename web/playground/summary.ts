@@ -1,8 +1,7 @@
-/** The answer: the emotion that listeners would name, the scores, and the warnings. */
-import { type Child, element } from '../dom.ts';
-import { createExplained } from './explained.ts';
-import { clock, length, seconds, share } from './format.ts';
-import { warningSentence } from './messages.ts';
+/** The answer: the emotion that listeners would name, the scores and the warnings; and those of two recordings side by side. */
+import { type Child, element } from '../elements.ts';
+import type { Answer } from './analyze.ts';
+import { createExplained } from './cards.ts';
 import {
   type AudioBlock,
   cognitiveSignals,
@@ -11,13 +10,11 @@ import {
   emotionReason,
   emotionSignals,
   type Report,
+  ranked,
   type Warning,
 } from './report.ts';
-import { createScores, scoresOf } from './scores.ts';
-
-/** The scale of the percentages of emotions. */
-export const probabilityScale =
-  'How probable it is that listeners hear the emotion, 0 to 100 %: all emotions together are 100 %. Learned mostly from actors.';
+import { createDifferences, createScores, probabilityScale, type Score, scoresOf } from './scores.ts';
+import { clock, length, seconds, share, warningSentence } from './wording.ts';
 
 /** @param isExample whether nothing was sent yet */
 export function createSummary(
@@ -70,7 +67,7 @@ type Verdict = {
 };
 
 /** Names an emotion unless the signal warns of low confidence, and the most unusual moment. */
-export function verdictOf(
+function verdictOf(
   signals: EmotionSignals,
   {
     warnings,
@@ -85,6 +82,13 @@ export function verdictOf(
         title: ['Sounds ', element('em', {}, dominant_emotion), ...unusual],
         probable: `${share(confidence)} probable.`,
       };
+}
+
+/** The verdict of a report, or why there is none. */
+export function titleOf(report: Report): readonly Child[] {
+  const signals = emotionSignals(report);
+  if (signals !== null) return verdictOf(signals, report.emotion).title;
+  return [emotionReason(report) === null ? 'Too little speech' : 'No emotion'];
 }
 
 /** ", angry at 0:42 and 2 more"; nothing without moments. */
@@ -130,8 +134,9 @@ function title(...content: readonly Child[]): HTMLElement {
 
 /** The two most probable emotions. */
 function likeliest({ emotions }: EmotionSignals): string {
-  const sorted = Object.entries(emotions).sort(([, a], [, b]) => b - a);
-  const named = sorted.slice(0, 2).map(([name, probability]) => `${name} ${share(probability)}`);
+  const named = ranked(emotions)
+    .slice(0, 2)
+    .map(([name, probability]) => `${name} ${share(probability)}`);
   return named.join(', ');
 }
 
@@ -154,4 +159,54 @@ export function warningNotice(warnings: readonly Warning[]): HTMLElement | null 
   if (warnings.length === 0) return null;
   const sentences = [...new Set(warnings)].map((name) => element('li', {}, warningSentence(name)));
   return element('ul', { class: 'notice warn warnings', 'aria-label': 'Warnings' }, ...sentences);
+}
+
+// Two recordings.
+
+/** A report that was kept for comparison. */
+export type Kept = { readonly name: string; readonly answer: Answer<Report> };
+
+/** Emotions that change less are not named. */
+const minChange = 0.05;
+
+export function createComparison(before: Kept, after: Kept): HTMLElement {
+  const [old, now] = [before.answer.report, after.answer.report];
+  return element(
+    'div',
+    { class: 'stack comparison' },
+    element('ol', { class: 'compared' }, entry(before), entry(after)),
+    createDifferences(scoresIn(old), scoresIn(now)),
+    changes(old, now),
+  );
+}
+
+function scoresIn(report: Report): Score[] {
+  return scoresOf(emotionSignals(report), cognitiveSignals(report), report.cognitive);
+}
+
+/** The name of a recording, and its answer. */
+function entry({ name, answer: { report } }: Kept): HTMLElement {
+  const signals = emotionSignals(report);
+  const probable = signals === null ? null : `. ${verdictOf(signals, report.emotion).probable}`;
+  return element(
+    'li',
+    {},
+    element('strong', {}, name),
+    ': ',
+    element('span', {}, ...titleOf(report), probable),
+  );
+}
+
+/** The emotions whose probability differs most; null when none does. */
+function changes(before: Report, after: Report): HTMLElement | null {
+  const [old, now] = [emotionSignals(before), emotionSignals(after)];
+  if (old === null || now === null) return null;
+  const named = Object.entries(now.emotions)
+    .map(([name, probability]) => ({ name, change: probability - (old.emotions[name] ?? 0) }))
+    .filter(({ change }) => Math.abs(change) >= minChange)
+    .sort((one, other) => Math.abs(other.change) - Math.abs(one.change))
+    .map(({ name, change }) => `${name} ${change < 0 ? '−' : '+'}${share(Math.abs(change))}`);
+  return named.length === 0
+    ? null
+    : element('p', { class: 'number' }, `Probability of emotions: ${named.join(', ')}.`);
 }

@@ -1,14 +1,19 @@
-/** The utterances: a column for each under the waveform, and on demand a block and a row of a table. */
-import { element, percent } from '../dom.ts';
-import { fold } from './card.ts';
-import { term } from './explained.ts';
-import { clock, score, share, tick } from './format.ts';
-import { type Emotion, type EmotionSignals, emotionSignals, type Report } from './report.ts';
-import { meanings } from './scores.ts';
-import { probabilityScale } from './summary.ts';
+/** The utterances: a column for each under the waveform, and on demand a block and a row of a table; the moments among them. */
+import { button, element, fold, hidden, icon, percent } from '../elements.ts';
+import { term } from './cards.ts';
+import {
+  type Emotion,
+  type EmotionSignals,
+  emotionSignals,
+  type Report,
+  ranked,
+  type Span,
+} from './report.ts';
+import { meanings, probabilityScale } from './scores.ts';
+import { clock, fixed, score, share, tick } from './wording.ts';
 
-type Span = { readonly start_s: number; readonly end_s: number };
 type Utterance = Emotion['timeline'][number];
+type PlaySpan = (span: Span) => void;
 
 export type Timeline = {
   /** On the time axis of the waveform. */
@@ -22,7 +27,7 @@ export type Timeline = {
 };
 
 /** @param onPlay null when the page cannot play the recording */
-export function createTimeline(report: Report, onPlay: ((span: Span) => void) | null): Timeline {
+export function createTimeline(report: Report, onPlay: PlaySpan | null): Timeline {
   const { timeline, moments } = report.emotion;
   const signals = emotionSignals(report);
   if (signals === null || timeline.length === 0)
@@ -66,11 +71,6 @@ export function createTimeline(report: Report, onPlay: ((span: Span) => void) | 
   };
 }
 
-/** Most probable first. */
-function ranked(emotions: Utterance['emotions']): [name: string, probability: number][] {
-  return Object.entries(emotions).sort(([, a], [, b]) => b - a);
-}
-
 /** The probabilities of an utterance on top of one another, in the order of those of the recording. */
 function createColumn({ emotions }: Utterance, signals: EmotionSignals): HTMLElement {
   const parts = ranked(signals.emotions).map(([name]) => {
@@ -81,11 +81,7 @@ function createColumn({ emotions }: Utterance, signals: EmotionSignals): HTMLEle
   return element('span', { class: 'utterance-column' }, ...parts);
 }
 
-function createBlock(
-  utterance: Utterance,
-  note: string | null,
-  onPlay: ((span: Span) => void) | null,
-): HTMLElement {
+function createBlock(utterance: Utterance, note: string | null, onPlay: PlaySpan | null): HTMLElement {
   const block = onPlay === null ? element('li') : element('button', { type: 'button' });
   fillBlock(block, utterance, note);
   if (onPlay !== null) block.addEventListener('click', () => onPlay(utterance));
@@ -153,7 +149,7 @@ export function fillBlock(
   block.replaceChildren(
     element('span', { 'aria-hidden': 'true' }, label),
     element('span', { class: 'number small', 'aria-hidden': 'true' }, clock(start_s)),
-    element('span', { class: 'visually-hidden' }, note === null ? said : `${said}; ${note}`),
+    hidden(note === null ? said : `${said}; ${note}`),
   );
 }
 
@@ -198,4 +194,62 @@ function createTable(timeline: readonly Utterance[]): HTMLElement {
     'aria-label': 'Values of each utterance',
   };
   return element('div', region, table);
+}
+
+// The moments of a recording: a line for each, which plays it where the page can.
+
+type Moment = Emotion['moments'][number];
+
+export type MomentList = {
+  /** Null without moments. */
+  readonly root: HTMLElement | null;
+  /** Makes a button of each line. */
+  enable(play: PlaySpan): void;
+};
+
+/** The others are on demand. */
+const shownAtOnce = 3;
+const momentScale =
+  'Utterances that sound more emotional than the others of the same voice, the most unusual first. A spread is how much the others usually differ.';
+
+/** @param nameOf the voice of a moment, where there are several */
+export function createMoments(
+  moments: readonly Moment[],
+  nameOf: (index: number) => HTMLElement | null = () => null,
+): MomentList {
+  if (moments.length === 0) return { root: null, enable: () => {} };
+  const lines = moments.map((moment, index) => [nameOf(index), ...describe(moment)]);
+  const items = lines.map((line) => element('li', { class: 'moment-line' }, ...line));
+  const list = (part: readonly HTMLElement[]) => element('ol', { class: 'moments' }, ...part);
+  const rest = items.slice(shownAtOnce);
+  return {
+    root: element(
+      'section',
+      { 'aria-label': 'Moments' },
+      element('p', { class: 'small muted' }, term(momentScale, 'Moments')),
+      list(items.slice(0, shownAtOnce)),
+      rest.length === 0 ? null : fold(`${rest.length} more`, list(rest)),
+    ),
+    enable: (play) => {
+      for (const [index, item] of items.entries()) {
+        const moment = moments[index] as Moment;
+        const content = [icon('play'), hidden('Play'), ...(lines[index] ?? [])];
+        item.replaceChildren(button('plain small moment-line', () => play(moment), ...content));
+      }
+    },
+  };
+}
+
+function describe({ start_s, emotion, probability, differences }: Moment) {
+  const [first, ...others] = differences;
+  const [most] = others.toSorted((one, other) => Math.abs(other.spreads) - Math.abs(one.spreads));
+  const why = [
+    `${fixed(first?.spreads ?? 0, 1)} spreads`,
+    most && `${most.measure} ${score(most.value)}, usually ${score(most.typical)}`,
+  ];
+  return [
+    element('span', { class: 'number' }, clock(start_s)),
+    element('strong', {}, `${emotion} ${share(probability)}`),
+    element('span', { class: 'muted' }, why.filter(Boolean).join(' · ')),
+  ];
 }

@@ -1,27 +1,129 @@
 /** Two voices of a recording: who sounds how, who talks how much, and what is behind it for one of them at a time. */
-import { button } from '../button.ts';
-import { type Child, element } from '../dom.ts';
-import { wide } from './card.ts';
-import { length, share } from './format.ts';
-import { emotionReason, emotionSignals, type Report, type SeveralReport } from './report.ts';
-import { verdictOf } from './summary.ts';
+import { button, type Child, element } from '../elements.ts';
+import { createChoice } from './analyze.ts';
+import { wide } from './cards.ts';
+import type { DetailedReport } from './details.ts';
+import { cognitiveSignals, emotionSignals, type Report, type SeveralReport } from './report.ts';
+import { type Parts, type Shown, showParts } from './report-view.ts';
+import { createScores, scoresOf } from './scores.ts';
+import { titleOf, warningNotice } from './summary.ts';
+import { createLegend, createMoments, createTimeline, type MomentList, type Timeline } from './timeline.ts';
+import { createWaveform } from './waveform.ts';
+import { clock, length, share } from './wording.ts';
 
-export type Voice = { readonly name: string; readonly report: Report };
+type Voice = { readonly name: string; readonly report: Report };
 
-export function voicesOf(report: SeveralReport): readonly Voice[] {
+function voicesOf(report: SeveralReport): readonly Voice[] {
   return 'channels' in report
     ? report.channels.map((own, index) => ({ name: `Channel ${index}`, report: own }))
     : report.speakers.map((own) => ({ name: `Speaker ${own.speaker}`, report: own }));
 }
 
+/**
+ * The answer of each, a lane of the waveform for each, and what one of them is made of.
+ * @returns a function that stops playback and observers
+ */
+export function showVoices(host: HTMLElement, shown: Shown<SeveralReport>): () => void {
+  const { request, answer, peaks, rules, onChoice } = shown;
+  const { report, choice } = answer;
+  const voices = voicesOf(report);
+  const names = createNames(voices);
+  const waveform = createWaveform(request.recording, peaks, report.audio.duration_s);
+  const timelines = voices.map((voice) => createTimeline(voice.report, waveform.playSpan));
+  const { moments, headline } = createVoiceMoments(voices, names);
+  const root = element(
+    'section',
+    { class: 'card' },
+    createVoicesSummary(report, request.recording.name, names, moments.root, headline),
+    createChoice(report.audio.channels, choice, onChoice),
+    waveform.root,
+    ...timelines.map(({ columns }, index) => createLane(columns, names.label(index))),
+    legendOf(voices),
+  );
+  host.append(wide(root));
+  waveform.load();
+  if (waveform.playSpan !== null) moments.enable(waveform.playSpan);
+  let mark = (_: number) => {};
+  const details = createVoiceDetails(voices, names, (voice, index, inside) => {
+    const own = { request, answer: { ...answer, report: voice.report }, rules, voice: voice.name };
+    const parts = showVoice(inside, own, timelines[index] as Timeline);
+    mark = parts.mark;
+    return parts.destroy;
+  });
+  host.append(details.root);
+  details.open();
+  for (const timeline of timelines) waveform.onTime(timeline.mark);
+  waveform.onTime((seconds) => mark(seconds));
+  return () => {
+    waveform.destroy();
+    details.destroy();
+  };
+}
+
+/** The scores of one voice, and what they are made of. */
+function showVoice(host: HTMLElement, shown: DetailedReport, timeline: Timeline): Parts {
+  const { report } = shown.answer;
+  const { cognitive, emotion } = report;
+  const scores = createScores();
+  scores.show(scoresOf(emotionSignals(report), cognitiveSignals(report), cognitive));
+  const warnings = warningNotice([...emotion.warnings, ...cognitive.warnings]);
+  host.append(wide(element('section', { class: 'card', 'aria-label': 'Scores' }, scores.root, warnings)));
+  const context = { before: null, reference: shown.rules.reference, onBaseline: null };
+  return showParts(host, shown, timeline, context);
+}
+
+/** The moments of all voices as one list, the most unusual first, and the headline that names the first. */
+function createVoiceMoments(
+  voices: readonly Voice[],
+  names: Names,
+): { readonly moments: MomentList; readonly headline: readonly Child[] } {
+  const found = voices
+    .flatMap(({ report: { emotion } }, voice) => emotion.moments.map((moment) => ({ moment, voice })))
+    .sort((one, other) => spreadsOf(other.moment) - spreadsOf(one.moment));
+  const moments = createMoments(
+    found.map(({ moment }) => moment),
+    (index) => element('span', {}, names.label(found[index]?.voice ?? 0)),
+  );
+  const [most, ...others] = found;
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  const headline =
+    most === undefined
+      ? [voices.length === 1 ? 'One voice' : 'Two voices']
+      : [
+          names.label(most.voice),
+          ' sounds ',
+          element('em', {}, most.moment.emotion),
+          ` at ${clock(most.moment.start_s)}${more}`,
+        ];
+  return { moments, headline };
+}
+
+/** @param columns null without scores */
+function createLane(columns: HTMLElement | null, label: HTMLElement): HTMLElement {
+  return element(
+    'div',
+    { class: 'lane' },
+    element('span', { class: 'small muted' }, label),
+    columns ?? element('div', { class: 'utterance-track' }),
+  );
+}
+
+const spreadsOf = ({ differences }: Report['emotion']['moments'][number]) => differences[0]?.spreads ?? 0;
+
+function legendOf(voices: readonly Voice[]): HTMLElement | null {
+  const signals = voices.map(({ report }) => emotionSignals(report)).find((one) => one !== null);
+  const utterances = voices.flatMap(({ report }) => report.emotion.timeline);
+  return signals == null ? null : createLegend(utterances, signals);
+}
+
 /** The name of a voice wherever the page shows it: the user may change it. */
-export type Names = {
+type Names = {
   /** Follows the name. */
   label(index: number): HTMLElement;
   input(index: number): HTMLElement;
 };
 
-export function createNames(voices: readonly Voice[]): Names {
+function createNames(voices: readonly Voice[]): Names {
   const names = voices.map(({ name }) => name);
   const labels = voices.map((): HTMLElement[] => []);
   return {
@@ -49,7 +151,7 @@ export function createNames(voices: readonly Voice[]): Names {
 }
 
 /** The answer: a line for each voice. */
-export function createVoicesSummary(
+function createVoicesSummary(
   report: SeveralReport,
   name: string,
   names: Names,
@@ -71,7 +173,7 @@ export function createVoicesSummary(
           'li',
           { class: 'voice' },
           names.input(index),
-          element('span', {}, ...soundOf(voice)),
+          element('span', {}, ...titleOf(voice.report)),
           shares == null
             ? null
             : element('span', { class: 'muted small number' }, `${share(shares[index] ?? 0)} of the talk`),
@@ -82,17 +184,11 @@ export function createVoicesSummary(
   );
 }
 
-function soundOf({ report }: Voice): readonly Child[] {
-  const signals = emotionSignals(report);
-  if (signals !== null) return verdictOf(signals, report.emotion).title;
-  return [emotionReason(report) === null ? 'Too little speech' : 'No emotion'];
-}
-
 /**
  * Buttons of the voices, above what one of them is made of. `open` it once `root` is in the page.
  * @param show returns a function that stops it
  */
-export function createVoiceDetails(
+function createVoiceDetails(
   voices: readonly Voice[],
   names: Names,
   show: (voice: Voice, index: number, host: HTMLElement) => () => void,

@@ -1,21 +1,17 @@
-/** Waveform with a time axis, and keyboard controls to play and seek. */
+/** Waveform with a time axis, and keyboard controls to play and seek; colours and ticks of what is drawn on a canvas. */
 import WaveSurfer from 'wavesurfer.js';
 import TimelinePlugin from 'wavesurfer.js/plugins/timeline';
-import { button } from '../button.ts';
-import { element } from '../dom.ts';
-import { tickStep } from './axis.ts';
-import { clock, tick } from './format.ts';
-import { icon } from './icons.ts';
-import type { Peaks } from './peaks.ts';
-import type { Recording } from './recording.ts';
-import { colour, onThemeChange } from './theme.ts';
+import { button, element, icon } from '../elements.ts';
+import type { Recording } from './analyze.ts';
+import type { Span } from './report.ts';
+import { clock, tick } from './wording.ts';
 
 type Waveform = {
   readonly root: HTMLElement;
   /** Call it once `root` is in the page. */
   load(): void;
   /** Null when the browser cannot decode the recording. */
-  readonly playSpan: ((span: { readonly start_s: number; readonly end_s: number }) => void) | null;
+  readonly playSpan: ((span: Span) => void) | null;
   onTime(listener: (seconds: number) => void): void;
   destroy(): void;
 };
@@ -125,4 +121,70 @@ function cannotPlay(): HTMLElement {
   const sentence =
     'This browser cannot play the format, so there is no waveform. The analysis below is not affected.';
   return element('p', { class: 'notice' }, sentence);
+}
+
+// Peaks of a recording per channel: what its waveform shows.
+
+export type Peaks = readonly Float32Array[];
+
+const sampleRateHz = 8000;
+/** More than the pixels of a wide screen. */
+const maxPeaks = 4000;
+
+/** Null when the browser cannot read the file or decode its format. */
+export async function decodePeaks({ blob }: Recording): Promise<Peaks | null> {
+  const context = new OfflineAudioContext(1, 1, sampleRateHz);
+  const decoding = blob.arrayBuffer().then((bytes) => context.decodeAudioData(bytes));
+  const audio = await decoding.catch(() => null);
+  if (audio === null) return null;
+  return Array.from({ length: audio.numberOfChannels }, (_, channel) =>
+    reduce(audio.getChannelData(channel)),
+  );
+}
+
+/** The sample with the largest magnitude of each of up to `maxPeaks` equal parts. */
+function reduce(samples: Float32Array): Float32Array {
+  const count = Math.min(maxPeaks, samples.length);
+  const peaks = new Float32Array(count);
+  for (let index = 0; index < count; index++) {
+    const start = Math.floor((index * samples.length) / count);
+    const end = Math.floor(((index + 1) * samples.length) / count);
+    let peak = 0;
+    for (let at = start; at < end; at++) {
+      const sample = samples[at] ?? 0;
+      if (Math.abs(sample) > Math.abs(peak)) peak = sample;
+    }
+    peaks[index] = peak;
+  }
+  return peaks;
+}
+
+// Ticks of time axes.
+
+/** Distances of ticks, s. */
+export const tickSteps = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800];
+
+/** The smallest distance with at most `count` ticks. */
+function tickStep(duration: number, count: number): number {
+  return tickSteps.find((step) => duration / step <= count) ?? 3600;
+}
+
+// Colours of the style sheet, for canvases.
+
+export type Colour = 'text' | 'muted' | 'line' | 'accent' | 'valence' | 'arousal' | 'edge';
+
+const probe = document.createElement('span');
+probe.hidden = true;
+
+export function colour(name: Colour): string {
+  if (!probe.isConnected) document.body.append(probe);
+  probe.style.color = `var(--${name})`;
+  return getComputedStyle(probe).color;
+}
+
+/** Calls back when the system changes between light and dark. @returns a function that stops it */
+export function onThemeChange(callback: () => void): () => void {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  dark.addEventListener('change', callback);
+  return () => dark.removeEventListener('change', callback);
 }

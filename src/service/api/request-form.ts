@@ -1,4 +1,4 @@
-/** Forms of GET /docs that send the request of an operation: web/docs/request.ts reads their data attributes. */
+/** Forms of GET /docs that send the request of an operation: web/docs/main.ts reads their data attributes. */
 import { type Html, html } from '../html.ts';
 import { linkedProse, type Schema, typeText } from './schema-view.ts';
 

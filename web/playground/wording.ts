@@ -1,6 +1,123 @@
-/** Error messages: a title and advice. */
+/** What the page says: numbers, and the names and sentences of measures, warnings and errors. */
+import { warnings } from '../../src/engine/warnings.ts';
 import type { ValidationItem } from '../../src/service/errors.ts';
 import type { AnalysisError } from './analyze.ts';
+import type { Warning } from './report.ts';
+
+export function score(value: number): string {
+  return fixed(value, 2);
+}
+
+/** Without the sign of a value that rounds to zero. */
+export function fixed(value: number, digits: number): string {
+  return value.toFixed(digits).replace(/^-(0(?:\.0*)?)$/, '$1');
+}
+
+export function share(value: number): string {
+  return `${Math.round(100 * value)} %`;
+}
+
+export function signed(value: number): string {
+  const size = score(Math.abs(value));
+  if (Number(size) === 0) return size;
+  return `${value < 0 ? '−' : '+'}${size}`;
+}
+
+/** `75.4` as `1:15`. */
+export function clock(seconds: number): string {
+  const whole = Math.floor(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+}
+
+/** `75.4` as `1:15.4`, and `75` as `1:15`. */
+export function tick(seconds: number): string {
+  const tenths = Math.round(10 * seconds);
+  const rest = tenths % 10;
+  return clock(Math.floor(tenths / 10)) + (rest === 0 ? '' : `.${rest}`);
+}
+
+/** Seconds below a minute, otherwise minutes and seconds. */
+export function length(value: number): string {
+  return value < 59.95 ? seconds(value) : clock(Math.round(value));
+}
+
+export function seconds(value: number): string {
+  return `${value.toFixed(1)} s`;
+}
+
+export function bytes(count: number): string {
+  return count < 1_000_000
+    ? `${Math.max(1, Math.round(count / 1000))} kB`
+    : `${(count / 1_000_000).toFixed(1)} MB`;
+}
+
+export function quantity(value: number, unit: string): string {
+  const lowest = /^semitones re ([\d.]+) Hz$/.exec(unit)?.[1];
+  if (lowest !== undefined) return `${Math.round(Number(lowest) * 2 ** (value / 12))} Hz`;
+  if (unit === 'ratio') return score(value);
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return `${fixed(value, digits)} ${unit.replace('1/min', 'per minute').replace('/s', ' per s').replace('/octave', ' per octave')}`;
+}
+
+// Keys of the report.
+
+export function warningSentence(name: Warning): string {
+  // A report of a later release may have others.
+  return warnings[name]?.pageText ?? warnings[name]?.text ?? spaced(name);
+}
+
+/** By the key of a measure: its name, and what its number is. */
+const measures: Readonly<Record<string, readonly [name: string, meaning: string]>> = {
+  pause_ratio: [
+    'Share of time in pauses',
+    'Pauses of 0.25 s or more, as a share of speech and pauses: 0 is none, 1 is all.',
+  ],
+  pause_rate: ['Pauses', 'Pauses of 0.25 s or more in a minute.'],
+  long_pause_rate: ['Long pauses', 'Pauses of 1 s or more in a minute.'],
+  mean_pause: ['Length of a pause', 'The mean, s.'],
+  mean_run: ['Speech between pauses', 'The mean length of speech from one pause to the next, s.'],
+  mean_run_syllables: [
+    'Syllables between pauses',
+    'The mean number of syllables from one pause to the next, estimated.',
+  ],
+  articulation_rate: ['Rate while speaking', 'Syllables in a second of speech, pauses left out.'],
+  speech_rate: ['Rate, pauses included', 'Syllables in a second of speech and pauses.'],
+  rate_variability: [
+    'Variation of the rate',
+    'How much the rate changes from second to second, as a share of its mean: 0 is even.',
+  ],
+  hesitation_rate: [
+    'Hesitations',
+    'Filled pauses such as “um” and long vowels in a minute. No marked recordings confirm it.',
+  ],
+  pitch_level: ['Pitch', 'The median of the voice, Hz: higher sounds higher.'],
+  pitch_range: [
+    'Pitch range',
+    'From the lowest to the highest tenth of the pitch: an octave is 12 semitones.',
+  ],
+  level_range: ['Loudness range', 'From the quietest to the loudest tenth of the voice, dB.'],
+  spectral_tilt: [
+    'Spectral tilt',
+    'How much weaker the voice is an octave higher, dB: nearer to 0 is sharper, lower is softer.',
+  ],
+};
+
+export function measureName(key: string): string {
+  return measures[key]?.[0] ?? spaced(key);
+}
+
+/** Empty for a measure of a later release. */
+export function measureMeaning(key: string): string {
+  return measures[key]?.[1] ?? '';
+}
+
+/** `some_key` as `Some key`. */
+function spaced(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+// Errors: a title and advice.
 
 type Sentence = { readonly title: string; readonly advice: string };
 

@@ -1,8 +1,6 @@
 /** A live session: its token, its WebSocket and its messages. docs/streaming.md describes them. */
-import type { AnalysisError, Answer } from '../analyze.ts';
-import type { CognitiveSignals, Emotion, EmotionSignals, Report, Warning } from '../report.ts';
-
-type Span = { readonly start_s: number; readonly end_s: number };
+import type { AnalysisError, Answer } from './analyze.ts';
+import type { CognitiveSignals, Emotion, EmotionSignals, Report, Span, Warning } from './report.ts';
 
 export type Measurement = Span & {
   readonly type: 'measurement';
@@ -30,12 +28,12 @@ export type LiveMessage =
   | { readonly type: 'session.ended'; readonly reason: string };
 
 /** `reason` is that of `session.ended`. */
-export type LiveReport = Answer<Report> & { readonly reason: string };
+type LiveReport = Answer<Report> & { readonly reason: string };
 
 /** Null after an abort. */
 export type LiveOutcome = LiveReport | AnalysisError | null;
 
-export type LiveSession = {
+type LiveSession = {
   /** Keeps the block until the connection is open. */
   send(block: Int16Array<ArrayBuffer>): void;
   /** No more audio: the report follows. */

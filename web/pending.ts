@@ -1,15 +1,8 @@
-/** The recording that waits for log-in, in this browser's storage until the playground opens again. */
+/** The request that waits for log-in, in this browser's storage until the playground opens again. */
 
-import type { Choice } from '../playground/choice.ts';
+import type { AnalysisRequest } from './playground/analyze.ts';
 
-/** The request that the playground sends after log-in. */
-export type Pending = {
-  readonly recording: { readonly name: string; readonly blob: Blob };
-  readonly baseline: { readonly name: string; readonly blob: Blob } | null;
-  readonly choice: Choice;
-};
-
-type Stored = Pending & { readonly until: number };
+type Stored = AnalysisRequest & { readonly until: number };
 
 /** Afterwards the recording is dropped. */
 const keepMs = 15 * 60_000;
@@ -17,12 +10,12 @@ const store = 'pending';
 const key = 'recording';
 
 /** Replaces the recording that waits. */
-export async function keepPending(pending: Pending): Promise<void> {
-  await run((records) => records.put({ ...pending, until: Date.now() + keepMs } satisfies Stored, key));
+export async function keepPending(request: AnalysisRequest): Promise<void> {
+  await run((records) => records.put({ ...request, until: Date.now() + keepMs } satisfies Stored, key));
 }
 
 /** Returns the recording that waits and removes it; null without one, or after its time. */
-export async function takePending(): Promise<Pending | null> {
+export async function takePending(): Promise<AnalysisRequest | null> {
   const stored: Stored | undefined = await run((records) => {
     const read = records.get(key);
     records.delete(key);

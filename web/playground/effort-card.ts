@@ -1,14 +1,9 @@
 /** The parts of load and processing. */
-
-import { button } from '../button.ts';
-import { type Child, element, percent } from '../dom.ts';
-import { card } from './card.ts';
-import { term } from './explained.ts';
-import { quantity, score, share, signed } from './format.ts';
-import { measureMeaning, measureName } from './messages.ts';
-import type { Cognitive, CognitiveSignals, Contribution } from './report.ts';
-import { percentile, type Rules } from './rules.ts';
+import { button, type Child, element, percent } from '../elements.ts';
+import { card, term } from './cards.ts';
+import type { Cognitive, CognitiveSignals, Contribution, Reference, Rules } from './report.ts';
 import { type IndexName, isUncertain, meanings } from './scores.ts';
+import { measureMeaning, measureName, quantity, score, share, signed } from './wording.ts';
 
 /** The measure with the largest weight in an index, and what more of it is called. */
 const mainMeasures: Readonly<
@@ -138,4 +133,16 @@ function bar(reach: number): Child {
   const fill = element('span', { class: reach < 0 ? 'effect-fill down' : 'effect-fill up' });
   fill.style.width = percent(Math.abs(reach) / 2);
   return element('span', { class: 'effect-track', 'aria-hidden': 'true' }, fill);
+}
+
+/** Share of the reference recordings with a lower value: the logistic distribution of the reference, 0 to 1. */
+function percentile(value: number, { median, spread, scale }: Reference): number {
+  const odds = (share: number) => share / (1 - share);
+  const distance = {
+    difference: value - median,
+    ratio: Math.log(value / median),
+    inverse: Math.log(value / median),
+    odds: Math.log(odds(value) / odds(median)),
+  }[scale];
+  return 1 / (1 + Math.exp(-distance / spread));
 }

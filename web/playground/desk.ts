@@ -1,14 +1,17 @@
-/** Recording input: drop, file dialog or microphone. */
-
-import { button } from '../button.ts';
-import { element } from '../dom.ts';
-import { icon } from './icons.ts';
-import { fileName, MicrophoneError, startRecorder } from './microphone.ts';
-import { createRecorderPanel, type RecorderPanel } from './recorder-panel.ts';
-import type { Recording } from './recording.ts';
+/** The desk: a recording by drop, file dialog or microphone, a baseline on demand, and the progress of what was sent. */
+import { button, element, fold, icon } from '../elements.ts';
+import type { Recording } from './analyze.ts';
+import {
+  createRecorderPanel,
+  fileName,
+  MicrophoneError,
+  type RecorderPanel,
+  startRecorder,
+} from './recorder.ts';
+import { bytes, share } from './wording.ts';
 
 /** Opens a panel in place of the buttons, which return with `close`; null when it cannot start yet. */
-export type OpenPanel = (close: () => void) => Promise<RecorderPanel | null>;
+type OpenPanel = (close: () => void) => Promise<RecorderPanel | null>;
 
 type RecordingInputOptions = {
   readonly title: string;
@@ -123,4 +126,115 @@ function acceptDrops(zone: HTMLElement, onRecording: (recording: Recording) => v
     const file = event.dataTransfer?.files[0];
     if (file !== undefined) onRecording({ name: file.name, blob: file });
   });
+}
+
+// The baseline: a recording of the same person at rest, which can be removed.
+
+type BaselinePanel = {
+  show(baseline: Recording): void;
+  /** Offers the panel, closed. */
+  offer(): void;
+  open(): void;
+};
+
+/** @param onChange receives the new baseline, or null after its removal */
+export function createBaselinePanel(
+  host: HTMLElement,
+  onChange: (baseline: Recording | null) => void,
+): BaselinePanel {
+  const input = element('div');
+  const panel = fold(
+    'Add a baseline',
+    element(
+      'p',
+      { class: 'muted small' },
+      'Ten seconds or more of the same person at rest. Load, processing, valence and arousal are then compared with it.',
+    ),
+    input,
+  );
+  createRecordingInput(input, {
+    title: 'Baseline',
+    note: null,
+    stem: 'baseline',
+    stopLabel: 'Stop and use it',
+    openLive: null,
+    onRecording: (recording) => {
+      show(recording);
+      onChange(recording);
+    },
+  });
+  const show = ({ name, blob }: Recording) => {
+    const remove = () => {
+      host.replaceChildren(panel);
+      onChange(null);
+    };
+    host.replaceChildren(
+      element(
+        'div',
+        { class: 'row' },
+        element(
+          'p',
+          {},
+          element('strong', {}, 'Baseline: '),
+          `${name}, ${bytes(blob.size)}. Load and processing are compared with it.`,
+        ),
+        button('plain', remove, 'Remove the baseline'),
+      ),
+    );
+    host.hidden = false;
+  };
+  const offer = () => {
+    host.hidden = false;
+  };
+  host.replaceChildren(panel);
+  return {
+    show,
+    offer,
+    open: () => {
+      offer();
+      panel.open = true;
+      host.scrollIntoView({ block: 'center' });
+      input.querySelector('button')?.focus({ preventScroll: true });
+    },
+  };
+}
+
+// The upload and the analysis.
+
+type Progress = {
+  start(name: string, cancel: () => void): void;
+  /** @param sent share of the upload, 0 to 1; at 1 the analysis runs @param analysed share of the recording, if it is known */
+  show(sent: number, analysed?: number | null): void;
+  end(): void;
+};
+
+export function createProgress(host: HTMLElement, announce: (sentence: string) => void): Progress {
+  let bar = element('progress', { max: '1', 'aria-label': 'Upload' });
+  let words = element('p', { class: 'small' });
+  let name = '';
+  return {
+    start: (sent, cancel) => {
+      name = sent;
+      bar = element('progress', { max: '1', value: '0', 'aria-label': 'Upload' });
+      words = element('p', { class: 'small' }, `Sending ${name}`);
+      host.replaceChildren(words, bar, button('plain flush', cancel, 'Cancel'));
+      host.hidden = false;
+      announce(`Sending ${name}`);
+    },
+    show: (sent, analysed = null) => {
+      if (sent < 1) {
+        bar.value = sent;
+        words.textContent = `Sending ${name}: ${share(sent)}`;
+      } else if (analysed !== null) {
+        bar.value = analysed;
+        words.textContent = `Analysing ${name}: ${share(analysed)}`;
+      } else {
+        bar.removeAttribute('value');
+        words.textContent = `Analysing ${name}`;
+      }
+    },
+    end: () => {
+      host.hidden = true;
+    },
+  };
 }
