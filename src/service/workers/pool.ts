@@ -3,8 +3,8 @@
  * thread reads between its stages: running threads are not terminated. A crash in native code ends the process.
  */
 
-import { releaseFreeMemory } from '../../node/process.ts';
 import { entryFile } from '../../node/paths.ts';
+import { releaseFreeMemory } from '../../node/process.ts';
 import { deserializeError, ServiceError } from '../errors.ts';
 import {
   areCoresIdle,
