@@ -7,7 +7,8 @@ import { listen } from '../support/listening.ts';
 import { lecture } from '../support/recordings.ts';
 import { until } from '../support/wait.ts';
 
-const seconds = 1000;
+/** Several chunks. */
+const seconds = 600;
 
 /** Stops the worker's process with SIGSTOP between the first chunk of the job and its end. */
 async function stopInside(place: JobStack, worker: Running, id: string): Promise<JobReply> {

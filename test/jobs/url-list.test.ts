@@ -2,6 +2,9 @@
 import test from 'ava';
 import { call, type Reply } from '../support/http.ts';
 import { startJobStack } from '../support/jobs.ts';
+import { share } from '../support/share.ts';
+
+const shared = share(test, startJobStack);
 
 const json = 'application/json';
 
@@ -61,7 +64,7 @@ const errorsOf = ({ body }: Reply): unknown => {
 };
 
 test.serial('an unknown field is named beside the known ones', async (t) => {
-  const { server } = await startJobStack(t);
+  const { server } = shared();
   const msgOf = async (path: string, body: object): Promise<unknown> => {
     const headers = { Authorization: `Bearer ${server.token}`, 'Content-Type': json };
     const reply = await call(server.port, { method: 'POST', path, headers, body: JSON.stringify(body) });
@@ -78,7 +81,7 @@ test.serial('an unknown field is named beside the known ones', async (t) => {
 });
 
 test.serial('an invalid list of URLs is refused with a short response', async (t) => {
-  const { server } = await startJobStack(t);
+  const { server } = shared();
   for (const [name, { body, headers = {}, status, errors }] of Object.entries(cases)) {
     const reply = await call(server.port, {
       method: 'POST',

@@ -48,7 +48,6 @@ test.serial('a job gets the report of /v1/analyze and a callback, with no Redis 
   });
   const url = `http://127.0.0.1:${port}/`;
   const server = await startServer(t, {
-    UNDERTONE_WORKERS: '1',
     UNDERTONE_JOB_URL_PREFIXES: url,
     UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
   });
@@ -76,12 +75,12 @@ test.serial('a job gets the report of /v1/analyze and a callback, with no Redis 
   }
 });
 
-/** Some ten seconds of work. */
-const longSeconds = 3000;
+/** Several chunks. */
+const longSeconds = 1200;
 
 /** A long job that has analysed its first chunk. */
 async function startLong(t: ExecutionContext, env: Readonly<Record<string, string>> = {}) {
-  const server = await startServer(t, { UNDERTONE_WORKERS: '1', ...env });
+  const server = await startServer(t, { ...env });
   const client = clientOf(server);
   const { id } = jobOf(await client.post([{ name: 'audio', bytes: lecture(longSeconds) }]));
   await until(async () => jobOf(await client.show(id)).progress !== null);
@@ -149,7 +148,6 @@ test.serial(
   'recordings above the share of the memory are refused, and nothing of them is kept',
   async (t) => {
     const server = await startServer(t, {
-      UNDERTONE_WORKERS: '1',
       UNDERTONE_JOB_BUFFER_BYTES: String(1.5 * recording.length),
     });
     const client = clientOf(server);

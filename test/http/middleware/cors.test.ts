@@ -2,6 +2,9 @@
 import test from 'ava';
 import { analysis, startApp } from '../../support/app.ts';
 import { type Call, call } from '../../support/http.ts';
+import { share } from '../../support/share.ts';
+
+const shared = share(test, (t) => startApp(t, { env }));
 
 const origin = 'https://app.example';
 const env = { UNDERTONE_CORS_ORIGINS: `${origin}, https://other.example` };
@@ -33,7 +36,7 @@ test('by default no origin gets CORS headers', async (t) => {
 });
 
 test('the preflight of a configured origin needs no token', async (t) => {
-  const app = await startApp(t, { env });
+  const app = shared();
   for (const path of [echo.path, '/v1/models', '/health', '/openapi.json', '/v1/nothing']) {
     const { status, body, headers } = await call(app.port, preflight(path, origin));
     t.deepEqual([status, body], [204, ''], path);
@@ -48,7 +51,7 @@ test('the preflight of a configured origin needs no token', async (t) => {
 });
 
 test('a configured origin can read responses, errors and their headers, without cookies', async (t) => {
-  const app = await startApp(t, { env });
+  const app = shared();
   const missing = { ...echo, headers: { 'Content-Type': 'text/plain' } };
   for (const [asked, wanted] of [
     [echo, 200],
@@ -67,7 +70,7 @@ test('a configured origin can read responses, errors and their headers, without 
 });
 
 test('similar origins are not allowed', async (t) => {
-  const app = await startApp(t, { env });
+  const app = shared();
   for (const other of [`${origin}:8443`, 'http://app.example', `${origin}.evil.example`, 'null', '*', '']) {
     const asked = await call(app.port, preflight(echo.path, other));
     t.deepEqual([asked.status, about(asked.headers)], [405, { vary: 'Origin' }], other);
@@ -76,7 +79,7 @@ test('similar origins are not allowed', async (t) => {
 });
 
 test('accounts, pages and metrics have no CORS headers', async (t) => {
-  const app = await startApp(t, { env });
+  const app = shared();
   for (const path of ['/account/api/session', '/account', '/', '/metrics', '/ready', '/docs', '/v1']) {
     const asked = await call(app.port, preflight(path, origin));
     t.not(asked.status, 204, path);

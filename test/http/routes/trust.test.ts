@@ -3,7 +3,7 @@ import { call } from '../../support/http.ts';
 import { startServer } from '../../support/server.ts';
 
 test('the trust page has the keys of the service; its recordings are immutable', async (t) => {
-  const { port } = await startServer(t, { UNDERTONE_WORKERS: '1' });
+  const { port } = await startServer(t);
   const page = await call(port, { path: '/trust' });
   t.deepEqual([page.status, page.headers['content-type']], [200, 'text/html; charset=utf-8']);
   t.regex(String(page.headers['content-security-policy']), /^default-src 'none'/);
