@@ -20,9 +20,12 @@ const options = {
   map: { type: 'boolean', default: false },
 } as const;
 
-/** What noticed a mutant; null when it survived. */
-type Killer = string | null;
-type Judge = (mutant: Mutant) => Promise<Killer>;
+/** What noticed a mutant, or that nothing did. */
+type Verdict = { readonly killed: boolean; readonly by: string };
+type Judge = (mutant: Mutant) => Promise<Verdict>;
+
+const killed = (by: string): Verdict => ({ killed: true, by });
+const survived = (by: string): Verdict => ({ killed: false, by });
 
 const minLimitMs = 120_000;
 /** Several times what the tests take without a mutant, which may end none of their waits. */
@@ -55,25 +58,26 @@ const judgeSource =
   (tree: ScratchTree, map: CoverageMap): Judge =>
   async (mutant) => {
     const tests = reachingTests(map, mutant);
-    if (tests.length === 0) return null;
-    if (tests.some((test) => map[test]?.built) && !(await tree.build())) return 'the build';
+    if (tests.length === 0) return survived('no test reaches it');
+    if (tests.some((test) => map[test]?.built) && !(await tree.build())) return killed('the build');
     const usualMs = tests.reduce((sum, test) => sum + (map[test]?.ms ?? 0), 0);
     const { status, output } = await tree.test(tests, minLimitMs + patience * usualMs);
-    if (status === 0) return null;
-    if (status === null) return 'the time limit';
-    return /^not ok \d+ - (.*)$/m.exec(output)?.[1] ?? tests.join(', ');
+    if (status === 0) return survived(tests.join(', '));
+    if (status === null) return killed('the time limit');
+    return killed(/^not ok \d+ - (.*)$/m.exec(output)?.[1] ?? tests.join(', '));
   };
 
 const judgeNative =
   (tree: ScratchTree): Judge =>
   async () => {
-    if ((await buildNative(tree)) !== 0) return 'the build';
+    if ((await buildNative(tree)) !== 0) return killed('the build');
     const { status, output } = await tree.run(
       [nativeTests, '--no-colors=true', '--abort-after=1'],
       nativeLimitMs,
     );
-    if (status === 0) return null;
-    return status === null ? 'the time limit' : (/^TEST CASE: +(.*)$/m.exec(output)?.[1] ?? 'a crash');
+    if (status === 0) return survived(nativeTests);
+    if (status === null) return killed('the time limit');
+    return killed(/^TEST CASE: +(.*)$/m.exec(output)?.[1] ?? 'a crash');
   };
 
 async function buildNative(tree: ScratchTree): Promise<number | null> {
@@ -92,10 +96,10 @@ async function tryAll(tree: ScratchTree, mutants: readonly Mutant[], judge: Judg
   const survivors: Mutant[] = [];
   for (const mutant of mutants) {
     tree.write(mutant.file, mutant.text);
-    const killer = await judge(mutant);
+    const verdict = await judge(mutant);
     tree.write(mutant.file, null);
-    console.log(`${describe(mutant)}: ${killer === null ? 'survived' : `killed by ${killer}`}`);
-    if (killer === null) survivors.push(mutant);
+    console.log(`${describe(mutant)}: ${verdict.killed ? 'killed by' : 'survived:'} ${verdict.by}`);
+    if (!verdict.killed) survivors.push(mutant);
   }
   return survivors;
 }

@@ -1,14 +1,17 @@
+/** Documents of the service: pages, API documents, trust. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { version } from '../../../src/node/paths.ts';
 import { openApiDocument } from '../../../src/service/api/document.ts';
 import type { ExampleResponse } from '../../../src/service/api/operation.ts';
 import { errorTable } from '../../../src/service/errors.ts';
+import { startApp } from '../../support/app.ts';
 import { createContract, type Document, type Schema } from '../../support/contract.ts';
 import { closeTo, sendExamples, shortened } from '../../support/example-requests.ts';
 import { makeFolder } from '../../support/folder.ts';
+import { call } from '../../support/http.ts';
 import { makeToken, startServer } from '../../support/server.ts';
 
 const document = openApiDocument(version) as Document;
@@ -74,4 +77,55 @@ test.serial('the examples, in the document and in README.md, are what the servic
   for (const { request, status, body } of Object.values(stored)) checkAnswer(t, request, status, body);
   const shown = /^```json\n(.*?)^```$/ms.exec(readFileSync('README.md', 'utf8'))?.[1] ?? '';
   t.deepEqual(JSON.parse(shown), shortened(stored.emotion?.body));
+});
+
+const names = readdirSync('docs').filter((name) => name.endsWith('.md'));
+
+test('every page is served as Markdown, and every link of a page and of llms.txt leads to a page', async (t) => {
+  const { port } = await startApp(t);
+  const get = async (path: string) => {
+    const { status, headers, body } = await call(port, { path });
+    return { status, type: headers['content-type'], body };
+  };
+  const index = await get('/llms.txt');
+  t.is(index.type, 'text/plain; charset=utf-8');
+  t.regex(index.body, /^# Undertone\n\n> /);
+  const listed = [...index.body.matchAll(/^- \[(.+)\]\((.+)\): (.+)$/gm)];
+  t.deepEqual(listed.flatMap(([, , path = '']) => path.match(/(?<=^\/docs\/).*/) ?? []).sort(), names.sort());
+  for (const [line, , path = '', about = ''] of listed) {
+    t.is((await get(path)).status, 200, path);
+    t.true(about.length > 15, line);
+  }
+  for (const name of names) {
+    const page = await get(`/docs/${name}`);
+    t.deepEqual([page.status, page.type], [200, 'text/markdown; charset=utf-8'], name);
+    t.regex(page.body, /^# /);
+    for (const [, target = ''] of page.body.matchAll(/\]\(((?!https?:|#)[^)#]*)/g)) {
+      t.true(names.includes(target), `${name}: ${target}`);
+    }
+  }
+  t.is((await get('/docs/none.md')).status, 404);
+});
+
+test('the bundle serves them too', async (t) => {
+  const { port } = await startServer(t);
+  for (const path of ['/llms.txt', ...names.map((name) => `/docs/${name}`)]) {
+    t.is((await call(port, { path })).status, 200, path);
+  }
+});
+
+test('the trust page has the keys of the service; its recordings are immutable', async (t) => {
+  const { port } = await startServer(t);
+  const page = await call(port, { path: '/trust' });
+  t.deepEqual([page.status, page.headers['content-type']], [200, 'text/html; charset=utf-8']);
+  t.regex(String(page.headers['content-security-policy']), /^default-src 'none'/);
+  t.notRegex(page.body, /<!-- content -->|CSP_NONCE/);
+  const { keys } = JSON.parse((await call(port, { path: '/.well-known/undertone-keys.json' })).body);
+  t.true(page.body.includes(keys[0].x));
+  const [, path = ''] = /data-recording href="([^"]+)"/.exec(page.body) ?? [];
+  const recording = await call(port, { path });
+  t.deepEqual([recording.status, recording.headers['content-type']], [200, 'audio/flac']);
+  t.is(recording.headers['cache-control'], 'public, max-age=31536000, immutable');
+  t.is((await call(port, { path: '/trust/other.flac' })).status, 404);
+  t.is((await call(port, { path: '/trust/..%2findex.json' })).status, 404);
 });
