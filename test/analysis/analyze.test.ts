@@ -17,7 +17,6 @@ import {
 import { soundsLikeAnother, speechCepstrum } from '../../src/engine/signals/speaker.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { limits, reporter, samplesOf, speech } from '../support/analysis.ts';
-import { runCli } from '../support/cli.ts';
 
 const reportOf = await reporter();
 const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
@@ -223,18 +222,6 @@ test('too little speech is the status of the recording', async (t) => {
   t.is(report.status, 'insufficient_speech');
   t.is(report.cognitive.status, 'insufficient_speech');
   t.is(report.emotion.status, 'not_available');
-});
-
-test('the command says it', async (t) => {
-  const text = await runCli(['analyze', '--models', 'open', 'examples/sample.wav']);
-  t.is(text.code, 0, text.stderr);
-  t.true(text.stdout.includes(`  emotion: not_available: ${unavailable}\n`));
-  t.regex(text.stdout, /clarity +0\.\d\d/);
-  const csv = await runCli(['analyze', '--models', 'open', '--output', 'csv', 'examples/sample.wav']);
-  const [head = '', row = ''] = csv.stdout.split('\n').map((line) => line.split(','));
-  const cell = (name: string) => row[head.indexOf(name)];
-  t.deepEqual([cell('status'), cell('valence'), cell('dominant_emotion')], ['ok', '', '']);
-  t.regex(cell('clarity') ?? '', /^0\./);
 });
 
 const rule = {

@@ -121,7 +121,7 @@ test('a file that is no database is storage_unavailable, without its path', asyn
 
 const rows = (database: Libsql.Database) => database.prepare('select * from more').all().length;
 
-test('while another process writes, a statement waits and the process goes on', async (t) => {
+test.serial('while another process writes, a statement waits and the process goes on', async (t) => {
   const path = join(makeFolder(), 'undertone.db');
   const database = await openDatabase(`file:${path}`);
   await sql`create table more (x integer)`.execute(database);
@@ -139,7 +139,7 @@ test('while another process writes, a statement waits and the process goes on', 
   await database.destroy();
 });
 
-test('after a statement that timed out, later statements are executed', async (t) => {
+test.serial('after a statement that timed out, later statements are executed', async (t) => {
   const path = join(makeFolder(), 'undertone.db');
   const database = await openDatabase(`file:${path}`);
   await sql`create table more (x integer)`.execute(database);
