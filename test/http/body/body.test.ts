@@ -43,9 +43,15 @@ async function send(t: ExecutionContext, lines: readonly string[], more = ''): P
   client.socket.write(`${['POST / HTTP/1.1', 'Host: x', ...lines].join('\r\n')}\r\n\r\n${more}`);
   const lifecycle = createLifecycle();
   const deadlineAt = performance.now() + ceilingMs;
-  const limits = { deadlineAt, shutdown: lifecycle.shutdown, rate: { bytes: 100, everyMs } };
+  const limits = { deadlineAt, shutdown: lifecycle.shutdown, rate: { bytes: 100, everyMs: ceilingMs } };
   return { client, request: await arrived, limits, lifecycle };
 }
+
+/** The same with a rate that a test can miss. */
+const rated = (arrived: Arrived): Arrived => ({
+  ...arrived,
+  limits: { ...arrived.limits, rate: { bytes: 100, everyMs } },
+});
 
 /** Resolves with the error. */
 const failureOf = ({ request, limits }: Arrived) =>
@@ -59,7 +65,7 @@ const failureOf = ({ request, limits }: Arrived) =>
 test('a body below the minimum rate is ended', async (t) => {
   const arrived = await send(t, ['Content-Length: 5000'], 'x'.repeat(1000));
   arrived.request.resume();
-  const failure = await failureOf(arrived);
+  const failure = await failureOf(rated(arrived));
   t.like(failure, {
     code: 'timeout',
     message: 'Expected at least 100 bytes of the body every 0.2 s, got fewer',
@@ -70,7 +76,7 @@ test('a body above the minimum rate continues, however long it takes', async (t)
   const arrived = await send(t, ['Transfer-Encoding: chunked']);
   arrived.request.resume();
   const until = performance.now() + 6 * everyMs;
-  const failed = failureOf(arrived).then(() => 'failed');
+  const failed = failureOf(rated(arrived)).then(() => 'failed');
   while (performance.now() < until) {
     arrived.client.socket.write(`64\r\n${'x'.repeat(100)}\r\n`);
     await new Promise((next) => setImmediate(next));
@@ -81,7 +87,7 @@ test('a body above the minimum rate continues, however long it takes', async (t)
 test('bytes that the service has not read do not count against the client', async (t) => {
   const arrived = await send(t, ['Content-Length: 5000'], 'x'.repeat(1000));
   while (arrived.request.readableLength === 0) await sleep(5);
-  const failed = failureOf(arrived);
+  const failed = failureOf(rated(arrived));
   t.is(await Promise.race([failed, sleep(4 * everyMs, 'waiting')]), 'waiting');
   arrived.request.resume();
   t.like(await failed, { code: 'timeout' });
