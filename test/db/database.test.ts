@@ -1,4 +1,3 @@
-/** The database: both kinds, rows whose time is over, writes that fail. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
@@ -7,23 +6,11 @@ import test from 'ava';
 import { getMigrations } from 'better-auth/db/migration';
 import { sql } from 'kysely';
 import Libsql from 'libsql';
-import pino from 'pino';
-import { createTokens } from '../../src/service/auth/tokens.ts';
-import { createUsageCounts } from '../../src/service/auth/usage.ts';
-import {
-  createWriteFailures,
-  type Database,
-  deleteExpired,
-  keepDeletingExpired,
-  openDatabase,
-} from '../../src/service/database.ts';
+import { openDatabase } from '../../src/service/database.ts';
 import { ServiceError } from '../../src/service/errors.ts';
-import { createMetrics } from '../../src/service/http/metrics.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
-import { openJobService } from '../support/job-service.ts';
 import { makeToken, startServer } from '../support/server.ts';
-import { until } from '../support/wait.ts';
 
 const modeOf = (path: string) => (fs.statSync(path).mode & 0o777).toString(8);
 
@@ -121,7 +108,7 @@ test('a file that is no database is storage_unavailable, without its path', asyn
 
 const rows = (database: Libsql.Database) => database.prepare('select * from more').all().length;
 
-test.serial('while another process writes, a statement waits and the process goes on', async (t) => {
+test('while another process writes, a statement waits and the process goes on', async (t) => {
   const path = join(makeFolder(), 'undertone.db');
   const database = await openDatabase(`file:${path}`);
   await sql`create table more (x integer)`.execute(database);
@@ -139,7 +126,7 @@ test.serial('while another process writes, a statement waits and the process goe
   await database.destroy();
 });
 
-test.serial('after a statement that timed out, later statements are executed', async (t) => {
+test('after a statement that timed out, later statements are executed', async (t) => {
   const path = join(makeFolder(), 'undertone.db');
   const database = await openDatabase(`file:${path}`);
   await sql`create table more (x integer)`.execute(database);
@@ -162,133 +149,5 @@ test('the file of a stopped service is complete without its journal', async (t) 
   fs.copyFileSync(join(server.dataDir, 'undertone.db'), copy);
   const database = await openDatabase(`file:${copy}`);
   t.is((await database.selectFrom('tokens').selectAll().execute()).length, 1);
-  await database.destroy();
-});
-
-// Rows whose time is over leave the database, whether jobs are turned on or not.
-
-const noon = Date.parse('2030-01-01T12:00:00Z');
-const dayMs = 86_400_000;
-
-const addJob = (database: Database, id: string, expiresAt: number) =>
-  database
-    .insertInto('jobs')
-    .values({
-      id,
-      holder: 'token:1',
-      owner: null,
-      created_at: 1,
-      expires_at: expiresAt,
-      idempotency_key: null,
-      digest: null,
-    })
-    .execute();
-
-const jobsIn = async (database: Database) =>
-  (await database.selectFrom('jobs').select('id').orderBy('id').execute()).map(({ id }) => id);
-
-for (const kind of databaseKinds) {
-  test(`${kind}: expired jobs, codes and counts are deleted, others are kept`, async (t) => {
-    const database = await openDatabase(await makeDatabaseUrl(kind));
-    await addJob(database, 'job_now', noon);
-    await addJob(database, 'job_later', noon + 1);
-    for (const [hash, at] of [
-      ['now', noon],
-      ['later', noon + 1],
-    ] as const) {
-      await database.insertInto('playground_codes').values({ hash, expires_at: at }).execute();
-    }
-    for (const days of [89, 90]) {
-      const date = new Date(noon - days * dayMs).toISOString().slice(0, 10);
-      const counts = { requests: 1, errors: 0, audio_ms: 0 };
-      await database
-        .insertInto('usage')
-        .values({ token: 'tok_0', owner: null, date, ...counts })
-        .execute();
-    }
-    await deleteExpired(database, noon);
-    t.deepEqual(await jobsIn(database), ['job_later']);
-    t.deepEqual(await database.selectFrom('playground_codes').select('hash').execute(), [{ hash: 'later' }]);
-    t.deepEqual(await database.selectFrom('usage').select('date').execute(), [{ date: '2029-10-04' }]);
-    await database.destroy();
-  });
-}
-
-test('deletion is repeated, and a failure is logged and does not end it', async (t) => {
-  const database = await openDatabase(await makeDatabaseUrl('sqlite'));
-  const lines: string[] = [];
-  await database.schema.alterTable('jobs').renameTo('away').execute();
-  const failures = createWriteFailures(pino({}, { write: (line: string) => lines.push(line) }));
-  const stop = keepDeletingExpired(database, failures, 10);
-  await until(() => failures.counts().expiry > 1);
-  t.regex(lines[0] ?? '', /"level":40.*no such table: jobs.*"write":"expiry"/);
-  await database.schema.alterTable('away').renameTo('jobs').execute();
-  await addJob(database, 'job_1', 1);
-  await until(async () => (await jobsIn(database)).length === 0);
-  await stop();
-  await database.destroy();
-  t.pass();
-});
-
-test('a service without Redis deletes results of jobs', async (t) => {
-  const UNDERTONE_DATABASE_URL = `file:${join(makeFolder(), 'undertone.db')}`;
-  const database = await openDatabase(UNDERTONE_DATABASE_URL);
-  t.teardown(() => database.destroy());
-  await addJob(database, 'job_old', 1);
-  await addJob(database, 'job_new', Date.now() + dayMs);
-  await startServer(t, { UNDERTONE_DATABASE_URL });
-  await until(async () => (await jobsIn(database)).length === 1);
-  t.deepEqual(await jobsIn(database), ['job_new']);
-});
-
-test('a worker deletes results of jobs', async (t) => {
-  const { database, work } = await openJobService(t);
-  await addJob(database, 'job_old', 1);
-  await work();
-  await until(async () => (await jobsIn(database)).length === 0);
-  t.pass();
-});
-
-// Writes that no request waits for do not fail unseen.
-
-async function open() {
-  const database = await openDatabase(await makeDatabaseUrl('sqlite'));
-  const lines: Readonly<Record<string, unknown>>[] = [];
-  const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  return { database, lines, failures: createWriteFailures(logger) };
-}
-
-test('counts of usage that cannot be written are logged once, counted, and logged when they are written', async (t) => {
-  const { database, lines, failures } = await open();
-  const usage = createUsageCounts(database, Date.now, failures);
-  const metrics = createMetrics();
-  metrics.addWriteFailures(failures.counts);
-  await database.schema.alterTable('usage').renameTo('away').execute();
-  usage.add({ token: 'tok_0', owner: null }, { requests: 1 });
-  for (const count of [1, 2]) {
-    await t.throwsAsync(usage.flush());
-    t.is(failures.counts().usage, count);
-  }
-  t.is(lines.length, 1);
-  t.like(lines[0], { level: 40, write: 'usage' });
-  t.regex(JSON.stringify(lines[0]), /no such table: usage/);
-  t.regex(await metrics.text(), /^undertone_background_write_failures_total\{write="usage"\} 2$/m);
-  t.regex(await metrics.text(), /^undertone_background_write_failures_total\{write="last_used"\} 0$/m);
-  await database.schema.alterTable('away').renameTo('usage').execute();
-  await usage.flush();
-  t.like(lines[1], { level: 30, write: 'usage', msg: 'the database is written again' });
-  await database.destroy();
-});
-
-test('last uses of tokens that cannot be written are logged and counted', async (t) => {
-  const { database, lines, failures } = await open();
-  const tokens = createTokens({ database, staticToken: null, failures });
-  const request = { name: 'ci', scopes: ['analyze:emotion'], expiresAt: null, purpose: null };
-  const { token } = await tokens.create(request);
-  t.not(await tokens.verify(token), null);
-  await database.schema.alterTable('tokens').renameTo('away').execute();
-  await t.throwsAsync(tokens.flush());
-  t.is(failures.counts().last_used, 1);
-  t.like(lines[0], { level: 40, write: 'last_used' });
   await database.destroy();
 });

@@ -77,7 +77,7 @@ test.serial('a job gets the report of /v1/analyze and a callback, with no Redis 
 });
 
 /** Several chunks. */
-const longSeconds = 1200;
+const longSeconds = 2000;
 
 /** A long job that has analysed its first chunk. */
 async function startLong(t: ExecutionContext, env: Readonly<Record<string, string>> = {}) {

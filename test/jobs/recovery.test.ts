@@ -13,7 +13,7 @@ import { lecture } from '../support/recordings.ts';
 import { until } from '../support/wait.ts';
 
 /** Several chunks. */
-const seconds = 600;
+const seconds = 1000;
 
 /** Stops the worker's process with SIGSTOP between the first chunk of the job and its end. */
 async function stopInside(place: JobStack, worker: Running, id: string): Promise<JobReply> {
