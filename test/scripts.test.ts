@@ -49,6 +49,7 @@ for (const command of [
   [...node, 'deploy/fleet/up.ts'],
   [...node, 'test/clients/agent.ts'],
   [...node, 'test/install/run.ts'],
+  [...node, 'test/mutations.ts'],
   [...node, 'test/reliability/run.ts'],
   [...node, 'test/support/record-examples.ts'],
   [...node, 'test/web/screenshots.ts'],

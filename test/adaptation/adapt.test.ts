@@ -1,8 +1,9 @@
-/** Adaptation to examples that the test draws: embeddings that depend on the label, or do not. */
+/** Adapting the models to labels of one's own. */
 import test from 'ava';
 import { correctScore } from '../../src/engine/index.ts';
 import { type Adaptation, adapt, isImprovement } from '../../src/tools/adapt/adapt.ts';
-import type { Example } from '../../src/tools/adapt/comparison.ts';
+import { type Example, expandedLevel, foldsOf, leaveOut } from '../../src/tools/adapt/comparison.ts';
+import { minimize } from '../../src/tools/adapt/correction.ts';
 import { createRandom } from '../../src/tools/evaluate/statistics.ts';
 
 const known = ['neutral', 'happy', 'sad'];
@@ -201,3 +202,77 @@ for (const [name, options, message] of [
     t.throws(() => adapt(draw(options), known), { instanceOf: RangeError, message });
   });
 }
+
+test('recordings of a speaker share a fold, and folds are about equally large', (t) => {
+  const speakers = ['a', 'a', 'a', 'a', 'b', 'b', 'c', 'd', 'e', 'f', 'g'];
+  const folds = foldsOf(speakers);
+  for (const speaker of new Set(speakers)) {
+    const own = folds.filter((_, index) => speakers[index] === speaker);
+    t.is(new Set(own).size, 1, speaker);
+  }
+  const sizes = [0, 1, 2, 3, 4].map((fold) => folds.filter((one) => one === fold).length).sort();
+  t.deepEqual(sizes, [1, 2, 2, 2, 4]);
+  t.deepEqual(foldsOf([...speakers].reverse()), [...folds].reverse());
+});
+
+test('a row is predicted by what was learned from other folds', (t) => {
+  const rows = [1, 2, 4, 8];
+  const sums = leaveOut(
+    rows,
+    [0, 1, 0, 1],
+    (others) => others.reduce((sum, row) => sum + row, 0),
+    (sum, row) => [sum, row],
+  );
+  t.deepEqual(sums, [
+    [10, 1],
+    [5, 2],
+    [10, 4],
+    [5, 8],
+  ]);
+});
+
+test('finds the minimum of a narrow valley', (t) => {
+  // Rosenbrock's function.
+  const found = minimize(
+    (at, gradient) => {
+      const [x = 0, y = 0] = at;
+      gradient[0] = -2 * (1 - x) - 400 * x * (y - x * x);
+      gradient[1] = 200 * (y - x * x);
+      return (1 - x) ** 2 + 100 * (y - x * x) ** 2;
+    },
+    Float64Array.of(-1.2, 1),
+  );
+  t.deepEqual(
+    [...found].map((value) => value.toFixed(3)),
+    ['1.000', '1.000'],
+  );
+});
+
+test('a point without a slope is returned', (t) => {
+  const start = Float64Array.of(3);
+  t.is(
+    minimize((_, gradient) => {
+      gradient[0] = 0;
+      return 5;
+    }, start),
+    start,
+  );
+});
+
+// 2 Phi(-sqrt(n / (n - 1)) t) with t from tables of Student's distribution: 2.132 (4 degrees, 0.05), 2.776 (0.025), 1.729 (19, 0.05).
+for (const [level, speakers, expected] of [
+  [0.9, 5, 0.9829],
+  [0.95, 5, 0.9981],
+  [0.9, 20, 0.9239],
+] as const) {
+  test(`${level} of ${speakers} speakers`, (t) => {
+    t.true(
+      Math.abs(expandedLevel(level, speakers) - expected) < 2e-4,
+      String(expandedLevel(level, speakers)),
+    );
+  });
+}
+
+test('many speakers need no wider interval', (t) => {
+  t.true(Math.abs(expandedLevel(0.9, 10_000) - 0.9) < 1e-3);
+});

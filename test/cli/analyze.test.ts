@@ -270,3 +270,16 @@ for (const [args, message] of misuses) {
     t.deepEqual({ code, stdout, stderr }, { code: 2, stdout: '', stderr: `${message}\n` });
   });
 }
+
+test('a signal that the models do not have is not available, with the reason', async (t) => {
+  const { unavailable } = JSON.parse(fs.readFileSync('models/open/emotion/manifest.json', 'utf8'));
+  const text = await runCli(['analyze', '--models', 'open', 'examples/sample.wav']);
+  t.is(text.code, 0, text.stderr);
+  t.true(text.stdout.includes(`  emotion: not_available: ${unavailable}\n`));
+  t.regex(text.stdout, /clarity +0\.\d\d/);
+  const csv = await runCli(['analyze', '--models', 'open', '--output', 'csv', 'examples/sample.wav']);
+  const [head = '', row = ''] = csv.stdout.split('\n').map((line) => line.split(','));
+  const cell = (name: string) => row[head.indexOf(name)];
+  t.deepEqual([cell('status'), cell('valence'), cell('dominant_emotion')], ['ok', '', '']);
+  t.regex(cell('clarity') ?? '', /^0\./);
+});

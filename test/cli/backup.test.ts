@@ -11,7 +11,7 @@ const documented = readFileSync('docs/operations.md', 'utf8').match(/^tar -C .*$
 
 test('a restored data folder has the accounts, tokens and the secret', async (t) => {
   const [backUp = '', restore = ''] = documented;
-  const server = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_SHUTDOWN_S: '2' });
+  const server = await startServer(t, { UNDERTONE_SHUTDOWN_S: '2' });
   const env = { UNDERTONE_DATA_DIR: server.dataDir };
   const input = 'correct horse battery\n';
   await runCli(['user', 'create', '--email', 'ada@home.example'], { env, input });

@@ -8,8 +8,10 @@ import { runCli, startCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { listen } from '../support/listening.ts';
 import { type Server, startServer } from '../support/server.ts';
+import { share } from '../support/share.ts';
 import { until } from '../support/wait.ts';
 
+const shared = share(test, startServer);
 const sample = resolve('examples/sample.wav');
 
 function makeTree(count: number): string {
@@ -24,7 +26,7 @@ const linesOf = (path: string) => fs.readFileSync(path, 'utf8').trimEnd().split(
 test.serial(
   'every file has one line of JSON or CSV, and existing lines are not requested again',
   async (t) => {
-    const server = await startServer(t);
+    const server = shared();
     const folder = makeTree(3);
     const args = ['bulk', folder, '--url', server.url, '--token', server.token, '--concurrency', '2'];
     for (const name of ['out.jsonl', 'out.csv']) {
@@ -49,7 +51,7 @@ test.serial(
 );
 
 test.serial('records equal those of analyze, and errors those of the service', async (t) => {
-  const server = await startServer(t);
+  const server = shared();
   const folder = makeTree(1);
   const output = join(makeFolder(), 'out.jsonl');
   const env = { UNDERTONE_TOKEN: server.token };
@@ -63,7 +65,7 @@ test.serial('records equal those of analyze, and errors those of the service', a
 test.serial(
   'the token comes from a file, standard input or the environment, and is not among the arguments',
   async (t) => {
-    const server = await startServer(t);
+    const server = shared();
     const file = join(makeFolder(), 'token');
     fs.writeFileSync(file, `${server.token}\r\nanother line\n`, { mode: 0o600 });
     const run = async (args: readonly string[], more: { input?: string; env?: Record<string, string> }) => {
@@ -104,7 +106,7 @@ async function relay(server: Server, request: IncomingMessage, response: ServerR
 const failures = 7;
 
 test.serial('a service that is busy, drops connections or stops loses no file', async (t) => {
-  const server = await startServer(t);
+  const server = shared();
   const folder = makeTree(6);
   let asked = 0;
   const port = await listen(t, (request, response) => {
@@ -134,7 +136,7 @@ test.serial('a service that is busy, drops connections or stops loses no file', 
 });
 
 test.serial('an interrupted run resumes', async (t) => {
-  const server = await startServer(t);
+  const server = shared();
   const folder = makeTree(12);
   const output = join(makeFolder(), 'out.jsonl');
   const options = ['--token', server.token, '--output', output, '--concurrency', '1'];
@@ -156,7 +158,7 @@ test.serial('an interrupted run resumes', async (t) => {
 });
 
 test('a file without a response stays pending, and a refused token ends the run', async (t) => {
-  const server = await startServer(t);
+  const server = shared();
   const output = join(makeFolder(), 'out.jsonl');
   const nowhere = await runCli([
     'bulk',

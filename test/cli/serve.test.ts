@@ -1,8 +1,13 @@
+/** `undertone serve`: the first token, the link of the playground, addresses, the log. */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { createTokens } from '../../src/service/auth/tokens.ts';
+import { parseConfig } from '../../src/service/config.ts';
+import { openDatabase } from '../../src/service/database.ts';
+import { printFirstToken, printPlaygroundLink } from '../../src/tools/serve.ts';
 import { commandLine, follow, runCli, startCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { hasTerminal, runInTerminal } from '../support/terminal.ts';
@@ -109,4 +114,58 @@ test('another service on the default address of metrics: no metrics; on a chosen
   t.is(code, 0);
   t.regex(rows[0] ?? '', /^\[[\d:.]+\] INFO: metrics \{"url":"http:\/\/127\.0\.0\.1:\d+"\}$/);
   t.regex(rows.at(-1) ?? '', /INFO: stopped$/);
+});
+
+const url = 'http://127.0.0.1:8080';
+const config = { token: null, dataDir: "/srv/it's", databaseUrl: "file:/srv/it's/undertone.db" };
+
+async function open() {
+  const database = await openDatabase(`file:${join(makeFolder(), 'undertone.db')}`);
+  let text = '';
+  const stdout = {
+    write: (more: string) => {
+      text += more;
+    },
+  };
+  return { tokens: createTokens({ database, staticToken: null }), stdout, read: () => text };
+}
+
+test('two services that start together create one token', async (t) => {
+  const { tokens, stdout, read } = await open();
+  await Promise.all([
+    printFirstToken({ url, config, tokens }, stdout),
+    printFirstToken({ url, config, tokens }, stdout),
+  ]);
+  t.is((await tokens.list()).length, 1);
+  t.is(read().match(/shown this once/g)?.length, 1);
+  t.is(read().match(/another token/g)?.length, 1);
+});
+
+async function printed(env: Readonly<Record<string, string>>): Promise<string> {
+  let text = '';
+  const stdout = {
+    write: (more: string) => {
+      text += more;
+    },
+  };
+  const playgroundCodes = { create: async () => 'the-code' };
+  await printPlaygroundLink({ url, config: parseConfig(env), playgroundCodes }, stdout);
+  return text;
+}
+
+test('the link is printed for a service that only this machine reaches', async (t) => {
+  for (const env of [{}, { UNDERTONE_HOST: 'localhost' }, { UNDERTONE_HOST: '::1' }]) {
+    t.regex(await printed(env), /^playground, signed in .*: http:\/\/127\.0\.0\.1:8080\/#code=the-code\n$/);
+  }
+});
+
+test('no link is printed where others reach the service', async (t) => {
+  for (const env of [
+    { UNDERTONE_HOST: '0.0.0.0' },
+    { UNDERTONE_HOST: '10.0.0.1' },
+    { UNDERTONE_TRUST_PROXY: '1' },
+    { UNDERTONE_PUBLIC_URL: 'https://voice.example' },
+  ]) {
+    t.is(await printed(env), '', JSON.stringify(env));
+  }
 });

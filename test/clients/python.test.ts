@@ -11,7 +11,9 @@ import { startJobStack } from '../support/jobs.ts';
 import { runPython } from '../support/python-client.ts';
 import { startScriptedServer } from '../support/scripted-server.ts';
 import { type Server, startServer } from '../support/server.ts';
+import { share } from '../support/share.ts';
 
+const shared = share(test, startServer);
 const body = { detail: 'busy', code: 'overloaded', request_id: 'id-1' };
 const later = { 'Retry-After': '3' };
 /** A report of a later service. */
@@ -30,7 +32,7 @@ async function runTests(
 }
 
 test.serial('the package installs, and both clients behave as documented', async (t) => {
-  const server = await startServer(t);
+  const server = shared();
   const busy = await startScriptedServer(t, [{ status: 500 }, { status: 503, body, headers: later }]);
   const refusing = await Promise.all(
     [401, 403, 422, 429].map((status) => startScriptedServer(t, [{ status, body }])),
@@ -50,7 +52,7 @@ test.serial('the package installs, and both clients behave as documented', async
 });
 
 test.serial('live sessions behave as documented', async (t) => {
-  const server = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_STREAM_IDLE_S: '8' });
+  const server = await startServer(t, { UNDERTONE_STREAM_IDLE_S: '8' });
   await runTests(t, 'stream_test.py', server);
 });
 
@@ -66,7 +68,7 @@ test.serial('jobs and callbacks behave as documented', async (t) => {
 });
 
 test.serial('data frames have the columns of the command', async (t) => {
-  const server = await startServer(t, { UNDERTONE_WORKERS: '1' });
+  const server = shared();
   const tables = makeFolder();
   const segments = join(tables, 'segments.json');
   writeFileSync(

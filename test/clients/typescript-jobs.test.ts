@@ -159,7 +159,7 @@ test.serial(
   'a recording above the limits of a request is analysed as a job, of which nothing stays',
   async (t) => {
     for (const limit of [{ UNDERTONE_MAX_SECONDS: '20' }, { UNDERTONE_MAX_UPLOAD_BYTES: '200000' }]) {
-      const server = await startServer(t, { UNDERTONE_WORKERS: '1', ...limit });
+      const server = await startServer(t, { ...limit });
       const client = createClient(server);
       const audio = new Blob([bytes]).stream();
       const report = await client.analyze(audio as ReadableStream<Uint8Array>);

@@ -11,7 +11,8 @@ import {
   type StreamSession,
 } from '../../clients/typescript/src/index.ts';
 import { call } from '../support/http.ts';
-import { type Server, startServer } from '../support/server.ts';
+import { startServer } from '../support/server.ts';
+import { share } from '../support/share.ts';
 import { dataOf } from '../support/stream-audio.ts';
 import { until } from '../support/wait.ts';
 
@@ -20,19 +21,9 @@ const samples = dataOf(wav);
 const format = { encoding: 's16le', sample_rate_hz: 16_000, channels: 1 } as const;
 const idleSeconds = 8;
 
-let server: Server;
-const closers: (() => unknown)[] = [];
-test.before(async () => {
-  server = await startServer(
-    { teardown: (close) => closers.push(close) },
-    { UNDERTONE_WORKERS: '1', UNDERTONE_STREAM_IDLE_S: String(idleSeconds) },
-  );
-});
-test.after.always(async () => {
-  for (const close of closers) await close();
-});
-
-const clientOf = (options: Partial<ClientOptions> = {}) => createClient({ ...server, WebSocket, ...options });
+const server = share(test, (t) => startServer(t, { UNDERTONE_STREAM_IDLE_S: String(idleSeconds) }));
+const clientOf = (options: Partial<ClientOptions> = {}) =>
+  createClient({ ...server(), WebSocket, ...options });
 
 async function read<R>(session: StreamSession<R>): Promise<StreamMessage<R>[]> {
   const messages: StreamMessage<R>[] = [];
@@ -91,7 +82,7 @@ test('turnEnd ends the utterance, and typed arrays are samples', async (t) => {
 
 test('a page opens one session with the token of its server', async (t) => {
   const { token } = await clientOf().createStreamToken({ scopes: ['analyze:emotion'] });
-  const page = createClient({ url: server.url, WebSocket });
+  const page = createClient({ url: server().url, WebSocket });
   const session = await page.stream({ ...format, signals: ['emotion'] }, { token });
   await session.send(samples);
   t.is((await session.end()).status, 'ok');
@@ -151,16 +142,16 @@ test('an abort ends the session', async (t) => {
 
 test('the connection is opened within the timeout', async (t) => {
   const { token } = await clientOf().createStreamToken();
-  server.process.kill('SIGSTOP');
+  server().process.kill('SIGSTOP');
   const late = t.throwsAsync(clientOf().stream(format, { token, timeoutMs: 100 }), {
     instanceOf: NoAnswerError,
-    message: `Expected a session within 100 ms from ${server.url}, got none`,
+    message: `Expected a session within 100 ms from ${server().url}, got none`,
   });
-  await late.finally(() => server.process.kill('SIGCONT'));
+  await late.finally(() => server().process.kill('SIGCONT'));
 });
 
 test.serial('send waits for the connection', async (t) => {
-  const own = await startServer(t, { UNDERTONE_WORKERS: '1' });
+  const own = await startServer(t);
   let socket: WebSocket | undefined;
   class Recorder extends WebSocket {
     constructor(url: URL, protocols: string[]) {
@@ -182,7 +173,7 @@ test.serial('send waits for the connection', async (t) => {
 });
 
 test.serial('a session of a service that shuts down has its report', async (t) => {
-  const own = await startServer(t, { UNDERTONE_WORKERS: '1' });
+  const own = await startServer(t);
   const client = createClient({ ...own, WebSocket });
   const [session, silent] = [await client.stream(format), await client.stream(format)];
   await session.send(samples);
@@ -205,7 +196,7 @@ test.serial('the global WebSocket is the default', async (t) => {
     global.WebSocket = own;
   });
   global.WebSocket = undefined;
-  const client = createClient(server);
+  const client = createClient(server());
   await t.throwsAsync(client.stream(format), { instanceOf: TypeError, message: /package ws/ });
   global.WebSocket = WebSocket;
   const session = await client.stream(format);

@@ -16,9 +16,11 @@ import { hasChromium, openChromium } from '../support/chromium.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startScriptedServer } from '../support/scripted-server.ts';
 import { startServer } from '../support/server.ts';
+import { share } from '../support/share.ts';
 import { dataOf } from '../support/stream-audio.ts';
 import { ceilingMs } from '../support/wait.ts';
 
+const shared = share(test, startServer);
 const folderOfClient = clients.typescript;
 const path = 'examples/sample.wav';
 const bytes = readFileSync(path);
@@ -30,7 +32,7 @@ const overloaded = {
 };
 
 test.serial('every kind of recording gives the same report', async (t) => {
-  const server = await startServer(t);
+  const server = shared();
   const client = createClient(server);
   const want = await client.emotion(path);
   const recordings: Recording[] = [
@@ -58,7 +60,7 @@ test.serial('a redirect is refused, and its target receives nothing', async (t) 
 });
 
 test.serial('baseline and channel are sent, and errors contain the reason', async (t) => {
-  const server = await startServer(t);
+  const server = shared();
   const client = createClient(server);
   t.true((await client.cognitive(path, { baseline: [bytes, path], channel: 0 })).relative);
   const wrong = await t.throwsAsync(client.cognitive(path, { channel: 7 }), { instanceOf: ValidationError });
@@ -72,7 +74,7 @@ test.serial('baseline and channel are sent, and errors contain the reason', asyn
 });
 
 test.serial('both channels, and each speaker, have a report', async (t) => {
-  const client = createClient(await startServer(t));
+  const client = createClient(shared());
   const stereo = fixture('speech.flac');
   const { channels, conversation, status } = await client.analyzeChannels(stereo);
   t.is(status, 'ok');
@@ -183,7 +185,7 @@ function copyOfClient(): string {
 }
 
 test.serial('the package installs and compiles with its types', async (t) => {
-  const server = await startServer(t);
+  const server = shared();
   const folder = makeFolder();
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
   // .npmrc of the project, which npx passes on, turns scripts off.
@@ -222,7 +224,7 @@ if (emotion.status === 'ok') {
 });
 
 (hasChromium ? test.serial : test.skip)('a browser uses it', async (t) => {
-  const server = await startServer(t);
+  const server = shared();
   const browser = await openChromium();
   t.teardown(() => browser.close());
   const page = await browser.newPage({ bypassCSP: true });

@@ -2,6 +2,9 @@
 import test, { type ExecutionContext } from 'ava';
 import { rawHead, startApp, untilMetric } from '../support/app.ts';
 import { bodyOf, exchangeBytes } from '../support/http.ts';
+import { share } from '../support/share.ts';
+
+const shared = share(test, startApp);
 
 const post = 'POST /v1/analyze/emotion HTTP/1.1\r\nHost: x\r\n';
 /** A request whose end is ambiguous, with a second request hidden in it. */
@@ -39,7 +42,7 @@ function checkRefusal(t: ExecutionContext, answer: string): void {
 
 for (const [name, bytes] of Object.entries(smuggled)) {
   test.serial(`${name}: refused with 400, and the rest gets no response`, async (t) => {
-    checkRefusal(t, await exchangeBytes((await startApp(t)).port, bytes));
+    checkRefusal(t, await exchangeBytes(shared().port, bytes));
   });
 }
 
@@ -54,7 +57,7 @@ const brokenChunks: Record<string, string> = {
 
 for (const [name, chunks] of Object.entries(brokenChunks)) {
   test.serial(`chunks with ${name}: refused with 400, and the rest gets no response`, async (t) => {
-    const app = await startApp(t);
+    const app = shared();
     const bytes = `${rawHead('Transfer-Encoding: chunked')}\r\n${chunks}${hidden}`;
     checkRefusal(t, await exchangeBytes(app.port, bytes));
     await untilMetric(app, 'undertone_held_bytes', 0);
@@ -74,7 +77,7 @@ const unknownTargets: Record<string, string> = {
 };
 
 test.serial('malicious request targets are 404 in JSON', async (t) => {
-  const { port } = await startApp(t);
+  const { port } = shared();
   for (const [name, target] of Object.entries(unknownTargets)) {
     const answer = await exchangeBytes(
       port,
@@ -86,7 +89,7 @@ test.serial('malicious request targets are 404 in JSON', async (t) => {
 });
 
 test.serial('1,500 headers within the limit of bytes are accepted, 5,000 beyond it are 431', async (t) => {
-  const { port } = await startApp(t);
+  const { port } = shared();
   const lines = (count: number) => Array.from({ length: count }, (_, index) => `a${index}:\r\n`).join('');
   const ask = (count: number) =>
     exchangeBytes(port, `GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${lines(count)}\r\n`);

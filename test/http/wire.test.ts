@@ -6,7 +6,10 @@ import test, { type ExecutionContext } from 'ava';
 import { type App, analysis, rawHead, startApp, untilMetric } from '../support/app.ts';
 import { createGate } from '../support/gate.ts';
 import { bodyOf, call, exchangeBytes, wire } from '../support/http.ts';
+import { share } from '../support/share.ts';
 import { fastest, until } from '../support/wait.ts';
+
+const shared = share(test, startApp);
 
 const order = JSON.stringify({ do: 'echo' });
 const uuid = '[0-9a-f-]{36}';
@@ -21,7 +24,7 @@ const brokenRequests: Record<string, string> = {
 
 for (const [name, bytes] of Object.entries(brokenRequests)) {
   test.serial(`${name} is a bad request`, async (t) => {
-    const answer = await exchangeBytes((await startApp(t)).port, bytes);
+    const answer = await exchangeBytes(shared().port, bytes);
     t.regex(answer, /^HTTP\/1\.1 400 Bad Request\r\nContent-Type: application\/json\r\n/);
     t.regex(answer, /\r\nConnection: close\r\n/);
     const expected = `^\\{"detail":"Expected an HTTP/1\\.1 request, got something else","code":"bad_request","request_id":"${uuid}"\\}$`;
@@ -30,7 +33,7 @@ for (const [name, bytes] of Object.entries(brokenRequests)) {
 }
 
 test.serial('a pipelined WebSocket handshake closes the connection, and the service goes on', async (t) => {
-  const { port } = await startApp(t);
+  const { port } = shared();
   const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
   const handshake = `GET /v1/stream HTTP/1.1\r\nHost: x\r\n${upgrade}\r\n`;
   const answer = await exchangeBytes(port, `GET /health HTTP/1.1\r\nHost: x\r\n\r\n${handshake}`);
@@ -40,7 +43,7 @@ test.serial('a pipelined WebSocket handshake closes the connection, and the serv
 
 test.serial('a request without Host is a bad request in JSON', async (t) => {
   const answer = await exchangeBytes(
-    (await startApp(t)).port,
+    shared().port,
     'GET /health HTTP/1.1\r\nX-Request-Id: id-1\r\nConnection: close\r\n\r\n',
   );
   t.regex(answer, /^HTTP\/1\.1 400 /);
@@ -51,7 +54,7 @@ test.serial('a request without Host is a bad request in JSON', async (t) => {
 });
 
 test.serial('an analysis over HTTP/1.0, or with Connection: close, gets a whole response', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   const head = rawHead(`Content-Length: ${order.length}`);
   const old = head.replace('HTTP/1.1', 'HTTP/1.0');
   for (const lines of [old, old.replace('Host: x\r\n', ''), `${head}Connection: close\r\n`]) {
@@ -65,7 +68,7 @@ test.serial('an analysis over HTTP/1.0, or with Connection: close, gets a whole 
 
 test.serial('too large headers are 431', async (t) => {
   const answer = await exchangeBytes(
-    (await startApp(t)).port,
+    shared().port,
     `GET /health HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
   );
   t.regex(answer, /^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
@@ -76,7 +79,7 @@ test.serial('too large headers are 431', async (t) => {
 });
 
 test.serial('Expect: 100-continue gets 100 before the body', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   const client = await wire(app.port);
   client.socket.write(
     `${rawHead(`Content-Length: ${order.length}`, 'Expect: 100-continue', 'Connection: close')}\r\n`,
@@ -92,7 +95,7 @@ for (const [status, lines] of [
   [422, ['Content-Type: text/plain']],
 ] as const) {
   test.serial(`Expect: 100-continue is refused with ${status} and nothing else`, async (t) => {
-    const app = await startApp(t);
+    const app = shared();
     const names = lines.map((line) => line.split(':')[0] as string);
     const head = rawHead('Content-Length: 100')
       .split('\r\n')
@@ -125,14 +128,14 @@ async function sendForever(t: ExecutionContext, app: App, line: string): Promise
 }
 
 test.serial('an error reaches a client that is still sending, and the connection closes soon', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   for (const line of ['Content-Length: 26214401', 'Transfer-Encoding: chunked']) {
     t.true((await fastest(8000, () => sendForever(t, app, line), 3)) < 8000, line);
   }
 });
 
 test.serial('401 is decided before the body is read', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   const head = 'POST /v1/analyze/emotion HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n';
   const refused = async () =>
     t.regex(await exchangeBytes(app.port, head), /^HTTP\/1\.1 401 Unauthorized\r\n/);
@@ -166,7 +169,7 @@ async function sendRefused({ port, server }: App) {
 }
 
 test.serial('a refused body is read at intervals, and its client gets the answer afterwards', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   let run = await sendRefused(app);
   // The service waits for a second: a busy machine may take longer.
   while (run.ms >= 1000) run = await sendRefused(app);
@@ -193,7 +196,7 @@ for (const [what, head, trickle] of [
 }
 
 test.serial('a client that aborts an upload releases its bytes', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   const clients = await Promise.all(Array.from({ length: 20 }, () => wire(app.port)));
   for (const client of clients)
     client.socket.write(`${rawHead('Content-Length: 200000')}\r\n${'x'.repeat(100_000)}`);
@@ -206,7 +209,7 @@ test.serial('a client that aborts an upload releases its bytes', async (t) => {
 });
 
 test.serial('a client that aborts while its analysis runs or waits frees the worker', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   const work = JSON.stringify(createGate().task);
   const clients = await Promise.all([1, 2, 3].map(() => wire(app.port)));
   for (const client of clients)
@@ -219,7 +222,7 @@ test.serial('a client that aborts while its analysis runs or waits frees the wor
 });
 
 test.serial('malformed bytes after a whole request do not affect its response', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   const work = JSON.stringify({ do: 'work', ms: 100 });
   const answer = await exchangeBytes(
     app.port,
@@ -230,7 +233,7 @@ test.serial('malformed bytes after a whole request do not affect its response', 
 });
 
 test.serial('a client that half-closes after its request gets the response', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   const gate = createGate();
   const work = JSON.stringify(gate.task);
   const client = await wire(app.port);
@@ -248,7 +251,7 @@ test.serial('a client that half-closes after its request gets the response', asy
 });
 
 test.serial('a client that half-closes within its body gets 400, and its bytes are released', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   const client = await wire(app.port);
   client.socket.end(`${rawHead('Content-Length: 100')}\r\nhalf`);
   t.regex(await client.ended(), /^HTTP\/1\.1 400 Bad Request\r\n/);
@@ -261,10 +264,7 @@ for (const [header, status] of [
   ['Content-Length: 5\r\nContent-Encoding: br', 415],
 ] as const) {
   test.serial(`${header.replace('\r\n', ', ')} is ${status}`, async (t) => {
-    const answer = await exchangeBytes(
-      (await startApp(t)).port,
-      `${rawHead(header, 'Connection: close')}\r\n0\r\n\r\n`,
-    );
+    const answer = await exchangeBytes(shared().port, `${rawHead(header, 'Connection: close')}\r\n0\r\n\r\n`);
     t.regex(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
     const { detail } = JSON.parse(bodyOf(answer));
     t.regex(

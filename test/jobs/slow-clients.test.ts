@@ -35,7 +35,7 @@ const slow: Readonly<Record<string, readonly [type: string, status: number]>> = 
   'GET /': [json, 200],
 };
 
-test.serial('a slow body ends its connection soon on every path, unless it is of a job', async (t) => {
+test('a slow body ends its connection soon on every path, unless it is of a job', async (t) => {
   const place = await startJobStack(t, { UNDERTONE_DEADLINE_S: '2' });
   const trickle = async (target: string, type: string) => {
     const client = await wire(place.server.port);
@@ -66,7 +66,7 @@ const guarded: readonly (readonly [target: string, type: string])[] = [
   ['POST /account/api/log-in', json],
 ];
 
-test.serial('every body has a minimum rate, from its first byte on', async (t) => {
+test('every body has a minimum rate, from its first byte on', async (t) => {
   const place = await startJobStack(t);
   const send = async ([target, type]: readonly [string, string], first: string) => {
     const client = await wire(place.server.port);
@@ -78,7 +78,7 @@ test.serial('every body has a minimum rate, from its first byte on', async (t) =
   await Promise.all(guarded.flatMap((request) => ['', '-'].map((first) => send(request, first))));
 });
 
-test.serial('an unread response is aborted at the deadline, unless it is of a job', async (t) => {
+test('an unread response is aborted at the deadline, unless it is of a job', async (t) => {
   const server = createHttpServer(async (_, response) => response.end(Buffer.alloc(2 ** 26)), {
     seconds: 1,
     jobSeconds: 600,
@@ -101,7 +101,7 @@ test.serial('an unread response is aborted at the deadline, unless it is of a jo
   t.is(await open(), 1);
 });
 
-test.serial('lists of URLs count as reserved bytes until the response', async (t) => {
+test('lists of URLs count as reserved bytes until the response', async (t) => {
   const limit = { UNDERTONE_BUFFER_BYTES: '300000', UNDERTONE_MAX_UPLOAD_BYTES: '225000' };
   const place = await startJobStack(t, limit);
   const first = await wire(place.server.port);

@@ -160,7 +160,7 @@ for (const sample of callback) {
 
 for (const sample of live) {
   test.serial(`the sample of a live session prints turns and scores: ${sample.label}`, async (t) => {
-    const server = await startServer(t, { UNDERTONE_WORKERS: '1' });
+    const server = await startServer(t);
     const env = { UNDERTONE_TOKEN: server.token };
     const { code, output } = await run(...invocationOf(sample, server.url, env));
     t.is(code, 0, output);

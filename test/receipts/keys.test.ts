@@ -1,7 +1,11 @@
+/** Keys of receipts, and the software that they name. */
 import { createPublicKey, verify } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { loadModels } from '../../src/node/models.ts';
+import { shippedModels } from '../../src/node/paths.ts';
+import { describeSoftware } from '../../src/service/compose-receipt.ts';
 import { ConfigError, parseConfig } from '../../src/service/config.ts';
 import {
   addKey,
@@ -116,4 +120,17 @@ test('undertone keys creates a key for later, and prints the public keys', async
   const wrong = await runCli(['keys', 'create', '--signs-from', 'soon'], { env });
   t.is(wrong.code, 2);
   t.regex(wrong.stderr, /Expected a time such as 2027-01-01T00:00:00Z for `--signs-from`, got "soon"/);
+});
+
+test('a receipt names every model of the set that is loaded, one of another kind too', async (t) => {
+  const models = await loadModels(shippedModels);
+  const folders = readdirSync(shippedModels, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const namesOf = (loaded: typeof models) =>
+    describeSoftware(loaded)
+      .models.map(({ name }) => name)
+      .sort();
+  t.deepEqual(namesOf(models), folders.map(({ name }) => name).sort());
+  const third = { ...models.emotion.manifest, name: 'third' };
+  const manifests = [...models.manifests, third];
+  t.deepEqual(namesOf({ ...models, manifests }), [...folders.map(({ name }) => name), 'third'].sort());
 });

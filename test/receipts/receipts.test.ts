@@ -136,7 +136,7 @@ for (const [about, parts, path] of [
 }
 
 test('the setting `always` adds receipts', async (t) => {
-  const { url } = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_RECEIPTS: 'always' });
+  const { url } = await startServer(t, { UNDERTONE_RECEIPTS: 'always' });
   const parts = { audio: sample };
   t.deepEqual(await verify(parts, await analyze(parts, { url }), url), identical);
 });

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { fixture } from '../../scripts/recordings.ts';
 import { wavHeader } from '../../src/engine/pcm.ts';
 import { call } from '../support/http.ts';
-import { type Server, startServer } from '../support/server.ts';
+import { startServer } from '../support/server.ts';
+import { share } from '../support/share.ts';
 import { analyzeFile, dataOf, speechSamples } from '../support/stream-audio.ts';
 import { connectStream, type Message, parseMessage, type StreamClient } from '../support/stream-client.ts';
 import { until } from '../support/wait.ts';
@@ -16,18 +17,11 @@ const monoConfig = {
   channels: 1,
 } as const;
 
-let server: Server;
-const closers: (() => unknown)[] = [];
-test.before(async () => {
-  server = await startServer({ teardown: (close) => closers.push(close) }, { UNDERTONE_WORKERS: '1' });
-});
-test.after.always(async () => {
-  for (const close of closers) await close();
-});
+const server = share(test, startServer);
 
 async function open(
   options: Partial<Parameters<typeof connectStream>[1]> = {},
-  on = server,
+  on = server(),
 ): Promise<StreamClient> {
   return connectStream(on.port, { token: on.token, ...options });
 }
@@ -39,7 +33,7 @@ function reportText({ texts }: StreamClient): string {
 }
 
 async function metric(name: string): Promise<number> {
-  const { body } = await call(server.port, { path: '/metrics' });
+  const { body } = await call(server().port, { path: '/metrics' });
   return Number(new RegExp(`^${name} (.*)$`, 'm').exec(body)?.[1]);
 }
 
@@ -62,7 +56,7 @@ for (const [file, format] of formats) {
       session.socket.send(samples.subarray(at, at + 2 ** 20));
     session.send({ type: 'session.end' });
     t.deepEqual(await session.closed, { code: 1000, reason: 'done' });
-    const { body } = await analyzeFile(server.port, server.token, wav, 'id-of-the-test');
+    const { body } = await analyzeFile(server().port, server().token, wav, 'id-of-the-test');
     t.is(reportText(session), body);
     t.is(JSON.parse(body).status, 'ok');
   });
@@ -137,7 +131,7 @@ test('split: each channel has its messages, and the report of channels=split', a
     wavHeader({ ...format, sampleRate: format.sample_rate_hz }, samples.length),
     samples,
   ]);
-  const { body } = await analyzeFile(server.port, server.token, wav, 'same', { channels: 'split' });
+  const { body } = await analyzeFile(server().port, server().token, wav, 'same', { channels: 'split' });
   t.is(reportText(session), body);
   const started = session.messages('speech.started').map(({ channel }) => channel);
   t.deepEqual([started[0], started.at(-1)], [0, 1]);
@@ -276,7 +270,7 @@ test('a session that ends before session.configure has no report', async (t) => 
 });
 
 test('audio in frames of 128 bytes is read to its end, faster than the account may send', async (t) => {
-  const small = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_STREAM_SESSIONS: '10' });
+  const small = await startServer(t, { UNDERTONE_STREAM_SESSIONS: '10' });
   const session = await open({}, small);
   session.send(monoConfig);
   const samples = speechSamples(12);
@@ -287,7 +281,7 @@ test('audio in frames of 128 bytes is read to its end, faster than the account m
 });
 
 test('the limit of uploads does not apply', async (t) => {
-  const short = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_MAX_SECONDS: '2' });
+  const short = await startServer(t, { UNDERTONE_MAX_SECONDS: '2' });
   const session = await open({}, short);
   session.send(monoConfig);
   session.socket.send(speechSamples(4));
@@ -297,7 +291,7 @@ test('the limit of uploads does not apply', async (t) => {
 });
 
 test('a session of over 15 minutes has the report of a job', async (t) => {
-  const patient = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_MAX_SECONDS: '1000' });
+  const patient = await startServer(t, { UNDERTONE_MAX_SECONDS: '1000' });
   const format = { encoding: 's16le', sample_rate_hz: 8000, channels: 1 } as const;
   const speech = dataOf(fixture('mono-8k.wav'));
   const samples = Buffer.alloc(905 * 16_000);
@@ -318,7 +312,7 @@ test('a session of over 15 minutes has the report of a job', async (t) => {
 });
 
 test('longer than the limit: the report of what is within it, then 4413', async (t) => {
-  const short = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_STREAM_MAX_SECONDS: '2' });
+  const short = await startServer(t, { UNDERTONE_STREAM_MAX_SECONDS: '2' });
   const session = await open({ headers: { 'X-Request-Id': 'same' } }, short);
   session.send(monoConfig);
   session.socket.send(speechSamples(3));
@@ -327,13 +321,13 @@ test('longer than the limit: the report of what is within it, then 4413', async 
 });
 
 test('no audio and no message for a while: 4408', async (t) => {
-  const impatient = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_STREAM_IDLE_S: '0.2' });
+  const impatient = await startServer(t, { UNDERTONE_STREAM_IDLE_S: '0.2' });
   const session = await open({}, impatient);
   t.deepEqual(await session.closed, { code: 4408, reason: 'idle' });
 });
 
 test('out of memory for audio: the report of what there is, then 1013', async (t) => {
-  const small = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_STREAM_BUFFER_BYTES: '100000' });
+  const small = await startServer(t, { UNDERTONE_STREAM_BUFFER_BYTES: '100000' });
   const session = await open({}, small);
   session.send(monoConfig);
   session.socket.send(speechSamples(2));
@@ -343,7 +337,7 @@ test('out of memory for audio: the report of what there is, then 1013', async (t
 });
 
 test('SIGTERM: the report, then 1001, and the process ends', async (t) => {
-  const draining = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_GRACE_S: '0.1' });
+  const draining = await startServer(t, { UNDERTONE_GRACE_S: '0.1' });
   const session = await open({}, draining);
   const waiting = await open({}, draining);
   session.send(monoConfig);

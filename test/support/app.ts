@@ -1,7 +1,6 @@
 /** The real app on a real server in this process, with threads that obey (see thread.ts). */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ExecutionContext } from 'ava';
 import pino from 'pino';
 import { boundary, contentType } from '../../benchmarks/upload-body.ts';
 import { type Accounts, createAccounts } from '../../src/service/auth/accounts.ts';
@@ -23,6 +22,7 @@ import { loadOrCreateKeys } from '../../src/service/receipts.ts';
 import { createPool, type Pool } from '../../src/service/workers/pool.ts';
 import { makeDatabaseUrl } from './database.ts';
 import { makeFolder } from './folder.ts';
+import type { Teardown } from './share.ts';
 import type { ThreadTask } from './thread.ts';
 import { until } from './wait.ts';
 
@@ -94,7 +94,7 @@ export type OpenAccounts = {
 
 /** Accounts in a real database, which is closed at the end of the test. */
 export async function openAccounts(
-  t: ExecutionContext,
+  t: Teardown,
   { publicUrl, secret: configured, signUp }: Config,
   kind: DatabaseKind = 'sqlite',
   url?: string,
@@ -109,7 +109,7 @@ export async function openAccounts(
   return { accounts, database, tokens, usage };
 }
 
-export async function startApp(t: ExecutionContext, settings: AppSettings = {}): Promise<App> {
+export async function startApp(t: Teardown, settings: AppSettings = {}): Promise<App> {
   const config = parseConfig({
     UNDERTONE_WORKERS: '1',
     UNDERTONE_PORT: '0',

@@ -39,6 +39,8 @@ export async function spawnServer(
     UNDERTONE_METRICS_ADDRESS: 'public',
     UNDERTONE_DATA_DIR: dataDir,
     UNDERTONE_TOKEN: staticToken,
+    // Each worker loads its models.
+    UNDERTONE_WORKERS: '1',
     // Out of reach of a busy machine, unless a test is about it.
     UNDERTONE_DEADLINE_S: '600',
     ...(UNDERTONE_MODELS_DIR === undefined ? {} : { UNDERTONE_MODELS_DIR }),

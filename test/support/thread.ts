@@ -1,15 +1,13 @@
 /** A thread that does what its task's body says: for what the real one does only when something is broken. */
 import { existsSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
-import {
-  buffersOf,
-  type HeapPressure,
-  pauseIfRequested,
-  type Reply,
-  reportPaused,
-  reportReady,
-  type TaskMessage,
-} from '../../src/service/workers/protocol.ts';
+// Types alone: protocol.ts loads the engine, which takes ten times as long as the thread.
+import type * as protocol from '../../src/service/workers/protocol.ts';
+import type { HeapPressure, Reply, TaskMessage, ThreadReady } from '../../src/service/workers/protocol.ts';
+
+// A thread of piscina has tsx for require, not for import().
+const require = createRequire(import.meta.url);
 
 export type ThreadTask =
   | { readonly do: 'echo' }
@@ -47,7 +45,7 @@ export const run = start();
 async function start(): Promise<typeof obey> {
   if (settings.failing && isFirst(settings.starts)) throw new Error('no models');
   if (settings.loaded !== undefined) Atomics.wait(settings.loaded, 0, 0);
-  reportReady();
+  parentPort?.postMessage({ ready: threadId } satisfies ThreadReady);
   return obey;
 }
 
@@ -60,7 +58,7 @@ function isFirst(starts: Int32Array = new Int32Array(2)): boolean {
 
 async function obey({ id, pauseFlag, cancel, ...task }: TaskMessage): Promise<Reply> {
   const requestId = 'live' in task ? 'live' : task.requestId;
-  const body = 'live' in task ? [task.live.bytes] : buffersOf(task);
+  const body = 'live' in task ? [task.live.bytes] : 'body' in task ? task.body : [];
   const order: ThreadTask = JSON.parse(Buffer.concat(body).toString());
   if (settings.trace !== undefined)
     writeFileSync(settings.trace, `${requestId} ${order.do}\n`, { flag: 'a' });
@@ -80,10 +78,7 @@ async function obey({ id, pauseFlag, cancel, ...task }: TaskMessage): Promise<Re
   }
   if (order.do === 'work') work(cancel, order.ms);
   if (order.do === 'hold') hold(cancel, order.file);
-  while (order.do === 'units' && !existsSync(order.file) && Atomics.load(cancel, 0) === 0) {
-    Atomics.wait(cancel, 0, 0, 5);
-    await pauseIfRequested(pauseFlag, () => reportPaused(id));
-  }
+  if (order.do === 'units') await doUnits({ id, pauseFlag, cancel }, order.file);
   const flag = Atomics.load(cancel, 0);
   const json = encoder.encode(JSON.stringify({ request_id: requestId, flag, thread: threadId }));
   return { kind: 'report', json, stages: [{ name: 'work', ms: 1 }], audioSeconds: 1.5 };
@@ -93,6 +88,20 @@ async function obey({ id, pauseFlag, cancel, ...task }: TaskMessage): Promise<Re
 function work(cancel: Int32Array, ms: number): void {
   const until = performance.now() + ms;
   while (performance.now() < until && Atomics.load(cancel, 0) === 0) Atomics.wait(cancel, 0, 0, 5);
+}
+
+async function doUnits(
+  { id, pauseFlag, cancel }: Pick<TaskMessage, 'id' | 'pauseFlag' | 'cancel'>,
+  file: string,
+): Promise<void> {
+  const {
+    pauseIfRequested,
+    reportPaused,
+  }: typeof protocol = require('../../src/service/workers/protocol.ts');
+  while (!existsSync(file) && Atomics.load(cancel, 0) === 0) {
+    Atomics.wait(cancel, 0, 0, 5);
+    await pauseIfRequested(pauseFlag, () => reportPaused(id));
+  }
 }
 
 function hold(cancel: Int32Array, file: string): void {

@@ -1,5 +1,14 @@
+/** Measures of speech: prosody, pauses, hesitations. */
 import test from 'ava';
-import { addSyllables, measureTiming, noSyllables } from '../../../src/engine/signals/measures.ts';
+import type { ProsodyTrack } from '../../../src/engine/platform.ts';
+import {
+  addSyllables,
+  measureHesitations,
+  measureProsody,
+  measureTiming,
+  noSyllables,
+  spectralChange,
+} from '../../../src/engine/signals/measures.ts';
 import type { Segment } from '../../../src/engine/speech.ts';
 
 const framesPerSecond = 100;
@@ -117,4 +126,125 @@ test('syllables that are added part by part are those of the whole', (t) => {
   t.deepEqual(parts.reduce(add, noSyllables), whole);
   t.is(whole.rates.length, 8);
   t.is(whole.frames, 10);
+});
+
+const prosodyMeasure = (track: ProsodyTrack, segments: readonly Segment[], framesPerSecond: number) =>
+  measureProsody(track, segments, framesPerSecond, { minVoicedSeconds: 1 });
+const filled = (frames: number, value: (frame: number) => number) =>
+  Float32Array.from({ length: frames }, (_, frame) => value(frame));
+const whole = (frames: number) => [{ start: 0, end: frames }];
+
+function trackOf(frames: number, hertz: (frame: number) => number) {
+  return {
+    pitchHz: filled(frames, hertz),
+    levelDb: filled(frames, (frame) => -30 + (frame % 101) / 10),
+    tiltDb: filled(frames, (frame) => (frame % 2 === 0 ? -6 : -10)),
+  };
+}
+
+test('known tracks give known measures', (t) => {
+  // 110 Hz is two octaves above 27.5 Hz; the track climbs an octave in equal steps.
+  const track = trackOf(202, (frame) => 110 * 2 ** (frame / 201));
+  const measures = prosodyMeasure(track, whole(202), 100);
+  const near = (name: string, expected: number, unit: string) => {
+    t.true(Math.abs((measures[name]?.value ?? Number.NaN) - expected) < 1e-3, `${name}`);
+    t.is(measures[name]?.unit, unit);
+  };
+  near('pitch_level', 30, 'semitones re 27.5 Hz');
+  near('pitch_range', 0.8 * 12, 'semitones');
+  near('level_range', 8, 'dB');
+  near('spectral_tilt', -8, 'dB/octave');
+});
+
+test('only voiced frames inside the segments count', (t) => {
+  const inside = (frame: number) => frame >= 100 && frame < 300;
+  const track = trackOf(400, (frame) => (inside(frame) ? (frame % 2 === 0 ? 220 : 0) : 440));
+  const measures = prosodyMeasure(track, [{ start: 100, end: 300 }], 100);
+  t.is(measures.pitch_level?.value, 36);
+  t.is(measures.pitch_range?.value, 0);
+  t.is(measures.spectral_tilt?.value, -6);
+});
+
+test('segments of another frame rate cover the same times', (t) => {
+  const track = trackOf(400, (frame) => (frame < 200 ? 110 : 220));
+  t.deepEqual(
+    prosodyMeasure(track, [{ start: 100, end: 200 }], 50),
+    prosodyMeasure(track, [{ start: 200, end: 400 }], 100),
+  );
+});
+
+test('under a second of voiced speech measures are undefined', (t) => {
+  t.deepEqual(
+    prosodyMeasure(
+      trackOf(99, () => 110),
+      whole(99),
+      100,
+    ),
+    {},
+  );
+  t.is(
+    Object.keys(
+      prosodyMeasure(
+        trackOf(100, () => 110),
+        whole(100),
+        100,
+      ),
+    ).length,
+    4,
+  );
+  t.deepEqual(
+    prosodyMeasure(
+      trackOf(0, () => 110),
+      whole(500),
+      100,
+    ),
+    {},
+  );
+});
+
+const hesitationParams = {
+  minTurnSeconds: 0.2,
+  minSeconds: 0.25,
+  maxSpectralChange: 0.35,
+  maxPitchChange: 1,
+  maxSyllableRate: 5,
+};
+const frames = 6000;
+
+/** A minute of speech that changes all the time, but for steady stretches of `seconds` at 10, 20 and 30 s. */
+function speak(seconds: number, change: Partial<Record<'pitchHz' | 'change' | 'syllableRate', number>> = {}) {
+  const isSteady = (frame: number) =>
+    [1000, 2000, 3000].some((at) => frame >= at && frame < at + seconds * 100);
+  const fill = (steady: number, moving: (frame: number) => number) =>
+    Float32Array.from({ length: frames }, (_, frame) => (isSteady(frame) ? steady : moving(frame)));
+  return {
+    pitchHz: fill(change.pitchHz ?? 120, (frame) => 100 + 5 * (frame % 10)),
+    change: fill(change.change ?? 0.1, () => 0.6),
+    syllableRate: fill(change.syllableRate ?? 2, () => 5.5),
+  };
+}
+
+const rateOf = (track: ReturnType<typeof speak>) =>
+  measureHesitations(track, { segments: [{ start: 0, end: frames }], framesPerSecond: 100 }, hesitationParams)
+    .hesitation_rate;
+
+test('steady voiced stretches of at least a quarter of a second are hesitations', (t) => {
+  t.deepEqual(rateOf(speak(0.4)), { value: 3, unit: '1/min', validated: false });
+  t.is(rateOf(speak(0.25))?.value, 0, 'the pitch of the first 30 ms is compared with the frames before');
+  t.is(rateOf(speak(0.28))?.value, 3);
+});
+
+test('without voice, with a moving spectrum or at a normal rate of syllables there are none', (t) => {
+  for (const moved of [{ pitchHz: 0 }, { change: 0.4 }, { syllableRate: 6 }])
+    t.is(rateOf(speak(0.4, moved))?.value, 0);
+});
+
+test('without speech the measure is undefined', (t) => {
+  t.deepEqual(measureHesitations(speak(1), { segments: [], framesPerSecond: 100 }, hesitationParams), {});
+});
+
+test('spectral change is the mean difference to the frame 30 ms before', (t) => {
+  const data = Float32Array.from({ length: 10 * 4 }, (_, at) => Math.floor(at / 4) * 0.5 * (at % 2));
+  const change = spectralChange({ data, bins: 4 });
+  t.deepEqual([...change.slice(0, 4)], [Infinity, Infinity, Infinity, 0.75]);
 });

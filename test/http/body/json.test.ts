@@ -4,13 +4,16 @@ import { parseConfig } from '../../../src/service/config.ts';
 import { checkUrls } from '../../../src/service/http/routes/jobs.ts';
 import { startApp, tokens } from '../../support/app.ts';
 import { call, wire } from '../../support/http.ts';
+import { share } from '../../support/share.ts';
 import { until } from '../../support/wait.ts';
+
+const shared = share(test, startApp);
 
 const path = '/v1/stream/tokens';
 const headers = { Authorization: `Bearer ${tokens.full}`, 'Content-Type': 'application/json' };
 
 test.serial('a body without a JSON object in UTF-8 is refused by what was expected', async (t) => {
-  const { port } = await startApp(t);
+  const { port } = shared();
   const send = async (body: string | Buffer, more: Readonly<Record<string, string>> = {}) => {
     const reply = await call(port, { method: 'POST', path, headers: { ...headers, ...more }, body });
     const { code, detail } = JSON.parse(reply.body);
@@ -33,7 +36,7 @@ test.serial('a body without a JSON object in UTF-8 is refused by what was expect
 });
 
 test.serial('a client that leaves within its body counts as gone, and its bytes are released', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   const client = await wire(app.port);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   client.socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n${lines.join('')}\r\n{`);

@@ -4,7 +4,10 @@ import { ServiceError } from '../../../src/service/errors.ts';
 import { type AppSettings, analysis, rawHead, startApp, tokens, untilMetric } from '../../support/app.ts';
 import { createGate } from '../../support/gate.ts';
 import { type Call, call, type Reply, wire } from '../../support/http.ts';
+import { share } from '../../support/share.ts';
 import { until } from '../../support/wait.ts';
+
+const shared = share(test, startApp);
 
 /** The name of a row begins with its status. */
 type Row = {
@@ -170,7 +173,7 @@ function check(t: ExecutionContext, reply: Reply, row: Row, status: number): voi
 
 for (const [name, row] of Object.entries(rows)) {
   test.serial(name, async (t) => {
-    const app = await startApp(t, row.settings);
+    const app = row.settings === undefined ? shared() : await startApp(t, row.settings);
     if (name === memoryRow) {
       const other = await wire(app.port);
       other.socket.write(`${rawHead('Content-Length: 900')}\r\n${'x'.repeat(500)}`);
@@ -222,7 +225,7 @@ test.serial('503 during shutdown, with Connection: close', async (t) => {
 test.serial(
   'a 404 suggests the path that is meant, and shows no more than a part of a long one',
   async (t) => {
-    const app = await startApp(t);
+    const app = shared();
     const detail = async (path: string) => JSON.parse((await call(app.port, { path })).body).detail as string;
     t.regex(await detail('/v1/analyse?x=1'), /, got \/v1\/analyse; did you mean \/v1\/analyze\?$/);
     t.regex(await detail(`/${'x'.repeat(9000)}`), /, got \/x{59}\.\.\.$/);
@@ -230,7 +233,7 @@ test.serial(
 );
 
 test.serial('the cause of an internal error is only logged', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   await call(app.port, analysis({ do: 'fault' }));
   t.regex(app.log.join(''), /a secret cause/);
   await call(app.port, analysis({ do: 'reject' }));

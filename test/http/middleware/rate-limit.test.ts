@@ -1,6 +1,7 @@
 /** Rate limits: 429 before the body, and headers with the remaining requests. */
 import test from 'ava';
 import { createSharedRateLimiters } from '../../../src/service/auth/rate-limits.ts';
+import { accountOf } from '../../../src/service/http/auth.ts';
 import { openRedis } from '../../../src/service/redis.ts';
 import { analysis, rawHead, startApp, tokens } from '../../support/app.ts';
 import { type Call, call, wire } from '../../support/http.ts';
@@ -142,4 +143,19 @@ test('hosts share counters in Redis, and count alone while it is unreachable', a
     ],
   );
   t.deepEqual(states, [false, false, true, true]);
+});
+
+// The account of a token.
+
+const grant = { id: 'tok_1', name: 'ci', owner: null, purpose: null, session: null, scopes: [] };
+
+test('tokens of one account share it, and each operator token is its own account', (t) => {
+  const operator = ['tok_1', 'tok_2'].map((id) => accountOf({ ...grant, id }));
+  t.is(new Set(operator).size, 2);
+  const account = ['tok_1', 'tok_2'].map((id) => accountOf({ ...grant, id, owner: 'ada' }));
+  t.is(new Set(account).size, 1);
+});
+
+test('a request without a token has no account', (t) => {
+  t.throws(() => accountOf(undefined), { message: /needs a token$/ });
 });

@@ -7,6 +7,9 @@ import { startApp } from '../../support/app.ts';
 import { call } from '../../support/http.ts';
 import { listen } from '../../support/listening.ts';
 import { startServer } from '../../support/server.ts';
+import { share } from '../../support/share.ts';
+
+const shared = share(test, startApp);
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const parentId = '00f067aa0ba902b7';
@@ -32,7 +35,7 @@ test('a valid traceparent is continued, any other starts a trace', (t) => {
 });
 
 test('the response has the trace of the request, with a span of its own', async (t) => {
-  const { port } = await startApp(t);
+  const { port } = shared();
   const ask = async (traceparent?: string) =>
     String(
       (await call(port, { path: '/health', headers: traceparent ? { traceparent } : {} })).headers
@@ -45,7 +48,7 @@ test('the response has the trace of the request, with a span of its own', async 
 });
 
 test('log lines have the id of the trace of the caller', async (t) => {
-  const { port, log } = await startApp(t);
+  const { port, log } = shared();
   const ids = async (headers: Readonly<Record<string, string>>) => {
     await call(port, { path: '/v1/nothing', headers });
     const lines = log.map((line) => JSON.parse(line));

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { readManifests } from '../../../src/node/models.ts';
 import { modelSets } from '../../../src/node/paths.ts';
 import { readExample, readPages } from '../../../src/service/http/routes/pages.ts';
@@ -9,6 +9,7 @@ import { closeTo } from '../../support/example-requests.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { call } from '../../support/http.ts';
 import { startServer } from '../../support/server.ts';
+import { share } from '../../support/share.ts';
 
 const quiet = { warn: () => {} };
 
@@ -28,11 +29,10 @@ function build(files: Readonly<Record<string, string>> = {}): string {
   return folder;
 }
 
-const start = async (t: ExecutionContext) =>
-  startApp(t, { pages: await readPages(build(), null), wait: false });
+const shared = share(test, async (t) => startApp(t, { pages: await readPages(build(), null), wait: false }));
 
 test('each response of a page has a strict policy and a new nonce', async (t) => {
-  const { port } = await start(t);
+  const { port } = shared();
   const first = await call(port, { path: '/' });
   const nonce = /^<link nonce="([A-Za-z0-9+/]{22}==)"><meta nonce="\1">$/.exec(first.body)?.[1];
   t.is(first.status, 200);
@@ -47,13 +47,13 @@ test('each response of a page has a strict policy and a new nonce', async (t) =>
 });
 
 test('the account page exists, and nothing below it', async (t) => {
-  const { port } = await start(t);
+  const { port } = shared();
   t.is((await call(port, { path: '/account' })).body, 'account');
   t.is((await call(port, { path: '/account/' })).status, 404);
 });
 
 test('assets have a type, are immutable, and respond 304', async (t) => {
-  const { port } = await start(t);
+  const { port } = shared();
   const script = await call(port, { path: '/assets/main-1a.js' });
   t.is(script.body, 'export {};');
   t.is(script.headers['content-type'], 'text/javascript; charset=utf-8');
@@ -73,7 +73,7 @@ for (const path of [
   '/assets/__proto__',
 ]) {
   test(`404 for ${path}`, async (t) => {
-    const { port } = await start(t);
+    const { port } = shared();
     const { status, body } = await call(port, { path });
     t.deepEqual([status, JSON.parse(body).code], [404, 'not_found']);
   });

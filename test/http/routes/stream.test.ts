@@ -13,8 +13,11 @@ import { type App, analysis, startApp, tokens } from '../../support/app.ts';
 import { createContract, type Document } from '../../support/contract.ts';
 import { call } from '../../support/http.ts';
 import { connectRedis, useRedis } from '../../support/redis.ts';
+import { share } from '../../support/share.ts';
 import { connectStream, refusedStream } from '../../support/stream-client.ts';
 import { until } from '../../support/wait.ts';
+
+const shared = share(test, startApp);
 
 const contract = createContract(openApiDocument(version) as Document);
 const config = { type: 'session.configure', encoding: 's16le', sample_rate_hz: 16_000, channels: 1 } as const;
@@ -26,7 +29,7 @@ async function refusal(app: App, options: Parameters<typeof refusedStream>[1]) {
 }
 
 test('a session without a valid token is refused before the upgrade as any request is', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   const authorizations = [undefined, 'Bearer wrong', 'Basic wrong'];
   for (const authorization of authorizations) {
     const headers = authorization === undefined ? {} : { Authorization: authorization };
@@ -40,7 +43,7 @@ test('a session without a valid token is refused before the upgrade as any reque
 });
 
 test('what is no handshake of undertone.v1 is a 400', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   const other = await refusal(app, { token: tokens.full, protocols: ['other.v1'] });
   t.is(other.status, 400);
   t.regex(other.detail, /Sec-WebSocket-Protocol/);
@@ -62,7 +65,7 @@ test('what is no handshake of undertone.v1 is a 400', async (t) => {
 });
 
 test('another version of WebSocket is a 400 that names the version', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   const { status, headers, detail } = await refusal(app, {
     token: tokens.full,
     client: { protocolVersion: 8 },
@@ -74,7 +77,7 @@ test('another version of WebSocket is a 400 that names the version', async (t) =
 });
 
 test('requests of other paths ignore the header Upgrade', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   const echo = analysis({ do: 'echo' });
   const upgrade = { Connection: 'Upgrade', Upgrade: 'websocket' };
   t.is((await call(app.port, { ...echo, headers: { ...echo.headers, ...upgrade } })).status, 200);
@@ -134,7 +137,7 @@ async function issue(app: App, token: string, body: object = {}) {
 }
 
 test('a session token opens one session and is never echoed', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   const { token, expires_at, headers } = await issue(app, tokens.full);
   t.is(contract.fault('POST /v1/stream/tokens', 200, { token, expires_at }), null);
   t.is(headers['cache-control'], 'no-store');
@@ -152,7 +155,7 @@ test('a session token opens one session and is never echoed', async (t) => {
 });
 
 test('a session token has at most the scopes of the token that it was issued for', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   const narrow = await issue(app, tokens.full, { scopes: ['analyze:emotion'] });
   const session = await connectStream(app.port, { protocols: ['undertone.v1', narrow.token] });
   session.send(config);
@@ -363,14 +366,14 @@ test('a session without session.configure closes after the time for it, whatever
 });
 
 test('a message of more than 4,096 characters: 1007', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   const session = await connectStream(app.port, { token: tokens.full });
   session.socket.send(`{"type":"keep_alive"${' '.repeat(5000)}}`);
   t.is((await session.closed).code, 1007);
 });
 
 test('a message of many fragments: 1008', async (t) => {
-  const app = await startApp(t);
+  const app = shared();
   const session = await connectStream(app.port, { token: tokens.full });
   for (let count = 0; count < 300; count++) session.socket.send('x', { fin: false });
   t.is((await session.closed).code, 1008);

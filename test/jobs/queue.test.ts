@@ -1,0 +1,249 @@
+/** Jobs in the queue: slots, payloads, cancelled jobs. */
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { toneFile } from '../../benchmarks/upload-body.ts';
+import { defaultOptions } from '../../src/engine/chunks.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+import { createQueueSlots } from '../../src/service/jobs/jobs.ts';
+import {
+  createCipher,
+  decryptPayload,
+  type EncryptedPayload,
+  encryptPayload,
+  NewerPayloadError,
+  type Payload,
+  PayloadError,
+} from '../../src/service/jobs/payload.ts';
+import { openJobService, secret } from '../support/job-service.ts';
+import { listen } from '../support/listening.ts';
+
+const owner = { key: 'token:1', accountId: null };
+
+/** A server that never answers for recordings, and takes callbacks. */
+async function openWeb(t: ExecutionContext) {
+  const calls: { readonly id: string; readonly status: string }[] = [];
+  let asked = 0;
+  const port = await listen(t, async (request, response) => {
+    if (request.method === 'GET') {
+      asked++;
+      return;
+    }
+    calls.push(JSON.parse(await text(request)));
+    response.end();
+  });
+  const url = `http://127.0.0.1:${port}/`;
+  const env = {
+    UNDERTONE_JOB_URL_PREFIXES: url,
+    UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
+  };
+  const request = {
+    owner,
+    idempotencyKey: null,
+    digest: '',
+    source: { kind: 'object', url: `${url}a.wav` },
+    ...defaultOptions,
+    callback: `${url}hook`,
+    metadata: { order: '7' },
+  } as const;
+  return { calls, env, request, asked: () => asked };
+}
+
+test.serial('a job that is removed while it waits is called back as cancelled, once', async (t) => {
+  const { calls, env, request } = await openWeb(t);
+  const { jobs, queues, work } = await openJobService(t, env);
+  const { created_at } = await jobs.create('job_1', request);
+  t.true(await jobs.remove(owner, 'job_1'));
+  t.false(await jobs.remove(owner, 'job_1'));
+  t.is(await jobs.find(owner, 'job_1'), null);
+  t.is(await queues.analyses.countWaiting(owner.key), 0);
+  await jobs.create('job_2', { ...request, callback: null });
+  t.true(await jobs.remove(owner, 'job_2'));
+  await work();
+  while (calls.length === 0) await sleep(20);
+  while ((await queues.callbacks.queue.getJob('job_1')) !== undefined) await sleep(20);
+  const { finished_at } = calls[0] as unknown as { finished_at: string };
+  t.deepEqual(calls as unknown, [
+    {
+      type: 'job.cancelled',
+      timestamp: finished_at,
+      id: 'job_1',
+      status: 'cancelled',
+      reason: null,
+      created_at,
+      finished_at,
+      expires_at: finished_at,
+      progress: null,
+      metadata: { order: '7' },
+      result: null,
+      error: null,
+    },
+  ]);
+});
+
+test.serial(
+  'a job that is removed while a worker has it ends soon, and is called back as cancelled, once',
+  async (t) => {
+    const { calls, env, request, asked } = await openWeb(t);
+    const { jobs, queues, log, work } = await openJobService(t, env);
+    await work();
+    await jobs.create('job_1', request);
+    while (asked() === 0) await sleep(20);
+    t.like(await jobs.find(owner, 'job_1'), { status: 'running' });
+    t.true(await jobs.remove(owner, 'job_1'));
+    while (calls.length === 0) await sleep(20);
+    for (const queue of [queues.analyses, queues.callbacks]) {
+      while ((await queue.queue.getJob('job_1')) !== undefined) await sleep(20);
+    }
+    t.is(asked(), 1);
+    t.deepEqual(
+      calls.map(({ id, status }) => [id, status]),
+      [['job_1', 'cancelled']],
+    );
+    t.deepEqual(
+      log()
+        .filter(({ job_id }) => job_id === 'job_1')
+        .map(({ msg }) => msg),
+      ['job cancelled', 'callback sent'],
+    );
+  },
+);
+
+test.serial('a job that is removed just before its end is called back as cancelled alone', async (t) => {
+  const calls: string[] = [];
+  let remove = async () => {};
+  const port = await listen(t, async (asked, response) => {
+    if (asked.method === 'GET') await remove();
+    else calls.push(JSON.parse(await text(asked)).status);
+    response.end(toneFile(1));
+  });
+  const url = `http://127.0.0.1:${port}/`;
+  const env = { UNDERTONE_JOB_URL_PREFIXES: url, UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1' };
+  const { jobs, queues, work } = await openJobService(t, env);
+  await work();
+  remove = async () => void (await jobs.remove(owner, 'job_1'));
+  const source = { kind: 'object', url } as const;
+  const request = { owner, idempotencyKey: null, digest: '', source, ...defaultOptions, callback: url };
+  await jobs.create('job_1', request);
+  while ((await queues.analyses.queue.getJob('job_1')) !== undefined) await sleep(20);
+  while ((await queues.callbacks.queue.getJob('job_1')) !== undefined) await sleep(20);
+  t.deepEqual(calls, ['cancelled']);
+});
+
+test.serial('a job whose account is gone is cancelled by the worker that takes it', async (t) => {
+  const { calls, env, request } = await openWeb(t);
+  const { jobs, database, work } = await openJobService(t, env);
+  await jobs.create('job_1', request);
+  await database.deleteFrom('jobs').execute();
+  await work();
+  while (calls.length === 0) await sleep(20);
+  t.like(calls[0], { id: 'job_1', status: 'cancelled' });
+});
+
+// Admission to the queue: every owner leaves slots to the others.
+
+function openSlots(size: number, queued: Readonly<Record<string, number>> = {}) {
+  const all = Object.values(queued).reduce((sum, one) => sum + one, 0);
+  return createQueueSlots({ size, countUsed: async (owner) => ({ all, own: queued[owner] ?? 0 }) });
+}
+
+const maxReserved = async (slots: ReturnType<typeof openSlots>, owner: string, size: number) => {
+  for (let count = size; count > 0; count--) {
+    const refusal = await slots.reserve(owner, count, async () => null).catch((error: ServiceError) => error);
+    if (refusal === null) return count;
+  }
+  return 0;
+};
+
+test('an owner may use as many slots as stay free, and a new owner always gets one', async (t) => {
+  t.is(await maxReserved(openSlots(100), 'a', 100), 50);
+  t.is(await maxReserved(openSlots(100, { a: 50 }), 'a', 100), 0);
+  t.is(await maxReserved(openSlots(100, { a: 50 }), 'b', 100), 25);
+  t.is(await maxReserved(openSlots(100, { a: 33, b: 33 }), 'b', 100), 0);
+  t.is(await maxReserved(openSlots(100, { a: 33, b: 33 }), 'c', 100), 17);
+  t.is(await maxReserved(openSlots(100, { a: 50, b: 49 }), 'c', 100), 1);
+  t.is(await maxReserved(openSlots(100, { a: 50, b: 50 }), 'c', 100), 0);
+  t.is(await maxReserved(openSlots(1), 'a', 1), 1);
+});
+
+test('a refusal names the share and a time to retry', async (t) => {
+  const failure = await openSlots(10)
+    .reserve('a', 6, async () => null)
+    .catch((error: ServiceError) => error);
+  t.true(failure instanceof ServiceError);
+  t.like(failure, {
+    code: 'overloaded',
+    message: 'Expected at most 5 more jobs of this owner in the queue, got 6',
+    retryAfterSeconds: 5,
+  });
+});
+
+test('slots stay reserved until their jobs are queued', async (t) => {
+  const slots = openSlots(10);
+  await slots.reserve('a', 3, async () => {
+    t.is(await maxReserved(slots, 'a', 10), 2);
+    t.is(await maxReserved(slots, 'b', 10), 3);
+  });
+  t.is(await maxReserved(slots, 'a', 10), 5);
+});
+
+const cipher = createCipher(secret);
+
+const sealed = (value: unknown): EncryptedPayload => ({
+  sealed: cipher.encrypt(Buffer.from(JSON.stringify(value)), 'job_1/payload').toString('base64'),
+});
+
+const payload: Payload = {
+  source: { kind: 'upload', sizes: { audio: 4, baselines: [7] } },
+  ...defaultOptions,
+  callback: null,
+  receipt: null,
+  usage: null,
+  metadata: {},
+  owner: owner.key,
+  installation: '00000000-0000-4000-8000-000000000001',
+  cancelledAt: null,
+};
+
+test('a payload is read as it was written, for its own job alone', (t) => {
+  const encrypted = encryptPayload(payload, 'job_1', cipher);
+  t.deepEqual(decryptPayload(encrypted, 'job_1', cipher), payload);
+  t.throws(() => decryptPayload(encrypted, 'job_2', cipher), { instanceOf: PayloadError });
+});
+
+test('payloads of later releases have an error of their own, unlike malformed ones', (t) => {
+  const read = (value: unknown) => () => decryptPayload(sealed(value), 'job_1', cipher);
+  t.throws(read({ version: 2, anything: true }), {
+    instanceOf: NewerPayloadError,
+    message: 'Expected a payload of version 1, got version 2',
+  });
+  const right = { version: 1, ...payload };
+  t.deepEqual(read({ ...right, later: 1 })(), payload);
+  for (const wrong of [
+    null,
+    'x',
+    {},
+    payload,
+    { ...right, channel: '1' },
+    { ...right, version: 0 },
+    { ...right, source: {} },
+    ...Object.keys(payload).map((field) => ({ ...right, [field]: undefined })),
+  ]) {
+    t.throws(read(wrong), { instanceOf: PayloadError }, JSON.stringify(wrong));
+  }
+});
+
+test.serial('a job that a later release queued is left to a worker of that release', async (t) => {
+  const { jobs, queues, log, work } = await openJobService(t);
+  const url = 'https://bucket.example/a.wav';
+  const request = { owner, idempotencyKey: null, digest: '', ...defaultOptions, callback: null };
+  await jobs.create('job_1', { ...request, source: { kind: 'object', url } });
+  const job = await queues.analyses.queue.getJob('job_1');
+  await job?.updateData(sealed({ version: 2 }));
+  await work();
+  const left = () => log().find(({ msg }) => msg === 'job of a later release left in the queue');
+  while (left() === undefined) await sleep(50);
+  while ((await job?.getState()) !== 'delayed') await sleep(50);
+  t.like(await jobs.find(owner, 'job_1'), { status: 'waiting', errorJson: null });
+  t.is((await queues.analyses.queue.getJob('job_1'))?.attemptsMade, 0);
+});

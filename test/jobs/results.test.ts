@@ -1,0 +1,203 @@
+/** Results of jobs: waits for them, and stored reports of hours. */
+
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { defaultOptions } from '../../src/engine/chunks.ts';
+import type { Database } from '../../src/service/database.ts';
+import { createJobStore } from '../../src/service/jobs/job-store.ts';
+import { createJobWaits } from '../../src/service/jobs/jobs.ts';
+import { encryptPayload } from '../../src/service/jobs/payload.ts';
+import { startApp, tokens, untilMetric } from '../support/app.ts';
+import { call, wire } from '../support/http.ts';
+import { openJobService } from '../support/job-service.ts';
+import { listen } from '../support/listening.ts';
+import { until } from '../support/wait.ts';
+
+const owner = { key: 'token:1', accountId: null };
+
+async function open(t: ExecutionContext) {
+  const { database, jobs } = await openJobService(t);
+  const app = await startApp(t, { jobs });
+  const source = { kind: 'object', url: 'https://bucket.example/a.wav' } as const;
+  await jobs.create('job_1', {
+    ...defaultOptions,
+    owner,
+    source,
+    idempotencyKey: null,
+    digest: '',
+    callback: null,
+  });
+  const headers = { Authorization: `Bearer ${tokens.full}` };
+  const get = async (wait: string) => {
+    const { status, body } = await call(app.port, { path: `/v1/jobs/job_1?wait=${wait}`, headers });
+    return { http: status, ...JSON.parse(body) };
+  };
+  // A store of its own, as that of a worker in another process.
+  return { app, get, jobs, store: createJobStore(database), headers };
+}
+
+const waiting = 'undertone_job_waits';
+
+test.serial('a wait ends with the job, whichever process ends it', async (t) => {
+  const { app, get, store } = await open(t);
+  const waits = ['60', '3600'].map(get);
+  await untilMetric(app, waiting, 2);
+  await store.finish('job_1', 'done', '{"status":"ok"}', Date.now() + 600_000);
+  for (const job of await Promise.all(waits))
+    t.like(job, { http: 200, status: 'done', result: { status: 'ok' } });
+  await untilMetric(app, waiting, 0);
+  t.like(await get('60'), { status: 'done' });
+});
+
+test.serial('a wait ends with a job that is deleted, and after its time with the state', async (t) => {
+  const { app, get, store } = await open(t);
+  t.like(await get('1'), { http: 200, status: 'waiting' });
+  const deleted = get('60');
+  await untilMetric(app, waiting, 1);
+  await store.delete('job_1');
+  t.like(await deleted, { http: 404 });
+});
+
+test.serial('a wait ends at the shutdown with the state, and later ones do not begin', async (t) => {
+  const { app, get, jobs } = await open(t);
+  const waits = get('60');
+  await untilMetric(app, waiting, 1);
+  jobs.waits.end();
+  t.like(await waits, { http: 200, status: 'waiting' });
+  t.like(await get('60'), { http: 200, status: 'waiting' });
+});
+
+test.serial('a client that closes the connection ends its wait', async (t) => {
+  const { app } = await open(t);
+  const client = await wire(app.port);
+  const head = `GET /v1/jobs/job_1?wait=60 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.full}\r\n\r\n`;
+  client.socket.write(head);
+  await untilMetric(app, waiting, 1);
+  client.socket.destroy();
+  await untilMetric(app, waiting, 0);
+  t.pass();
+});
+
+test.serial('other values are refused', async (t) => {
+  const { get } = await open(t);
+  for (const wait of ['', 'x', '-1', '1.5', '1&wait=2']) {
+    t.like(await get(wait), {
+      http: 400,
+      detail: 'Expected a whole number of seconds for `wait`, got something else',
+    });
+  }
+});
+
+test('an owner with its share of the waits does not wait, and one query asks about all jobs', async (t) => {
+  const asked: number[] = [];
+  const store = {
+    findOpen: async (ids: readonly string[]) => {
+      asked.push(ids.length);
+      return [...ids];
+    },
+  };
+  const waits = createJobWaits(store);
+  const { signal } = new AbortController();
+  const all = Array.from({ length: 600 }, (_, index) => waits.wait(owner, `job_${index}`, 60_000, signal));
+  t.is(waits.count(), 512);
+  void waits.wait({ key: 'token:2', accountId: null }, 'job_other', 60_000, signal);
+  t.is(waits.count(), 513);
+  while (asked.length === 0) await sleep(20);
+  t.is(asked[0], 513);
+  waits.end();
+  await Promise.all(all);
+  t.is(waits.count(), 0);
+});
+
+// Reports of hours leave the database for responses and callbacks without being parsed or serialised again.
+
+const hours = 12;
+/** About the size of the report of a recording of hours. */
+const report = {
+  timeline: Array.from({ length: hours * 900 }, (_, at) => ({ start_s: at, tone: 'é'.repeat(200) })),
+};
+const reportJson = JSON.stringify(report);
+
+async function addDone(database: Database): Promise<void> {
+  const row = { id: 'job_done', holder: owner.key, owner: null, idempotency_key: 'k', digest: null };
+  const times = { created_at: Date.now() - 1000, finished_at: Date.now(), expires_at: Date.now() + 600_000 };
+  await database
+    .insertInto('jobs')
+    .values({ ...row, ...times, outcome: 'done', body: reportJson })
+    .execute();
+}
+
+/** Longest text that JSON.parse reads, or JSON.stringify returns, during `work`. */
+async function longestJson(work: () => Promise<void>): Promise<number> {
+  const { parse, stringify } = JSON;
+  let longest = 0;
+  const see = (json: unknown) => {
+    if (typeof json === 'string') longest = Math.max(longest, json.length);
+  };
+  Object.assign(JSON, {
+    parse: (...given: Parameters<typeof parse>) => {
+      see(given[0]);
+      return parse(...given);
+    },
+    stringify: (...given: Parameters<typeof stringify>) => {
+      const json = stringify(...given);
+      see(json);
+      return json;
+    },
+  });
+  try {
+    await work();
+  } finally {
+    Object.assign(JSON, { parse, stringify });
+  }
+  return longest;
+}
+
+const maxJson = 10_000;
+
+test.serial('a response with a stored report neither parses nor serialises it', async (t) => {
+  const { database, jobs } = await openJobService(t);
+  await addDone(database);
+  const { port } = await startApp(t, { jobs });
+  const headers = { Authorization: `Bearer ${tokens.full}` };
+  let body = '';
+  const longest = await longestJson(async () => {
+    body = (await call(port, { path: '/v1/jobs/job_done', headers })).body;
+  });
+  t.true(reportJson.length > 100 * maxJson);
+  t.true(longest < maxJson, `${longest} characters`);
+  t.like(JSON.parse(body), { id: 'job_done', status: 'done', error: null });
+  t.deepEqual(JSON.parse(body).result, report);
+});
+
+test.serial('a callback with a stored report neither parses nor serialises it', async (t) => {
+  const bodies: string[] = [];
+  const port = await listen(t, async (request, response) => {
+    bodies.push(await text(request));
+    response.writeHead(204).end();
+  });
+  const callback = `http://127.0.0.1:${port}/`;
+  const { cipher, database, queues, work } = await openJobService(t, {
+    UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
+  });
+  await addDone(database);
+  const { id: installation } = await database
+    .selectFrom('installation')
+    .select('id')
+    .executeTakeFirstOrThrow();
+  const source = { kind: 'object', url: callback } as const;
+  const none = { receipt: null, usage: null, metadata: {}, cancelledAt: null };
+  const fields = { ...defaultOptions, ...none, source, callback, owner: owner.key, installation };
+  const payload = encryptPayload(fields, 'job_done', cipher);
+  await work();
+  const longest = await longestJson(async () => {
+    await queues.callbacks.add({ id: 'job_done', owner: owner.key, payload, createdAt: Date.now() });
+    await until(() => bodies.length > 0);
+  });
+  t.true(longest < maxJson, `${longest} characters`);
+  const event = JSON.parse(bodies[0] ?? '');
+  t.like(event, { id: 'job_done', status: 'done', type: 'job.done' });
+  t.is(event.timestamp, event.finished_at);
+  t.deepEqual(event.result, report);
+});
