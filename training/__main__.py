@@ -10,7 +10,7 @@ from pathlib import Path
 
 from training import settings
 
-STEPS = ("all", "vad", "trunk", "pairs", "heads", "fast", "large", "speakers")
+STEPS = ("all", "vad", "trunk", "heads", "fast", "large", "speakers")
 TOOLS = ("ffmpeg", "sox", "espeak-ng", "fluidsynth")
 FILES = {
     "openttd-openmsx": Path("/usr/share/games/openttd/baseset/openmsx"),

@@ -108,11 +108,6 @@ def train_trunk() -> None:
     for refit in (False, True):
         finetune.run(refit)
     trunk = finetune.finetuned_trunk(refit=True)
-    write_trunk_model(lambda graph: write_trunk(trunk, graph), ModelSet(distill.full_models(), 2))
-
-
-def pair_trunk() -> None:
-    trunk = distill.run(distill.PAIRED)
     write_trunk_model(lambda graph: write_trunk(trunk, graph), standard())
 
 
@@ -298,7 +293,8 @@ def train_heads(models: ModelSet) -> None:
 
 
 def train_fast() -> None:
-    student = distill.run(distill.NARROW)
+    distill.run()
+    student = distill.student_trunk()
     write_trunk_model(lambda graph: write_trunk(student, graph), fast())
     train_heads(fast())
 
@@ -318,7 +314,6 @@ def fit_speakers() -> None:
 STEPS: dict[str, Callable[[], None]] = {
     "vad": train_vad,
     "trunk": train_trunk,
-    "pairs": pair_trunk,
     "heads": lambda: train_heads(standard()),
     "fast": train_fast,
     "large": train_large,
@@ -326,7 +321,7 @@ STEPS: dict[str, Callable[[], None]] = {
 }
 
 
-STANDARD_ONLY = ("pairs", "fast", "large", "speakers")
+STANDARD_ONLY = ("fast", "large", "speakers")
 
 
 def train(step: str) -> None:

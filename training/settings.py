@@ -32,7 +32,6 @@ class Sizes:
     speech_check_steps: int = 2000
     finetune_epochs: int = 6
     distill_steps: int = 3200
-    pair_steps: int = 2400
     voice_steps: int = 2000
 
 
@@ -52,7 +51,7 @@ def use_small() -> None:
     global DATA, CACHE, MODELS, SIZES
     CACHE = CACHE / "small"
     DATA, MODELS = CACHE / "data", CACHE / "models" / RECIPE
-    SIZES = Sizes(vad_steps=30, music_pieces=12, openmsx_pieces=4, speech_check_steps=50, finetune_epochs=1, distill_steps=10, pair_steps=10, voice_steps=10)
+    SIZES = Sizes(vad_steps=30, music_pieces=12, openmsx_pieces=4, speech_check_steps=50, finetune_epochs=1, distill_steps=10, voice_steps=10)
 
 
 def sibling_models(name: str) -> Path:

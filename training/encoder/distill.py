@@ -1,15 +1,12 @@
-"""Distils the fine-tuned trunk into cheaper ones: that of models/standard, whose keys and values are of pairs of embeddings, and that of
-models/fast, which has half the embeddings and a third of the inner width.
+"""Distils the trunk into a coarse, narrow one: half the embeddings, a third of the inner width.
 
-The student is trained on the teacher's embeddings: for an augmented copy those of the copy, for log-mel augmentation those of the clean
-recording, which makes the student more robust than its teacher. Heads that are not fitted again want the same embeddings: no augmentation. An interrupted run continues from its last checkpoint.
+The student is trained on the trunk's embeddings: for log-mel augmentation the target is the embeddings of the clean
+recording, for an augmented copy those of the copy. An interrupted run continues from its last checkpoint.
 """
 
 import itertools
 import math
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,46 +19,30 @@ from training.augment import augmented, mix, spectral, synthetic_noise
 from training.augment.augmented import AugmentedCopies
 from training.augment.spectral import Noises, augment_log_mel
 from training.corpora.index import labels_key, read_clips
-from training.encoder import embeddings, examples, finetune, trunk, whisper_weights, window_store
+from training.encoder import embeddings, examples, finetune, trunk, window_store
 from training.encoder.embeddings import EmbeddingStore
 from training.encoder.examples import draw_epoch, stack_log_mel
 from training.encoder.trunk import DEVICE, WIDTH, Trunk
 from training.encoder.window_store import WindowStore, finetune_split
-from training.export import trunk_graph
 from training.features import batches, level
 from training.features.batches import stack_padded
 from training.features.level import normalize_level
 from training.settings import SEED
 
 INNER = 512
+PEAK_LR = 8e-4
+CLEAN_SHARE = 0.25  # of the examples that are not copies
 SAVE_EVERY = 50  # steps
 RESULT_FILE, CHECKPOINT_FILE = "student.pt", "checkpoint.pt"
 
 
-def full_models() -> Path:
-    """Folder of the fine-tuned trunk, whose keys and values are of every embedding: the teacher. models/open has it as it is."""
-    return settings.MODELS if settings.RECIPE == "open" else settings.CACHE / "models" / "full"
-
-
-def new_paired() -> Trunk:
-    return Trunk(pairs=True).load_whisper(whisper_weights.read_encoder())
-
-
-def start_paired() -> Trunk:
-    """The layers of the full trunk. The convolutions are not trained."""
-    trunk = trunk_graph.read_trunk(settings.weights("trunk", full_models()), new_paired())
-    for conv in (trunk.conv1, trunk.conv2):
-        conv.requires_grad_(False)
-    return trunk
-
-
-def new_narrow() -> Trunk:
+def new_student() -> Trunk:
     return Trunk(inner=INNER, coarse=True)
 
 
 def prune_ffn(teacher: Trunk) -> Trunk:
     """The trunk at half the frame rate, with the feed-forward units of the largest norms."""
-    student, state = new_narrow(), teacher.state_dict()
+    student, state = new_student(), teacher.state_dict()
     for index, layer in enumerate(teacher.layers):
         kept = (layer.ffn_in.weight.norm(dim=1) * layer.ffn_out.weight.norm(dim=0)).topk(INNER).indices
         for name in ("ffn_in.weight", "ffn_in.bias"):
@@ -71,29 +52,15 @@ def prune_ffn(teacher: Trunk) -> Trunk:
     return student
 
 
-@dataclass(frozen=True)
-class Student:
-    name: str
-    new: Callable[[], Trunk]
-    start: Callable[[], Trunk]  # with the weights that training starts from
-    peak_lr: float
-    steps: Callable[[], int]
-    clean_share: float  # of the examples that are not copies
-
-
-PAIRED = Student("paired", new_paired, start_paired, 3e-4, lambda: settings.SIZES.pair_steps, 1)
-NARROW = Student("narrow", new_narrow, lambda: prune_ffn(finetune.finetuned_trunk(refit=True)), 8e-4, lambda: settings.SIZES.distill_steps, 0.25)
-
-
 class DistillDataset:
     """Utterances, and the teacher's embeddings of them."""
 
-    def __init__(self, windows: WindowStore, store: EmbeddingStore, clean_share: float):
-        self.windows, self.store, self.clean_share, self.noises = windows, store, clean_share, Noises()
+    def __init__(self, windows: WindowStore, store: EmbeddingStore):
+        self.windows, self.store, self.noises = windows, store, Noises()
 
     def draw(self, window: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         plain = self.windows.log_mel(window)
-        is_plain = self.windows.copied[window] or rng.random() < self.clean_share
+        is_plain = self.windows.copied[window] or rng.random() < CLEAN_SHARE
         return (plain if is_plain else augment_log_mel(plain, self.noises, rng)), self.store[window][0]
 
     def batch(self, members: np.ndarray, rng: np.random.Generator) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -114,13 +81,13 @@ def compute_loss(predicted: torch.Tensor, target: torch.Tensor, lengths: torch.T
     return error + 4 * ((pooled[0] - pooled[1]) ** 2).mean()
 
 
-def distill(own: Student, folder: Path, windows: WindowStore, store: EmbeddingStore) -> None:
-    clips, data, steps = read_clips(), DistillDataset(windows, store, own.clean_share), own.steps()
+def distill(folder: Path, windows: WindowStore, store: EmbeddingStore) -> None:
+    clips, data, steps = read_clips(), DistillDataset(windows, store), settings.SIZES.distill_steps
     members, _ = finetune_split(clips, windows)
     sample = store.embeddings[:: max(1, len(store.embeddings) // 50000)].astype(np.float32)
     scale = torch.from_numpy(sample.std(0) + 0.05)
-    student, first = own.start(), 0
-    optimizer = torch.optim.AdamW([p for p in student.to(DEVICE).parameters() if p.requires_grad], own.peak_lr, weight_decay=0.01)
+    student, first = prune_ffn(finetune.finetuned_trunk(refit=True)), 0
+    optimizer = torch.optim.AdamW(student.to(DEVICE).parameters(), PEAK_LR, weight_decay=0.01)
     if (folder / CHECKPOINT_FILE).exists():
         state = torch.load(folder / CHECKPOINT_FILE)
         first = state["step"]
@@ -128,13 +95,12 @@ def distill(own: Student, folder: Path, windows: WindowStore, store: EmbeddingSt
         optimizer.load_state_dict(state["optimizer"])
     epochs = (draw_epoch(clips, windows, members, SEED, epoch) for epoch in itertools.count())
     losses, drawn = [], itertools.islice(itertools.chain.from_iterable(epochs), first, None)
-    bar = tqdm(range(first, steps), f"{own.name} steps", steps, initial=first, mininterval=20)
+    bar = tqdm(range(first, steps), "distillation steps", steps, initial=first, mininterval=20)
     for step, batch in zip(bar, drawn):
         for group in optimizer.param_groups:
-            group["lr"] = own.peak_lr * min(1, step / 60) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / steps)))
+            group["lr"] = PEAK_LR * min(1, step / 60) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / steps)))
         x, lengths, target = data.batch(batch, np.random.default_rng([SEED, step]))
-        with torch.autocast(DEVICE.type, torch.bfloat16):
-            predicted = student(normalize_level(x, lengths).to(DEVICE), lengths.to(DEVICE)).float().cpu()
+        predicted = student(normalize_level(x, lengths).to(DEVICE), lengths.to(DEVICE)).cpu()
         loss = compute_loss(predicted, target, lengths, scale)
         optimizer.zero_grad()
         loss.backward()
@@ -147,23 +113,26 @@ def distill(own: Student, folder: Path, windows: WindowStore, store: EmbeddingSt
     torch.save(student.cpu().state_dict(), folder / RESULT_FILE)
 
 
-def inputs_of(own: Student, windows: WindowStore) -> dict:
-    code = (augmented, batches, embeddings, examples, level, mix, spectral, synthetic_noise, trunk)
+def inputs_of(windows: WindowStore) -> dict:
     return {
-        "trunk": cache.file_hash(settings.weights("trunk", full_models())),
+        "teacher": cache.file_hash(finetune.result_path(refit=True)),
+        "trunk": cache.file_hash(settings.weights("trunk")),
         "labels": labels_key(read_clips()),
         "windows": windows.key,
-        "steps": own.steps(),
-        "code": cache.code_hash(sys.modules[__name__], *code),
+        "steps": settings.SIZES.distill_steps,
+        "code": cache.code_hash(sys.modules[__name__], augmented, batches, embeddings, examples, level, mix, spectral, synthetic_noise, trunk),
     }
 
 
-def run(own: Student) -> Trunk:
-    """The trained student."""
+def run() -> None:
     copies = AugmentedCopies()
     windows = window_store.load(copies)
-    store = embeddings.load(settings.weights("trunk", full_models()), 2, copies)
-    folder = cache.build(own.name, inputs_of(own, windows), lambda folder: distill(own, folder, windows, store))
-    student = own.new()
+    store = embeddings.load(settings.weights("trunk"), 2, copies)
+    cache.build("distill", inputs_of(windows), lambda folder: distill(folder, windows, store))
+
+
+def student_trunk() -> Trunk:
+    folder = cache.finished("distill", inputs_of(window_store.load(AugmentedCopies())), "training/train fast")
+    student = new_student()
     student.load_state_dict(torch.load(folder / RESULT_FILE))
     return student.eval()

@@ -1,4 +1,4 @@
-"""The trunk of models/large: the fine-tuned one, and beside it layers of two frozen encoders, which no corpus of emotion has changed.
+"""The trunk of models/large: that of models/standard, and beside it layers of two frozen encoders, which no corpus of emotion has changed.
 
 The outputs are averaged over pairs of embeddings; those of the frozen encoders are projected to PROJECTED values.
 """
@@ -10,12 +10,12 @@ import numpy as np
 import onnx
 
 from training import settings
-from training.encoder import distill, frozen
+from training.encoder import frozen
 from training.encoder.frozen import BASE, CAMPLUSPLUS, Encoder, Features
 from training.encoder.trunk import WIDTH
 from training.encoder.window_store import WindowStore
 from training.export.graph import Graph
-from training.export.trunk_graph import write_pairs, write_product
+from training.export.trunk_graph import write_product
 from training.features.log_mel import BINS
 
 ENCODERS = (BASE, CAMPLUSPLUS)
@@ -50,7 +50,7 @@ def means_of(encoder: Encoder, moments: np.ndarray) -> np.ndarray:
 
 
 def graph_of(tuned: onnx.ModelProto, projection: Projection) -> Graph:
-    """`tuned`: the fine-tuned trunk. features and filterbanks [1,T,80] -> `tokens` [1,ceil(T/4),WIDTH + PROJECTED]"""
+    """`tuned`: the trunk of models/standard. features and filterbanks [1,T,80] -> `tokens` [1,ceil(T/4),WIDTH + PROJECTED]"""
     g = Graph("trunk")
     inputs = {encoder.input: g.input(encoder.input, [1, "frames", BINS]) for encoder in ENCODERS}
     layers = [layer for encoder in ENCODERS for layer in encoder.write(g, inputs[encoder.input])]
@@ -63,6 +63,13 @@ def graph_of(tuned: onnx.ModelProto, projection: Projection) -> Graph:
     return g
 
 
+def write_pairs(g: Graph, x: str, width: int) -> str:
+    """[1,N,width] -> [1,ceil(N/2),width]: means of pairs; the last of an odd number stays as it is."""
+    odd = g.op("Mod", g.op("Shape", x, start=1, end=2), g.integers(2))
+    even = g.op("Pad", x, g.op("Concat", g.integers(0, 0, 0, 0), odd, g.integers(0), axis=0), mode="edge")
+    return g.op("ReduceMean", g.op("Reshape", even, g.integers(1, -1, 2, width)), g.integers(2), keepdims=0)
+
+
 def write(windows: WindowStore, path: Path) -> None:
-    graph_of(onnx.load(settings.weights("trunk", distill.full_models())), fit_projection(windows)).save(path)
+    graph_of(onnx.load(settings.weights("trunk")), fit_projection(windows)).save(path)
     frozen.quantize_convolutions(path, {encoder.input: Features(encoder, windows) for encoder in ENCODERS}, windows)

@@ -24,22 +24,10 @@ WHISPER_NAMES = {
 }
 
 
-def mean_pairs(x: torch.Tensor, real: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """x [B,N,width], real [B,N] -> means of pairs [B,ceil(N/2),width], pairs that hold a real one. The last of an odd number stays as it is."""
-    if real is None:
-        real = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
-    odd = x.shape[1] % 2
-    x, real = F.pad(x, (0, 0, 0, odd)), F.pad(real, (0, odd))
-    count = real.unflatten(1, (-1, 2)).sum(2, keepdim=True)
-    return (x * real[:, :, None]).unflatten(1, (-1, 2)).sum(2) / count.clamp(min=1), count[:, :, 0] > 0
-
-
 class Layer(nn.Module):
-    """`pairs`: keys and values are of the means of pairs of embeddings, which halves the products of attention."""
-
-    def __init__(self, width: int, inner: int, pairs: bool = False):
+    def __init__(self, width: int, inner: int):
         super().__init__()
-        self.heads, self.pairs = width // HEAD_WIDTH, pairs
+        self.heads = width // HEAD_WIDTH
         self.attention_norm = nn.LayerNorm(width)
         self.qkv = nn.Linear(width, 3 * width)
         self.attention_out = nn.Linear(width, width)
@@ -47,29 +35,25 @@ class Layer(nn.Module):
         self.ffn_in = nn.Linear(width, inner)
         self.ffn_out = nn.Linear(inner, width)
 
-    def forward(self, x: torch.Tensor, real: torch.Tensor | None) -> torch.Tensor:
-        """x [B,N,width], real [B,N]"""
-        width, normed = x.shape[2], self.attention_norm(x)
-        source, real = mean_pairs(normed, real) if self.pairs else (normed, real)
-        weights, biases = self.qkv.weight.split((width, 2 * width)), self.qkv.bias.split((width, 2 * width))
-        split = lambda y: y.unflatten(2, (-1, HEAD_WIDTH)).transpose(1, 2)
-        q, (k, v) = F.linear(normed, weights[0], biases[0]), F.linear(source, weights[1], biases[1]).chunk(2, 2)
-        mask = None if real is None else real[:, None, None]
-        y = F.scaled_dot_product_attention(split(q), split(k), split(v), attn_mask=mask)
-        x = x + self.attention_out(y.transpose(1, 2).flatten(2))
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+        """x [B,N,width], mask [B,1,1,N]"""
+        batch, length, width = x.shape
+        qkv = self.qkv(self.attention_norm(x)).view(batch, length, 3, self.heads, HEAD_WIDTH)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4)
+        y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        x = x + self.attention_out(y.transpose(1, 2).reshape(batch, length, width))
         return x + self.ffn_out(F.gelu(self.ffn_in(self.ffn_norm(x))))
 
 
 class Trunk(nn.Module):
-    """`coarse`: one embedding for four frames instead of two. In training each is repeated, to line up with the standard ones.
-    `pairs`: keys and values are of pairs of embeddings."""
+    """`coarse`: one embedding for four frames instead of two. In training each is repeated, to line up with the standard ones."""
 
-    def __init__(self, inner: int | None = None, coarse: bool = False, width: int = WIDTH, layers: int = LAYERS, pairs: bool = False):
+    def __init__(self, inner: int | None = None, coarse: bool = False, width: int = WIDTH, layers: int = LAYERS):
         super().__init__()
         self.coarse = coarse
         self.conv1 = nn.Conv1d(BINS, width, 3, stride=2 if coarse else 1, padding=1)
         self.conv2 = nn.Conv1d(width, width, 3, stride=2, padding=1)
-        self.layers = nn.ModuleList(Layer(width, inner or 4 * width, pairs) for _ in range(layers))
+        self.layers = nn.ModuleList(Layer(width, inner or 4 * width) for _ in range(layers))
         self.register_buffer("positions", torch.zeros(POSITIONS, width))
 
     def load_whisper(self, weights: dict[str, np.ndarray]) -> Trunk:
@@ -89,14 +73,14 @@ class Trunk(nn.Module):
     def forward(self, scaled: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
         """Level-normalised features [B,T,80] -> embeddings [B,ceil(T/2),384]. Frames past `lengths` [B] are ignored."""
         count = (scaled.shape[1] + 1) // 2
-        x, real = self.stem(scaled, lengths)
+        x, mask = self.stem(scaled, lengths)
         for layer in self.layers:
-            x = layer(x, real)
+            x = layer(x, mask)
         return x.repeat_interleave(2, 1)[:, :count] if self.coarse else x
 
     def stem(self, scaled: torch.Tensor, lengths: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """-> [B,N,width] with position encodings, real ones [B,N]"""
-        x, kept = scaled.transpose(1, 2), None
+        """-> [B,N,width] with position encodings, mask of the real ones [B,1,1,N]"""
+        x, mask = scaled.transpose(1, 2), None
         if lengths is not None:
             real = torch.arange(x.shape[2], device=x.device)[None] < lengths[:, None]
             x = x * real[:, None]
@@ -104,9 +88,9 @@ class Trunk(nn.Module):
         if lengths is not None:
             real = real[:, :: self.conv1.stride[0]]
             x = x * real[:, None]
-            kept = real[:, ::2]
+            mask = real[:, None, None, ::2]
         x = F.gelu(self.conv2(x)).transpose(1, 2)
-        return x + self.position_rows()[: x.shape[1]], kept
+        return x + self.position_rows()[: x.shape[1]], mask
 
     @property
     def frames_per_embedding(self) -> int:

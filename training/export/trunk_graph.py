@@ -6,9 +6,7 @@ Weights have one scale per output, inputs are quantised to uint8 with one scale 
 from pathlib import Path
 
 import numpy as np
-import onnx
-import torch
-from onnx import TensorProto, numpy_helper
+from onnx import TensorProto
 from torch import nn
 
 from training.encoder.trunk import WIDTH, Layer, Trunk
@@ -51,20 +49,11 @@ def write_conv(g: Graph, x: str, conv: nn.Conv1d) -> str:
     return write_product(g, [g.op("Concat", *shifted, axis=2), step, zero], weight, numpy_of(conv, "bias"))
 
 
-def write_pairs(g: Graph, x: str, width: int) -> str:
-    """[1,N,width] -> [1,ceil(N/2),width]: means of pairs; the last of an odd number stays as it is."""
-    odd = g.op("Mod", g.op("Shape", x, start=1, end=2), g.integers(2))
-    even = g.op("Pad", x, g.op("Concat", g.integers(0, 0, 0, 0), odd, g.integers(0), axis=0), mode="edge")
-    return g.op("ReduceMean", g.op("Reshape", even, g.integers(1, -1, 2, width)), g.integers(2), keepdims=0)
-
-
 def write_attention(g: Graph, x: str, layer: Layer) -> str:
     """onnxruntime's own operator, which never holds the whole matrix of scores."""
-    queries = source = g.op("DynamicQuantizeLinear", x, outputs=3)
-    if layer.pairs:
-        source = g.op("DynamicQuantizeLinear", write_pairs(g, x, layer.qkv.in_features), outputs=3)
-    parts = zip((queries, source, source), np.split(numpy_of(layer.qkv, "weight").T, 3, axis=1), np.split(numpy_of(layer.qkv, "bias"), 3))
-    q, k, v = (write_product(g, *part) for part in parts)
+    quantized = g.op("DynamicQuantizeLinear", x, outputs=3)
+    parts = zip(np.split(numpy_of(layer.qkv, "weight").T, 3, axis=1), np.split(numpy_of(layer.qkv, "bias"), 3))
+    q, k, v = (write_product(g, quantized, weight, bias) for weight, bias in parts)
     y = g.op("MultiHeadAttention", q, k, v, domain="com.microsoft", num_heads=layer.heads)
     return write_linear(g, y, layer.attention_out)
 
@@ -84,33 +73,6 @@ def write_layers(g: Graph, features: str, trunk: Trunk) -> list[str]:
         x = g.op("Add", x, write_linear(g, hidden, layer.ffn_out))
         outputs.append(x)
     return outputs
-
-
-def read_trunk(path: Path, trunk: Trunk) -> Trunk:
-    """Sets the layers of `trunk` to those of the graph that `write_trunk` wrote, which are int8. The convolutions are not read."""
-    graph = onnx.load(path).graph
-    constants = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
-    by_input = {name: node for node in graph.node for name in node.input}
-
-    def linear(node: onnx.NodeProto) -> tuple[torch.Tensor, torch.Tensor]:
-        scaled = by_input[by_input[node.output[0]].output[0]]  # after the cast
-        step = next(one for one in graph.node if one.output[0] == scaled.input[1])
-        bias = constants[by_input[scaled.output[0]].input[1]]
-        return torch.from_numpy((constants[node.input[1]] * constants[step.input[1]]).T), torch.from_numpy(bias.copy())
-
-    products = [linear(node) for node in graph.node if node.op_type == "MatMulInteger"][2:]
-    norms = [node for node in graph.node if node.op_type == "LayerNormalization"]
-    with torch.no_grad():
-        for index, layer in enumerate(trunk.layers):
-            q, k, v, *others = products[6 * index : 6 * index + 6]
-            found = [tuple(map(torch.cat, zip(q, k, v))), *others]
-            for module, (weight, bias) in zip((layer.qkv, layer.attention_out, layer.ffn_in, layer.ffn_out), found):
-                module.weight.copy_(weight)
-                module.bias.copy_(bias)
-            for module, node in zip((layer.attention_norm, layer.ffn_norm), norms[2 * index :]):
-                module.weight.copy_(torch.from_numpy(constants[node.input[1]].copy()))
-                module.bias.copy_(torch.from_numpy(constants[node.input[2]].copy()))
-    return trunk
 
 
 def write_trunk(trunk: Trunk, path: Path) -> None:

@@ -17,7 +17,7 @@ from training.corpora.corpus import Clip, Part
 from training.corpora.index import read_clips
 from training.corpora.labels import EMOTIONS, NEGATIVE
 from training.corpora.recipe import RECIPE
-from training.encoder import distill, embeddings, frozen, window_store
+from training.encoder import embeddings, frozen, window_store
 from training.encoder.window_store import WindowStore
 from training.evaluation import results
 from training.evaluation.recordings import SURE
@@ -28,7 +28,7 @@ from training.reporting.tables import replace_between, table
 
 PAGE = settings.RESULT_PAGES / "studies.md"
 RESULT = settings.RESULTS / "encoders.json"
-TUNED = "Whisper-tiny.en, layer 2, fine-tuned"
+TUNED = "trunk of `models/standard`, fine-tuned"
 BASE = [("whisper-base", layer) for layer in "123"]
 CAMPLUSPLUS = [("CAM++", block) for block in "12"]
 # Name of each row -> layers of encoders.
@@ -136,7 +136,7 @@ def measure_known(examples: Examples, fit: Fit = fit) -> float:
 
 
 def tuned_moments() -> np.ndarray:
-    return embeddings.load(settings.weights("trunk", distill.full_models()), 2, None).moments
+    return embeddings.load(settings.weights("trunk"), 2, None).moments
 
 
 def layers_of(encoders: tuple[frozen.Encoder, ...], windows: WindowStore) -> dict[tuple[str, str], np.ndarray]:

@@ -11,13 +11,15 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+import onnx
 import torch
+from onnx import numpy_helper
 
 from training import cache, settings
 from training.corpora.index import read_clips
 from training.corpora.labels import EMOTIONS
 from training.corpora.recipe import RECIPE
-from training.encoder import distill, frozen, whisper_weights, window_store
+from training.encoder import frozen, whisper_weights, window_store
 from training.encoder.frozen import Encoder
 from training.encoder.trunk import Trunk
 from training.evaluation import results
@@ -95,17 +97,44 @@ def taught_fit(teacher: Examples, trust: float) -> Fit:
     return own_fit
 
 
+def tuned_trunk() -> Trunk:
+    """Weights of the shipped graph of models/standard, which are int8. The tuning left the convolutions as they were."""
+    graph = onnx.load(settings.weights("trunk")).graph
+    constants = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
+    by_input = {name: node for node in graph.node for name in node.input}
+    trunk = Trunk().load_whisper(whisper_weights.read_encoder())
+
+    def linear(node: onnx.NodeProto) -> tuple[torch.Tensor, torch.Tensor]:
+        scaled = by_input[by_input[node.output[0]].output[0]]  # after the cast
+        step = next(one for one in graph.node if one.output[0] == scaled.input[1])
+        bias = constants[by_input[scaled.output[0]].input[1]]
+        return torch.from_numpy((constants[node.input[1]] * constants[step.input[1]]).T), torch.from_numpy(bias.copy())
+
+    products = [linear(node) for node in graph.node if node.op_type == "MatMulInteger"][2:]
+    norms = [node for node in graph.node if node.op_type == "LayerNormalization"]
+    with torch.no_grad():
+        for index, layer in enumerate(trunk.layers):
+            q, k, v, *others = products[6 * index : 6 * index + 6]
+            found = [tuple(map(torch.cat, zip(q, k, v))), *others]
+            for module, (weight, bias) in zip((layer.qkv, layer.attention_out, layer.ffn_in, layer.ffn_out), found):
+                module.weight.copy_(weight)
+                module.bias.copy_(bias)
+            for module, node in zip((layer.attention_norm, layer.ffn_norm), norms[2 * index :]):
+                module.weight.copy_(torch.from_numpy(constants[node.input[1]].copy()))
+                module.bias.copy_(torch.from_numpy(constants[node.input[2]].copy()))
+    return trunk
+
+
 def between(factor: float) -> Encoder:
     """`factor`: share of the tuned weights"""
 
     def write(g: Graph, features: str) -> list[str]:
-        trunk, tuned = (Trunk().load_whisper(whisper_weights.read_encoder()) for _ in range(2))
-        tuned = trunk_graph.read_trunk(settings.weights("trunk", distill.full_models()), tuned).state_dict()
+        trunk, tuned = Trunk().load_whisper(whisper_weights.read_encoder()), tuned_trunk().state_dict()
         trunk.load_state_dict({name: value.lerp(tuned[name], factor) for name, value in trunk.state_dict().items()})
         return trunk_graph.write_layers(g, features, trunk.eval())
 
     layers = frozen.TINY.layers
-    weights = cache.digest([cache.file_hash(settings.weights("trunk", distill.full_models())), cache.code_hash(sys.modules[__name__])])
+    weights = cache.digest([cache.file_hash(settings.weights("trunk")), cache.code_hash(sys.modules[__name__])])
     return Encoder(f"{factor:g} of the tuning", layers, write, "features", log_mel.of_corpora, SILENCE, weights=weights)
 
 

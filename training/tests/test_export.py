@@ -8,11 +8,11 @@ from torch import nn
 
 from training.corpora.labels import EMOTIONS, PLACES
 from training.encoder import camplusplus, frozen, large
-from training.encoder.distill import new_narrow, prune_ffn
+from training.encoder.distill import new_student, prune_ffn
 from training.encoder.embeddings import moments_of
 from training.encoder.trunk import WIDTH, Trunk
 from training.export.head_graph import EmotionScale, pooling_sums, write_clarity, write_emotion
-from training.export.trunk_graph import read_trunk, write_trunk
+from training.export.trunk_graph import write_trunk
 from training.export.vad_graph import SIZES, write_vad
 from training.features.level import normalize_level
 from training.features.windows import SILENCE
@@ -97,9 +97,9 @@ def test_silence_before_a_recording_changes_nothing(vad):
     assert np.allclose(detector.run(later)["speech"][600:], detector.run(x)["speech"], atol=1e-5)
 
 
-@pytest.mark.parametrize(("coarse", "pairs"), [(False, False), (True, False), (False, True)])
-def test_trunk_in_int8_follows_the_one_in_fp32(tmp_path, coarse, pairs):
-    trunk = (new_narrow() if coarse else Trunk(pairs=pairs)).eval()
+@pytest.mark.parametrize("coarse", [False, True])
+def test_trunk_in_int8_follows_the_one_in_fp32(tmp_path, coarse):
+    trunk = (new_student() if coarse else Trunk()).eval()
     write_trunk(trunk, tmp_path / "trunk.onnx")
     x = rows(203)
     found = Session(tmp_path / "trunk.onnx").run(features=x)["tokens"]
@@ -109,22 +109,13 @@ def test_trunk_in_int8_follows_the_one_in_fp32(tmp_path, coarse, pairs):
     assert found.shape == wanted.shape and correlation(found, wanted) > 0.999
 
 
-@pytest.mark.parametrize(("frames", "pairs"), [(120, False), (120, True), (122, True)])  # 60 and 61 embeddings
-def test_padding_does_not_change_embeddings(frames, pairs):
-    trunk, x = Trunk(pairs=pairs).eval(), torch.from_numpy(rows(frames))
+def test_padding_does_not_change_embeddings():
+    trunk, x = Trunk().eval(), torch.from_numpy(rows(120))
     padded = torch.cat([x, torch.full((1, 40, 80), -10.0)], 1)
-    lengths = torch.tensor([frames])
+    lengths = torch.tensor([120])
     with torch.no_grad():
         alone, longer = trunk(normalize_level(x)), trunk(normalize_level(padded, lengths), lengths)
-    assert torch.allclose(alone, longer[:, : frames // 2], atol=1e-4)
-
-
-def test_a_written_trunk_is_read_back(tmp_path):
-    trunk, other = Trunk().eval(), Trunk().eval()
-    write_trunk(trunk, tmp_path / "trunk.onnx")
-    read_trunk(tmp_path / "trunk.onnx", other)
-    for (name, wanted), found in zip(trunk.layers.named_parameters(), other.layers.parameters()):
-        assert torch.allclose(found, wanted, atol=float(wanted.abs().max()) / 200), name
+    assert torch.allclose(alone, longer[:, :60], atol=1e-4)
 
 
 def test_pruning_keeps_the_strongest_units():
