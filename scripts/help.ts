@@ -15,7 +15,6 @@ export const scriptLines: Readonly<Record<string, string>> = {
   bench: 'measure speed beside peers: -- CASE, all without one',
   profile: 'show where the time of a request goes, with flame graphs in build/profile',
   fleet: 'start three hosts in network namespaces, as root',
-  mutations: 'test the tests by small faults in the code: -- --map once, then -- --seed N --count N',
   reliability:
     'attack the service, or test an installation: CASE, or -- CASE --long; -- tables writes docs/results/reliability.md',
   screenshots: 'take pictures of the pages in every state into build/screenshots',

@@ -13,7 +13,9 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 // Not in build/: cmake-js empties that folder when a build fails.
 const logFile = path.join(root, '.cache', 'setup.log');
 const stampFile = path.join(root, '.cache', 'setup.json');
-const addon = path.join(root, 'build', 'Release', 'undertone.node');
+const addons = ['undertone', 'undertone_process'].map((name) =>
+  path.join(root, 'build', 'Release', `${name}.node`),
+);
 const entry = path.join(root, 'dist', 'src', 'cli.js');
 const page = path.join(root, 'dist', 'web', 'index.html');
 const client = path.join(root, 'clients', 'typescript', 'dist', 'index.js');
@@ -162,10 +164,10 @@ function digest(paths, packages) {
   return hash.digest('hex');
 }
 
-/** Runs a build unless its result is there and was made from the same sources. */
-function build(name, title, sources, result, work) {
+/** Runs a build unless its results are there and were made from the same sources. */
+function build(name, title, sources, results, work) {
   const stamps = readJson(stampFile);
-  if (stamps[name] === sources && fs.existsSync(result)) return;
+  if (stamps[name] === sources && results.every((result) => fs.existsSync(result))) return;
   step(title, work);
   fs.writeFileSync(stampFile, `${JSON.stringify({ ...readJson(stampFile), [name]: sources }, null, 2)}\n`);
 }
@@ -185,16 +187,16 @@ function main() {
     step('installing npm packages', () => run('npm', ['ci', '--include=dev', '--ignore-scripts']));
   }
   const native = digest(['CMakeLists.txt', 'native'], ['cmake-js', 'node-addon-api']);
-  build('native', 'building the native code', native, addon, () =>
+  build('native', 'building the native code', native, addons, () =>
     run('npm', ['run', 'install'], { CMAKE_BUILD_PARALLEL_LEVEL: '2' }),
   );
   // The packages are in what is built.
   const service = digest(['rolldown.config.mjs', 'package-lock.json', 'src'], []);
-  build('service', 'building the service', service, entry, () => run('npm', ['run', 'build:service']));
+  build('service', 'building the service', service, [entry], () => run('npm', ['run', 'build:service']));
   const pages = digest(['web', 'examples/sample.wav'], ['vite', 'wavesurfer.js', 'uplot']);
-  build('pages', 'building the pages', pages, page, () => run('npm', ['run', 'build:pages']));
+  build('pages', 'building the pages', pages, [page], () => run('npm', ['run', 'build:pages']));
   const clients = digest(['clients/typescript/src', 'clients/typescript/tsconfig.json'], ['typescript']);
-  build('client', 'building the TypeScript client', clients, client, () =>
+  build('client', 'building the TypeScript client', clients, [client], () =>
     run('npm', ['run', 'prepare', '--prefix', 'clients/typescript']),
   );
 }

@@ -1,4 +1,4 @@
-/** The small faults that `npm run mutations` makes. */
+/** The small faults that `npx tsx test/mutations.ts` makes. */
 import test from 'ava';
 import { describe, mutantsOf, nativeMutantsOf } from './support/mutators.ts';
 

@@ -26,20 +26,26 @@ Napi::Value SetEnvironmentVariable(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
-// releaseFreeMemory(): gives the free pages of the C heap back to the system, and fixes the thresholds of
-// malloc. glibc raises both thresholds, up to 32 and 64 MiB, when a large block is freed: from then on blocks
-// of that size are in the arenas of threads, which cannot shrink below a block in use. The thresholds set
-// here are above the blocks of a recording of 10 s.
+// releaseFreeMemory(): gives the free pages of the C heap back to the system.
 Napi::Value ReleaseFreeMemory(const Napi::CallbackInfo& info) {
 #ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 2 << 20);
-  mallopt(M_TRIM_THRESHOLD, 4 << 20);
   malloc_trim(0);
 #endif
   return info.Env().Undefined();
 }
 
+// glibc raises both thresholds, up to 32 and 64 MiB, when a large block is freed: from then on blocks of that
+// size are in the arenas of threads, which cannot shrink below a block in use. The thresholds set here are
+// above the tensors of the trunk, 3 MiB for 10 s.
+void FixThresholds() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 8 << 20);
+  mallopt(M_TRIM_THRESHOLD, 8 << 20);
+#endif
+}
+
 Napi::Object Register(Napi::Env env, Napi::Object exports) {
+  FixThresholds();
   exports["setEnvironmentVariable"] = Napi::Function::New<SetEnvironmentVariable>(env);
   exports["releaseFreeMemory"] = Napi::Function::New<ReleaseFreeMemory>(env);
   return exports;

@@ -15,10 +15,5 @@ const addon = loadNative<ProcessAddon>('the process addon of undertone', [
 /** Sets a variable that native libraries read: in a worker thread `process.env` is a copy that they do not see. */
 export const setEnvironmentVariable = addon.setEnvironmentVariable;
 
-/** A shorter recording leaves little behind. */
-const minSecondsOfRelease = 60;
-
-/** Gives free memory of the C heap, of all threads, back to the system. @param seconds of the recording that was analysed before */
-export function releaseFreeMemory(seconds = minSecondsOfRelease): void {
-  if (seconds >= minSecondsOfRelease) addon.releaseFreeMemory();
-}
+/** Gives free memory of the C heap, of all threads, back to the system. */
+export const releaseFreeMemory = addon.releaseFreeMemory;

@@ -1,7 +1,9 @@
 /** `undertone serve`: the first token, the link of the playground, addresses, the log. */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
+import nodeModule from 'node:module';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { createTokens } from '../../src/service/auth/tokens.ts';
@@ -11,6 +13,7 @@ import { printFirstToken, printPlaygroundLink } from '../../src/tools/serve.ts';
 import { commandLine, follow, runCli, startCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { hasTerminal, runInTerminal } from '../support/terminal.ts';
+import { until } from '../support/wait.ts';
 
 /** Resolves when standard output has as many lines as expected. */
 async function start(t: ExecutionContext, args: string[], lines: number, env: Record<string, string>) {
@@ -25,6 +28,15 @@ async function start(t: ExecutionContext, args: string[], lines: number, env: Re
   await service.printed(new RegExp(`^(.*\\n){${lines}}`));
   return service;
 }
+
+test('compiled code is kept in the data folder where Node.js can, and nowhere else', async (t) => {
+  const data = join(makeFolder(), 'data');
+  const service = await start(t, [], 1, { UNDERTONE_DATA_DIR: data });
+  const canKeep = 'enableCompileCache' in nodeModule;
+  await until(() => !canKeep || existsSync(join(data, 'compiled')));
+  t.is(existsSync(join(data, 'compiled')), canKeep);
+  await service.stop();
+});
 
 test('--welcome creates a first token once, and its curl line works as printed', async (t) => {
   const env = { UNDERTONE_DATA_DIR: join(makeFolder(), 'data') };

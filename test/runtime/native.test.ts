@@ -53,13 +53,13 @@ let blocks = Array.from({ length: 1000 }, () => new Uint8Array(100_000).fill(1))
 globalThis.kept = blocks.at(-1);
 blocks = null;
 print();
-for (const seconds of [59, 60]) { releaseFreeMemory(seconds); print(); }
+releaseFreeMemory();
+print();
 `;
 
-test('free memory is given back after a recording of a minute', (t) => {
+test('free memory is given back to the system', (t) => {
   const options = ['--import=tsx', '--expose-gc', '--input-type=module', '--eval', fragmented];
   const { stdout, stderr } = spawnSync(process.execPath, options, { encoding: 'utf8' });
-  const [held = 0, after59 = 0, after60 = 0] = stdout.split('\n').map(Number);
-  t.true(held - after59 < 20, stderr);
-  t.true(after59 - after60 > 60, `${stdout}${stderr}`);
+  const [held = 0, after = 0] = stdout.split('\n').map(Number);
+  t.true(held - after > 60, `${stdout}${stderr}`);
 });

@@ -31,6 +31,26 @@ async function open(
   return { pool, lost };
 }
 
+test('a pool is idle two seconds after its last task, and never while one runs', async (t) => {
+  const settings = { modelsDir: '', limits };
+  let idle = 0;
+  const onIdle = () => {
+    idle++;
+  };
+  const pool = createPool({ workers: 1, queue: 1, settings, file, onIdle });
+  t.teardown(() => pool.close());
+  await pool.started;
+  const gate = createGate();
+  const running = submit(pool, gate.task);
+  await until(() => pool.stats().running === 1);
+  const before = idle;
+  await sleep(2500);
+  t.is(idle, before);
+  gate.open();
+  await running.result;
+  await until(() => idle > before);
+});
+
 type Released = { count: number };
 
 /** Never reached. */

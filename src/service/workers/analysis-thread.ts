@@ -17,6 +17,9 @@ import {
   threadsPerTask,
 } from './protocol.ts';
 
+/** A shorter recording leaves little behind. */
+const longSeconds = 60;
+
 /** piscina awaits this export before the first task. */
 export const run = start(workerData as ThreadSettings);
 
@@ -37,7 +40,7 @@ async function start({
     const reply = await handleTask(analyzer, task, { yieldToOthers, onChunk });
     reportHeapPressure();
     // After the reply is sent.
-    if (reply.kind === 'report') setImmediate(releaseFreeMemory, reply.audioSeconds);
+    if (reply.kind === 'report' && reply.audioSeconds >= longSeconds) setImmediate(releaseFreeMemory);
     return transferred(reply);
   };
 }

@@ -91,6 +91,8 @@ export type PoolOptions = {
   readonly settings: ThreadSettings;
   /** Entry file of the threads; see ThreadPoolOptions. */
   readonly file?: string;
+  /** Called when no task has run for two seconds. */
+  readonly onIdle?: () => void;
   onLost?(cause: Error): void;
 };
 
@@ -114,7 +116,7 @@ type Entry = {
 
 type Threads = ThreadPool<TaskMessage, Reply>;
 
-/** Without a task for this long, free memory goes back to the system. */
+/** When no task has run for this long, free memory goes back to the system. */
 const idleMs = 2000;
 /** Measures and timelines of a report take 6 MB per hour of audio. */
 const heapMebibytes = 1024;
@@ -133,7 +135,8 @@ export function createPool(options: PoolOptions): Pool {
     },
   });
   const scheduler = createScheduler<Threads, Entry>({ threads, queue: options.queue, run, onUpdate });
-  const idleTimer = setTimeout(() => scheduler.isEmpty() && releaseFreeMemory(), idleMs).unref();
+  const { onIdle = releaseFreeMemory } = options;
+  const idleTimer = setTimeout(() => scheduler.isEmpty() && onIdle(), idleMs).unref();
   let fullSince: number | null = null;
   let displaced = 0;
   let lastId = 0;

@@ -11,7 +11,7 @@ import { execute } from '../support/program.ts';
 import { reports } from './native-tests.ts';
 
 const files = ['test/audio/*.test.ts', 'test/analysis/analyze.test.ts'];
-const copied = ['src', 'test', 'package.json', 'tsconfig.json'];
+const copied = ['benchmarks', 'scripts', 'src', 'test', 'package.json', 'tsconfig.json'];
 const linked = ['node_modules', 'models', 'examples', 'docs'];
 
 /** Node is not instrumented: the library of the sanitizer must be there before it, and its own leaks do not count. */
