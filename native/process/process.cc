@@ -36,7 +36,7 @@ Napi::Value ReleaseFreeMemory(const Napi::CallbackInfo& info) {
 
 // glibc raises both thresholds, up to 32 and 64 MiB, when a large block is freed: from then on blocks of that
 // size are in the arenas of threads, which cannot shrink below a block in use. The thresholds set here are
-// above the tensors of the trunk, 3 MiB for 10 s.
+// above the blocks of a recording of 10 s.
 void FixThresholds() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 8 << 20);

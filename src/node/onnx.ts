@@ -43,9 +43,8 @@ export async function openSession(weights: Uint8Array, threads = 1): Promise<Ses
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     executionMode: 'sequential',
-    // Memory patterns are cached per input length and never freed. The arena of each session keeps what its longest run took.
+    // Memory patterns are cached per input length and never freed.
     enableMemPattern: false,
-    enableCpuMemArena: false,
     graphOptimizationLevel: 'all',
     extra: {
       session: {
