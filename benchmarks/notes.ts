@@ -38,7 +38,7 @@ each run, and its products over 64 values reach a third of their rate.`,
   'open-loop': `Two concurrent analyses and the client occupy both cores: the main thread waits for the scheduler, although its
 own work takes less than a millisecond per request.`,
 
-  peers: `Most of the time of FastAPI with both signals is librosa.pyin. Without pitch FastAPI is ahead at 32 connections. The models are most of a
+  peers: `Most of the time of FastAPI with both signals is librosa.pyin. Without pitch FastAPI is level at 1 and 8 connections, and ahead at 32; single runs of the service differ by a tenth. The models are most of a
 request, in the same runtime on both sides: with no other work Undertone would be 1.1 times as fast. Undertone also measures
 quality, conditions and utterances.
 
