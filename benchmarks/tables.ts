@@ -98,7 +98,8 @@ function headlineTable(results: readonly Result[]): string {
     const times = found.peer.median / found.ours.median;
     const ours = `${showFigure(found.ours)} ${found.unit}`;
     const theirs = `${peer}: ${showFigure(found.peer)} ${found.unit}`;
-    return [[what, ours, theirs, `**${showTimes(times)} times** ${gain}`]];
+    const shown = showTimes(times);
+    return [[what, ours, theirs, shown === '1.0' ? 'equal' : `**${shown} times** ${gain}`]];
   });
   const table = markdownTable(['What', 'Undertone', 'Peer, same run', ''], lines);
   return `${[table, ...memorySentence(results)].join('\n\n')}\n`;
