@@ -15,7 +15,8 @@ export function openPostgres(url: string): PostgresDialect {
     query_timeout: queryMs,
     application_name: 'undertone',
   });
-  // Errors of idle connections: the next query reconnects or reports its own error.
+  // The next query reconnects, and one that runs or a transaction reports the error itself.
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
   return new PostgresDialect({ pool });
 }

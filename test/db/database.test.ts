@@ -151,3 +151,16 @@ test('the file of a stopped service is complete without its journal', async (t) 
   t.is((await database.selectFrom('tokens').selectAll().execute()).length, 1);
   await database.destroy();
 });
+
+test('a connection that breaks inside a transaction fails the transaction, and not the process', async (t) => {
+  const database = await openDatabase(await makeDatabaseUrl('postgres'));
+  const pid = sql<{ pid: number }>`select pg_backend_pid() as pid`;
+  const broken = database.transaction().execute(async (held) => {
+    const { rows } = await pid.execute(held);
+    await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(database);
+    for (;;) await sql`select 1`.execute(held);
+  });
+  await t.throwsAsync(broken);
+  t.is((await pid.execute(database)).rows.length, 1);
+  await database.destroy();
+});
