@@ -89,7 +89,8 @@ export function createExplained(kind: string, ...content: readonly Child[]): Exp
       isPinned = true;
     }
   });
-  bubble.addEventListener('toggle', ({ newState }) => {
+  // `toggle` comes later than the next key may.
+  bubble.addEventListener('beforetoggle', ({ newState }) => {
     if (newState === 'closed') isPinned = false;
   });
   const explain = (sentence: string) => {
