@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type * as OnnxRuntime from 'onnxruntime-node';
 import type { Session, Values } from '../engine/index.ts';
-import { loadNative, onnxRuntimePackage } from './addon.ts';
+import { loadNative, onnxRuntimePackage } from './native.ts';
 import { setEnvironmentVariable } from './process.ts';
 
 const { InferenceSession, Tensor, env } = loadNative<typeof OnnxRuntime>('ONNX Runtime', [

@@ -1,5 +1,5 @@
 /** Settings of the whole process that JavaScript cannot reach, in an addon of their own: audio needs none of them. */
-import { loadNative, platformPackage } from './addon.ts';
+import { loadNative, platformPackage } from './native.ts';
 import { builtProcessAddon } from './paths.ts';
 
 type ProcessAddon = {

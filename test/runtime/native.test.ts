@@ -1,7 +1,8 @@
 /** Errors of native code that does not load, and its memory. */
 import { spawnSync } from 'node:child_process';
 import test from 'ava';
-import { addonFile, describeFailure, loadedFile, loadNative } from '../../src/node/addon.ts';
+import { addonFile } from '../../src/node/addon.ts';
+import { describeFailure, loadedFile, loadNative } from '../../src/node/native.ts';
 
 const host = { platform: 'linux-x64', glibc: '2.36', node: '22.1.0' };
 const failures = [
