@@ -28,8 +28,9 @@ reached after some twenty.`,
 
   memory: `glibc keeps free memory for later requests. The service gives it back after a recording of a minute or more, and when
 no task has run for two seconds, and limits the size of blocks that glibc keeps. The arena of each session keeps what its longest run
-took: without arenas the service holds 40 MiB less, and the trunk takes 2 % longer, that of \`large\` 5 %. With two workers some 96 MiB are pages of files: 42 of Node.js, 22 of ONNX Runtime, 25 of libav
-and what it links; 38 are V8's heap of the main thread, and some 45 the models.`,
+took: without arenas the service holds 40 MiB less, and the trunk takes 2 % longer, that of \`large\` 5 %. With two workers some 96 MiB
+are pages of files: 42 of Node.js, 22 of ONNX Runtime, 25 of libav and what it links; 38 are V8's heap of the main thread, and some 45
+the models.`,
 
   models: `Attention is computed in float and takes 39 % of the trunk over 10 s: 192 million multiplications of a layer in 4.2 ms, of
 which products at the peak rate of float take 3.3. In int8 they are no faster: ONNX Runtime packs matrices that are not weights at
@@ -38,9 +39,9 @@ each run, and its products over 64 values reach a third of their rate.`,
   'open-loop': `Two concurrent analyses and the client occupy both cores: the main thread waits for the scheduler, although its
 own work takes less than a millisecond per request.`,
 
-  peers: `Most of the time of FastAPI with both signals is librosa.pyin. Without pitch FastAPI is level at 1 and 8 connections, and ahead at 32; single runs of the service differ by a tenth. The models are most of a
-request, in the same runtime on both sides: with no other work Undertone would be 1.1 times as fast. Undertone also measures
-quality, conditions and utterances.
+  peers: `Most of the time of FastAPI with both signals is librosa.pyin. Without pitch FastAPI is equal at 1 and 8 connections, and
+ahead at 32; single runs of the service differ by a tenth. The models are most of a request, in the same runtime on both sides: with no
+other work Undertone would be 1.1 times as fast. Undertone also measures quality, conditions and utterances.
 
 Both stacks receive the same recording of 10 s at 16 kHz in the same form; their features and median pitch are compared.
 The Python stack runs one process per core on uvloop and httptools, decodes with soundfile, and computes in the event loop.

@@ -23,7 +23,6 @@ const trunkLimits = { fast: 1, large: 5 } as const;
 const pythonPackages = ['numpy==2.4.6', 'onnx==1.23.2', 'onnxruntime==1.30.0'];
 /** Time of the trunk at most, by that of its multiplications. */
 const productsLimit = 1.5;
-const framesPerWindow = 1000;
 const kinds = ['vad', 'trunk', 'emotion', 'cognitive'];
 /** Seconds of each recording, of each run of speech in it, and of the pause after it. */
 const spoken = {
@@ -62,9 +61,11 @@ function trunkOver({ platform, features, filterbanks, trunk }: Models, lengths: 
   };
 }
 
+const framesPerSecondOf = ({ features }: Models) => features.sampleRate / features.hopLength;
+
 /** Seconds of each window of one recording. */
-function windowsOf({ length, speech, pause }: Spoken, { features, trunk }: Models): number[] {
-  const framesPerSecond = features.sampleRate / features.hopLength;
+function windowsOf({ length, speech, pause }: Spoken, models: Models): number[] {
+  const framesPerSecond = framesPerSecondOf(models);
   const frames = length * framesPerSecond;
   const [run, step] = [speech * framesPerSecond, (speech + pause) * framesPerSecond];
   const speechProbability = Float32Array.from({ length: frames }, (_, frame) => (frame % step < run ? 1 : 0));
@@ -73,9 +74,11 @@ function windowsOf({ length, speech, pause }: Spoken, { features, trunk }: Model
     end: Math.min(frames, index * step + run),
   }));
   const bounds = [{ start: 0, end: frames }];
-  return cutUtterances({ segments, speechProbability, framesPerSecond }, trunk.manifest.params, bounds).map(
-    ({ window }) => (window.end - window.start) / framesPerSecond,
-  );
+  return cutUtterances(
+    { segments, speechProbability, framesPerSecond },
+    models.trunk.manifest.params,
+    bounds,
+  ).map(({ window }) => (window.end - window.start) / framesPerSecond);
 }
 
 function largest(set: string): number {
@@ -84,11 +87,16 @@ function largest(set: string): number {
   );
 }
 
-function productsRow(): Row {
+function productsRow(models: Models): Row {
   const python = join(makeVenv('products', pythonPackages), 'python');
   const script = join(root, 'benchmarks/peers/products.py');
   const graph = join(root, 'models/standard/trunk/weights.onnx');
-  const printed = runProgram(python, [script, graph, String(framesPerWindow), String(rounds)]);
+  const printed = runProgram(python, [
+    script,
+    graph,
+    String(seconds * framesPerSecondOf(models)),
+    String(rounds),
+  ]);
   const { trunk, products } = JSON.parse(printed) as Readonly<Record<'trunk' | 'products', number[]>>;
   return atMost(productsLimit, {
     name: `trunk, ${seconds} s, standard, by its multiplications`,
@@ -142,5 +150,5 @@ export async function run(): Promise<readonly Row[]> {
     };
     rows.push(atMost(speech.goal, { name: `trunk, ${name}, standard`, ...compared }));
   }
-  return [...rows, productsRow()];
+  return [...rows, productsRow(standard)];
 }

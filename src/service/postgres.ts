@@ -15,7 +15,7 @@ export function openPostgres(url: string): PostgresDialect {
     query_timeout: queryMs,
     application_name: 'undertone',
   });
-  // The next query reconnects, and one that runs or a transaction reports the error itself.
+  // A connection that breaks fails the query or the transaction that uses it, and the next query opens another.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return new PostgresDialect({ pool });
