@@ -10,7 +10,7 @@ import { ExpectedError, requireFile, runScript } from '../scripts/run-script.ts'
 import { createPrng, type Prng } from './reliability/support/prng.ts';
 import { type CoverageMap, reachingTests, readCoverageMap, recordCoverage } from './support/coverage-map.ts';
 import { describe, type Mutant, mutantsOf, nativeMutantsOf } from './support/mutators.ts';
-import { makeScratchTree, type ScratchTree } from './support/scratch-tree.ts';
+import { makeScratchTree, type Run, type ScratchTree } from './support/scratch-tree.ts';
 
 const options = {
   seed: { type: 'string', default: '7' },
@@ -26,6 +26,12 @@ type Judge = (mutant: Mutant) => Promise<Verdict>;
 
 const killed = (by: string): Verdict => ({ killed: true, by });
 const survived = (by: string): Verdict => ({ killed: false, by });
+
+/** @param failed finds the name of the test that failed in the output */
+function verdictOf({ status, output }: Run, tests: string, failed: RegExp): Verdict {
+  if (status === 0) return survived(tests);
+  return killed(status === null ? 'the time limit' : (failed.exec(output)?.[1] ?? 'a crash'));
+}
 
 const minLimitMs = 120_000;
 /** Several times what the tests take without a mutant, which may end none of their waits. */
@@ -67,23 +73,16 @@ const judgeSource =
     if (tests.length === 0) return survived('no test reaches it');
     if (!(await tree.build())) return killed('the build');
     const usualMs = tests.reduce((sum, test) => sum + (map[test]?.ms ?? 0), 0);
-    const { status, output } = await tree.test(tests, minLimitMs + patience * usualMs);
-    if (status === 0) return survived(tests.join(', '));
-    if (status === null) return killed('the time limit');
-    return killed(/^not ok \d+ - (.*)$/m.exec(output)?.[1] ?? tests.join(', '));
+    const run = await tree.test(tests, minLimitMs + patience * usualMs);
+    return verdictOf(run, tests.join(', '), /^not ok \d+ - (.*)$/m);
   };
 
 const judgeNative =
   (tree: ScratchTree): Judge =>
   async () => {
     if ((await buildNative(tree)) !== 0) return killed('the build');
-    const { status, output } = await tree.run(
-      [nativeTests, '--no-colors=true', '--abort-after=1'],
-      nativeLimitMs,
-    );
-    if (status === 0) return survived(nativeTests);
-    if (status === null) return killed('the time limit');
-    return killed(/^TEST CASE: +(.*)$/m.exec(output)?.[1] ?? 'a crash');
+    const run = await tree.run([nativeTests, '--no-colors=true', '--abort-after=1'], nativeLimitMs);
+    return verdictOf(run, nativeTests, /^TEST CASE: +(.*)$/m);
   };
 
 async function buildNative(tree: ScratchTree): Promise<number | null> {

@@ -9,8 +9,6 @@ import type { ScratchTree } from './scratch-tree.ts';
 
 type Reach = {
   readonly ms: number;
-  /** Whether it runs the built service. */
-  readonly built: boolean;
   /** By file of src: the lines where the functions begin that it runs; 0 is the module itself. */
   readonly lines: Readonly<Record<string, readonly number[]>>;
 };
@@ -28,7 +26,7 @@ export async function recordCoverage(tree: ScratchTree, files: readonly string[]
   for (const file of files) {
     const folder = makeFolder();
     const { status, ms } = await tree.test([file], limitMs, { NODE_V8_COVERAGE: folder });
-    const reach = status === 0 ? { ms, ...readReach(folder, tree.folder) } : null;
+    const reach = status === 0 ? { ms, lines: readLines(folder, tree.folder) } : null;
     rmSync(folder, { recursive: true });
     console.log(`${file}: ${reach === null ? 'fails' : `${Object.keys(reach.lines).length} files`}`);
     if (reach !== null) writeFileSync(mapFile, JSON.stringify({ ...readCoverageMap(), [file]: reach }));
@@ -48,22 +46,20 @@ type Coverage = {
 };
 type Mapped = { readonly lineLengths: readonly number[]; readonly data: SourceMapPayload | null };
 
-function readReach(coverage: string, root: string): Pick<Reach, 'built' | 'lines'> {
+function readLines(coverage: string, root: string): Reach['lines'] {
   const lines = new Map<string, Set<number>>();
-  let built = false;
   for (const name of readdirSync(coverage)) {
     const { result, 'source-map-cache': maps = {} } = JSON.parse(
       readFileSync(join(coverage, name), 'utf8'),
     ) as Coverage;
     for (const script of result) {
       if (!/\/(dist\/)?src\/[^?]*\.[jt]s/.test(script.url) || !script.url.includes(root)) continue;
-      built ||= script.url.includes('/dist/');
       for (const [file, line] of startsIn(script, root, maps[script.url]))
         if (file.startsWith('src/')) lines.set(file, (lines.get(file) ?? new Set()).add(line));
     }
   }
   const sorted = [...lines].map(([file, starts]) => [file, [...starts].sort((a, b) => a - b)] as const);
-  return { built, lines: Object.fromEntries(sorted) };
+  return Object.fromEntries(sorted);
 }
 
 /** Files of src with the line where each function begins that ran. */

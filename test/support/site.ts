@@ -4,6 +4,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { openChromium, type Visit, visit } from './chromium.ts';
 import { sendRecording } from './playground.ts';
 import { type Server, startServer } from './server.ts';
+import { share } from './share.ts';
 
 export type Site = {
   readonly server: Server;
@@ -21,25 +22,20 @@ export type Site = {
 
 /** @param env settings of the service @param flags of Chromium */
 export function startSite(env: Readonly<Record<string, string>> = {}, ...flags: readonly string[]): Site {
-  const closers: (() => unknown)[] = [];
-  const scope = { teardown: (close: () => unknown) => closers.push(close) };
-  let [server, browser]: [Server?, Browser?] = [];
-  test.before(async () => {
-    server = await startServer(scope, env);
-    browser = await openChromium(...flags);
-  });
-  test.after.always(async () => {
-    await browser?.close();
-    for (const close of closers) await close();
+  const started = share(test, async (t) => {
+    const server = await startServer(t, env);
+    const browser = await openChromium(...flags);
+    t.teardown(() => browser.close());
+    return { server, browser };
   });
   const open: Site['open'] = (t, path = '/', options = {}) =>
     visit(t, site.browser, site.server.url + path, options);
   const site: Site = {
     get server() {
-      return server as Server;
+      return started().server;
     },
     get browser() {
-      return browser as Browser;
+      return started().browser;
     },
     open,
     report: async (t, name, bytes, options) => {
