@@ -1,4 +1,4 @@
-"""Command line: python -m training train | evaluate | recordings | calls | baseline-reference | adaptation | left-out | encoders | recipes | relative | disclosure | power | sets | corpus-pages.
+"""Command line: python -m training train | evaluate | recordings | calls | baseline-reference | adaptation | left-out | encoders | recipes | tuning | relative | disclosure | power | sets | corpus-pages.
 
 The scripts training/train and training/evaluate call it.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from training import settings
 
-STEPS = ("all", "vad", "trunk", "heads", "fast", "large", "speakers")
+STEPS = ("all", "vad", "speech-check", "trunk", "heads", "fast", "large", "speakers")
 TOOLS = ("ffmpeg", "sox", "espeak-ng", "fluidsynth")
 FILES = {
     "openttd-openmsx": Path("/usr/share/games/openttd/baseset/openmsx"),
@@ -43,6 +43,7 @@ def parse_arguments() -> argparse.Namespace:
     commands.add_parser("left-out", help="writes how good emotions are on corpora left out of the heads in turn into docs/results/studies.md").set_defaults(small=False)
     commands.add_parser("encoders", help="writes how good linear heads on frozen encoders are on corpora left out into docs/results/studies.md").set_defaults(small=False)
     commands.add_parser("recipes", help="writes which recipes of heads and weights of the trunk generalise into docs/results/studies.md").set_defaults(small=False)
+    commands.add_parser("tuning", help="writes which weights of a trunk to tune into docs/results/studies.md").set_defaults(small=False)
     commands.add_parser("relative", help="writes what a baseline is worth for emotion into docs/results/calls.md").set_defaults(small=False)
     commands.add_parser("disclosure", help="writes what can be read out of embeddings into docs/adapt.md").set_defaults(small=False)
     commands.add_parser("power", help="writes how many recordings an evaluation needs into docs/results/adaptation.md").set_defaults(small=False)
@@ -130,6 +131,10 @@ def main() -> None:
         from training.studies import recipes
 
         recipes.run()
+    elif options.command == "tuning":
+        from training.studies import tuning
+
+        tuning.run()
     elif options.command == "relative":
         from training.evaluation import relative
 

@@ -33,7 +33,7 @@ from training.export.manifest import update_manifest, write_model
 from training.export.specs import specs_of
 from training.export.trunk_graph import write_trunk
 from training.export import vad_graph
-from training.export.vad_graph import write_vad
+from training.export.vad_graph import read_vad, write_vad
 from training.features import log_mel
 from training.features.spec import FILTERBANKS
 from training.features.windows import SEGMENT_PARAMS, WINDOW_PARAMS
@@ -43,7 +43,7 @@ from training.heads.attention_head import AttentionHead
 from training.heads.fit import mean_per_clip, predict
 from training.reporting.cards import write_cards
 from training.vad.detector import Detector
-from training.vad.model import LOOKAHEAD
+from training.vad.model import LOOKAHEAD, VadNet
 from training.vad.spec import RECORDING_PARAMS
 from training.vad import dataset, speech_check
 from training.vad import train as vad_train
@@ -86,12 +86,33 @@ def is_fitted(clip: Clip) -> bool:
 
 
 def train_vad() -> None:
-    net, graph = vad_train.train(settings.SIZES.vad_steps), settings.CACHE / "vad.onnx"
+    net = vad_train.train(settings.SIZES.vad_steps)
+    write_vad_model(net, vad_train.measure_vad(net))
+
+
+def fit_speech_check() -> None:
+    """On the frames of the VAD model that is there: its speech and syllables stay as they are, and no later step is needed."""
+    manifest = json.loads((settings.MODELS / "vad" / "manifest.json").read_text())
+    write_vad_model(read_vad(settings.weights("vad")), manifest["training"]["metrics"])
+    others = (fast(), large()) if settings.RECIPE == "standard" else ()
+    for models in others:
+        copy_vad(models)
+    for models in (standard(), *others):
+        finish(models)
+
+
+def write_vad_model(net: VadNet, metrics: dict) -> None:
+    """Fits the speech check of the network. `metrics`: of its other outputs"""
+    graph = settings.CACHE / "vad.onnx"
     min_voice, check_metrics = speech_check.fit(net)
     write_vad(net, graph)
     params = SEGMENT_PARAMS | {"stream": STREAM_PARAMS, "minVoice": min_voice} | RECORDING_PARAMS
-    write_model(specs_of(settings.MODELS)["vad"], graph, settings.MODELS, params, dataset.is_fitted, vad_train.measure_vad(net) | check_metrics,
+    write_model(specs_of(settings.MODELS)["vad"], graph, settings.MODELS, params, dataset.is_fitted, metrics | check_metrics,
                 synthetic_music.openmsx_data())  # fmt: skip
+
+
+def copy_vad(models: ModelSet) -> None:
+    shutil.copytree(settings.MODELS / "vad", models.models / "vad", dirs_exist_ok=True)
 
 
 def write_trunk_model(write: Callable[[Path], None], models: ModelSet, params: dict | None = None) -> None:
@@ -101,7 +122,7 @@ def write_trunk_model(write: Callable[[Path], None], models: ModelSet, params: d
     shared = {"framesPerToken": models.frames_per_embedding, **WINDOW_PARAMS}
     write_model(specs_of(models.models)["trunk"], graph, models.models, shared | (params or {}), is_fitted)
     if models.models != settings.MODELS:
-        shutil.copytree(settings.MODELS / "vad", models.models / "vad", dirs_exist_ok=True)
+        copy_vad(models)
 
 
 def train_trunk() -> None:
@@ -313,6 +334,7 @@ def fit_speakers() -> None:
 
 STEPS: dict[str, Callable[[], None]] = {
     "vad": train_vad,
+    "speech-check": fit_speech_check,
     "trunk": train_trunk,
     "heads": lambda: train_heads(standard()),
     "fast": train_fast,
@@ -322,13 +344,14 @@ STEPS: dict[str, Callable[[], None]] = {
 
 
 STANDARD_ONLY = ("fast", "large", "speakers")
+REPEATS = ("speech-check",)  # a part of an earlier step: not run with all
 
 
 def train(step: str) -> None:
     own = [name for name in STEPS if settings.RECIPE == "standard" or name not in STANDARD_ONLY]
     if step not in ("all", *own):
         raise SystemExit(f"Expected one of these steps for the set `{settings.RECIPE}`: {', '.join(own)}; got {step}")
-    for name in own if step == "all" else [step]:
+    for name in [name for name in own if name not in REPEATS] if step == "all" else [step]:
         started = time.time()
         STEPS[name]()
         print(f"{name} took {time.time() - started:.0f} s", flush=True)

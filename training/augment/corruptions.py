@@ -1,4 +1,4 @@
-"""Corrupted copies of recordings: noise, telephone band, clipping, short excerpts. For calibration and evaluation."""
+"""Corrupted copies of recordings: noise, telephone band, a room, clipping, short excerpts. For calibration and evaluation."""
 
 import sys
 import zlib
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import soundfile
-from scipy.signal import butter, resample_poly, sosfilt
+from scipy.signal import butter, fftconvolve, resample_poly, sosfilt
 
 from training import cache, settings
 from training.augment import audio, mix
@@ -43,6 +43,15 @@ def telephone(samples: np.ndarray) -> np.ndarray:
     return np.sign(steps) * (256 ** np.abs(steps) - 1) / 255
 
 
+def in_room(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Far from the microphone: with noise that decays by 60 dB in 0.4 to 0.8 s, and half as much power as the direct sound or as much."""
+    at = np.arange(SAMPLE_RATE) / SAMPLE_RATE
+    tail = rng.standard_normal(len(at)) * 10 ** (-3 * at / rng.uniform(0.4, 0.8))
+    tail *= np.sqrt(rng.uniform(0.5, 1) / np.sum(tail**2))
+    tail[0] += 1
+    return fftconvolve(samples, tail)[: len(samples)]
+
+
 def loudest(samples: np.ndarray, seconds: float) -> np.ndarray:
     """The stretch of that length with the most energy."""
     count = int(seconds * SAMPLE_RATE)
@@ -54,13 +63,15 @@ def loudest(samples: np.ndarray, seconds: float) -> np.ndarray:
 
 
 def corrupt(samples: np.ndarray, condition: str, noises: list[np.ndarray], seed: int) -> tuple[np.ndarray, int]:
-    """-> samples in [-1, 1], sample rate. `condition`: one of CONDITIONS or "clipped"."""
+    """-> samples in [-1, 1], sample rate. `condition`: one of CONDITIONS, "room" or "clipped"."""
     rng, rate = np.random.default_rng(seed), SAMPLE_RATE
     kind, _, amount = condition.partition("-")
     if kind == "clipped":
         return np.clip(samples * (3 / np.abs(samples).max()), -1, 1), rate
     if kind == "telephone":
         changed, rate = telephone(samples), SAMPLE_RATE // 2
+    elif kind == "room":
+        changed = in_room(samples, rng)
     elif kind == "noise":
         changed = add_noise_to_samples(samples, float(amount), noises, rng)
     else:

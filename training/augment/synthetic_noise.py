@@ -1,4 +1,4 @@
-"""Generates noise, tones, chords, clicks, silence and synthetic speech as WAV files."""
+"""Generates noise, tones, sweeps, chords, clicks, silence and synthetic speech as WAV files."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from training.settings import SAMPLE_RATE
 
 VOICES = ["en-us", "en-gb", "de", "fr", "it", "es", "pl", "ru", "sv", "nl", "tr", "hi", "pt", "ro"]
 VARIANTS = ["", "+f1", "+f2", "+f3", "+f4", "+m1", "+m2", "+m3", "+m4", "+m5", "+croak", "+whisper"]
-NUMBERED = {"noise", "tones", "chords", "clicks", "silence", "speech", "music"}  # the files of these are independent of each other
+NUMBERED = {"noise", "tones", "sweeps", "chords", "clicks", "silence", "speech", "music"}  # the files of these are independent of each other
 TEXTS = [
     "The train will leave at half past nine, so we should be there early.",
     "I am not sure whether that was the right thing to say.",
@@ -46,21 +46,34 @@ def noise(rng: np.random.Generator) -> np.ndarray:
 
 
 def tones(rng: np.random.Generator) -> np.ndarray:
-    """A sine, a dial tone, a busy tone, mains hum or a sweep."""
+    """A sine, a dial tone, a busy tone or mains hum."""
     t = np.arange(SAMPLE_RATE * int(rng.integers(3, 7))) / SAMPLE_RATE
-    kind = rng.integers(5)
+    kind = rng.integers(4)
     if kind == 0:
         x = np.sin(2 * np.pi * rng.uniform(60, 4000) * t)
     elif kind == 1:
         x = np.sin(2 * np.pi * 350 * t) + np.sin(2 * np.pi * 440 * t)
     elif kind == 2:
         x = np.sin(2 * np.pi * 425 * t) * ((t % rng.uniform(0.4, 2)) < 0.3)
-    elif kind == 3:
+    else:
         base = rng.choice([50, 60, 100, 120])
         x = sum(np.sin(2 * np.pi * base * k * t) / k ** rng.uniform(0, 2) for k in range(1, 12))
-    else:
-        low, high = np.sort(rng.uniform(80, 6000, 2))
-        x = np.sin(2 * np.pi * np.cumsum(np.linspace(low, high, len(t))) / SAMPLE_RATE)
+    return unit_power(x) + 10 ** rng.uniform(-4, -1.5) * rng.standard_normal(len(t))
+
+
+def sweeps(rng: np.random.Generator) -> np.ndarray:
+    """A tone whose frequency moves like a siren, a whistle or a sweep of a test: once or again and again, some with partials, some with gaps."""
+    t = np.arange(SAMPLE_RATE * int(rng.integers(4, 10))) / SAMPLE_RATE
+    phase = t * 10 ** rng.uniform(-1, 0.8) + rng.random()  # periods of the movement, .1 to 6 Hz
+    shapes = (np.sin(2 * np.pi * phase), 4 * np.abs(phase % 1 - 0.5) - 1, 2 * (phase % 1) - 1, 1 - 2 * (phase % 1))
+    centre, octaves = 10 ** rng.uniform(1.9, 3.5), rng.uniform(0.05, 1.5)
+    hertz = np.minimum(centre * 2 ** (octaves * shapes[rng.integers(len(shapes))]), 7000)
+    angle = 2 * np.pi * np.cumsum(hertz) / SAMPLE_RATE
+    partials = 1 if rng.random() < 0.5 else int(rng.integers(2, 9))
+    tilt = rng.uniform(0.5, 2.5)
+    x = sum(np.sin(k * angle) * (k * hertz < 7800) / k**tilt for k in range(1, partials + 1))
+    if rng.random() < 0.3:
+        x = x * ((t * rng.uniform(0.5, 5)) % 1 < rng.uniform(0.3, 0.9))
     return unit_power(x) + 10 ** rng.uniform(-4, -1.5) * rng.standard_normal(len(t))
 
 
@@ -111,7 +124,7 @@ def is_held_out(path: str) -> bool:
 
 def generate(folder: Path) -> None:
     rng = np.random.default_rng(20)
-    makers = {"noise": (noise, 80), "tones": (tones, 80), "chords": (chords, 80), "clicks": (clicks, 20)}
+    makers = {"noise": (noise, 80), "tones": (tones, 80), "sweeps": (sweeps, 160), "chords": (chords, 80), "clicks": (clicks, 20)}
     for name, (make, count) in makers.items():
         for index in range(count):
             write(folder / f"{name}-{index:03}.wav", make(rng), rng)

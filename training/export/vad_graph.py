@@ -7,6 +7,9 @@ A state of zeros becomes that of endless silence after SETTLED frames of it.
 from pathlib import Path
 
 import numpy as np
+import onnx
+import torch
+from onnx import numpy_helper
 from torch import nn
 
 from training.export.graph import Graph, numpy_of
@@ -68,3 +71,17 @@ def write_conv(g: Graph, x: str, conv: nn.Conv1d) -> str:
         "Conv", x, g.constant(numpy_of(conv, "weight")), g.constant(numpy_of(conv, "bias")),
         kernel_shape=list(conv.kernel_size), strides=list(conv.stride), dilations=list(conv.dilation), group=conv.groups,
     )  # fmt: skip
+
+
+def read_vad(path: Path) -> VadNet:
+    """The network of a graph that `write_vad` wrote."""
+    graph, net = onnx.load(path).graph, VadNet()
+    constants = {weights.name: numpy_helper.to_array(weights) for weights in graph.initializer}
+    middle = [layer for pair in zip(net.depthwise, net.pointwise) for layer in pair]
+    layers = [net.stem, *middle, net.speech_check[0], net.speech_check[2], net.head]
+    convolutions = [node.input[1:] for node in graph.node if node.op_type == "Conv"]
+    with torch.no_grad():
+        for layer, (weight, bias) in zip(layers, convolutions, strict=True):
+            layer.weight.copy_(torch.from_numpy(constants[weight].copy()))
+            layer.bias.copy_(torch.from_numpy(constants[bias].copy()))
+    return net.eval()

@@ -1,6 +1,6 @@
 /**
- * Draws recordings of five speakers, adapts to them, and scores the other speakers.
- * node --import tsx training/studies/adaptation.ts LABELS MODELS SCORES: prints a JSON object of means over the draws.
+ * Draws recordings of some speakers, adapts to them, and scores the other speakers.
+ * node --import tsx training/studies/adaptation.ts LABELS MODELS SCORES SPEAKERS: prints a JSON object of means over the draws.
  */
 import { availableParallelism } from 'node:os';
 import { argv, env, exit, stderr, stdin, stdout } from 'node:process';
@@ -20,13 +20,12 @@ import { correctLabels, type Probabilities } from '../../src/engine/correction.t
 import { readManifests } from '../../src/node/models.ts';
 import { parseConfig } from '../../src/service/config.ts';
 
-const draws = 40;
-const speakersDrawn = 5;
+const draws = 20;
 type Random = () => number;
 
-async function main([labels, modelsDir, scores]: readonly string[]): Promise<void> {
-  if (labels === undefined || modelsDir === undefined || scores === undefined)
-    throw new Error('Expected LABELS MODELS SCORES for `arguments`');
+async function main([labels, modelsDir, scores, speakers]: readonly string[]): Promise<void> {
+  if (labels === undefined || modelsDir === undefined || scores === undefined || speakers === undefined)
+    throw new Error('Expected LABELS MODELS SCORES SPEAKERS for `arguments`');
   const manifests = await readManifests(modelsDir);
   const { limits, jobs } = parseConfig({});
   const terminal = { env, stdin, stdout, stderr, stdoutClosed: () => false, fail: () => {}, exit };
@@ -42,10 +41,10 @@ async function main([labels, modelsDir, scores]: readonly string[]): Promise<voi
       : [{ recording, scores: own, embedding: Float32Array.from(embedding) }],
   );
   const known = manifests.find(({ kind }) => kind === 'emotion')?.labels ?? [];
-  stdout.write(JSON.stringify(measure(examples, known)));
+  stdout.write(JSON.stringify(measure(examples, known, Number(speakers))));
 }
 
-function measure(examples: readonly Example[], known: readonly string[]) {
+function measure(examples: readonly Example[], known: readonly string[], speakersDrawn: number) {
   const random = createRandom(7);
   const names = [...new Set(examples.map(({ recording }) => recording.speaker))];
   const rounds = Array.from({ length: draws }, () => {
@@ -64,7 +63,8 @@ function measure(examples: readonly Example[], known: readonly string[]) {
       ...one,
       recording: { ...one.recording, label: labels[index] ?? null },
     }));
-    const [before, after] = scoreOthers(others, adapt(many, known), uar, answerOf);
+    const adapted = adapt(many, known);
+    const [before, after] = scoreOthers(others, adapted, uar, answerOf);
     const few = adapt(own.slice(0, 50), known);
     const calibration = scoreOthers(others, few, calibrationError, confidenceOf);
     // Of answers that are right as often as they say: what the number of recordings alone causes.
@@ -76,7 +76,8 @@ function measure(examples: readonly Example[], known: readonly string[]) {
       before,
       after,
       calibration: [...calibration, chance[1]],
-      accepted: Number(isImprovement(adapt(shuffled, known))),
+      accepted: Number(adapted.labels?.adaptation != null),
+      shuffled: Number(isImprovement(adapt(shuffled, known))),
     };
   });
   const gains = rounds.map(({ before, after }) => after - before).sort((one, other) => one - other);
@@ -86,7 +87,9 @@ function measure(examples: readonly Example[], known: readonly string[]) {
     after_200: meanOf(rounds.map(({ after }) => after)),
     gain_200: [gains[Math.round(0.1 * (draws - 1))], gains[Math.round(0.9 * (draws - 1))]],
     calibration_50: [0, 1, 2].map((part) => meanOf(rounds.map(({ calibration }) => calibration[part] as number))),
-    shuffled: meanOf(rounds.map(({ accepted }) => accepted)),
+    accepted_200: meanOf(rounds.map(({ accepted }) => accepted)),
+    worse_200: meanOf(gains.map((gain) => Number(gain < 0))),
+    shuffled: meanOf(rounds.map(({ shuffled }) => shuffled)),
   };
 }
 

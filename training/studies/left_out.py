@@ -14,7 +14,7 @@ from training import settings
 from training.corpora.recipe import RECIPE
 from training.evaluation import results
 from training.reporting.tables import replace_between, table
-from training.studies.adaptation import chosen, models_without, write_labels
+from training.studies.adaptation import chosen, labelled, models_without, write_labels
 
 PAGE = settings.RESULT_PAGES / "studies.md"
 RESULT = settings.RESULTS / "left_out.json"
@@ -32,7 +32,7 @@ FIGURES = {
 def evaluate(name: str, models: Path) -> dict[str, dict]:
     """Scores are kept in the cache, and shared with the study of adaptation."""
     folder = settings.CACHE / f"adaptation-{models.name}-{name}"
-    command = ["node", "dist/src/cli.js", "evaluate", str(write_labels(name)), "--models", str(models), "--out", str(folder)]
+    command = ["node", "dist/src/cli.js", "evaluate", str(write_labels(name, labelled(name))), "--models", str(models), "--out", str(folder)]
     environment = {variable: value for variable, value in os.environ.items() if not variable.startswith("UNDERTONE_")}
     subprocess.run(command, cwd=settings.REPOSITORY, env=environment, check=True)
     figures = json.loads((folder / "report.json").read_text())["figures"]

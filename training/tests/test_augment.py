@@ -54,7 +54,7 @@ def test_time_stretch_and_frequency_warp_stay_within_a_tenth():
         assert spectral.warp_frequency(rows, np.random.default_rng(seed)).shape == rows.shape
 
 
-@pytest.mark.parametrize("condition", [*corruptions.CONDITIONS, "clipped"])
+@pytest.mark.parametrize("condition", [*corruptions.CONDITIONS, "room", "clipped"])
 def test_corruptions_are_repeatable_and_in_range(condition):
     samples, noise = speech_like(3), [np.random.default_rng(4).standard_normal(RATE)]
     (first, rate), (second, _) = (corruptions.corrupt(samples, condition, noise, 7) for _ in range(2))

@@ -13,7 +13,7 @@ from training.encoder.embeddings import moments_of
 from training.encoder.trunk import WIDTH, Trunk
 from training.export.head_graph import EmotionScale, pooling_sums, write_clarity, write_emotion
 from training.export.trunk_graph import write_trunk
-from training.export.vad_graph import SIZES, write_vad
+from training.export.vad_graph import SIZES, read_vad, write_vad
 from training.features.level import normalize_level
 from training.features.windows import SILENCE
 from training.heads import distance as distances
@@ -67,6 +67,11 @@ def test_vad(vad, frames):
     assert np.allclose(found["speech"], torch.sigmoid(logits)[0].numpy(), atol=1e-4)
     assert np.allclose(found["syllable_rate"], rate[0].numpy(), atol=1e-3)
     assert np.allclose(found["voice"], voice[0].numpy(), atol=1e-3)
+
+
+def test_a_vad_graph_is_read_back(vad, tmp_path):
+    read = read_vad(tmp_path / "vad.onnx").state_dict()
+    assert all(torch.equal(values, read[name]) for name, values in vad[0].state_dict().items())
 
 
 def test_vad_in_pieces(vad):

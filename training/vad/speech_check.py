@@ -32,7 +32,7 @@ MAX_INPUT_FRAMES = 1000
 BATCH, PEAK_LR = 128, 4e-3
 MIN_SPEECH_FRAMES = 50  # recordings with less speech are never scored
 REJECTED_SPEECH = 0.02  # share of speech below the threshold
-OTHER_WEIGHTS, UNSCORED_WEIGHT = {"music": 2.0, "sounds": 1.0}, 0.3
+OTHER_WEIGHTS, UNSCORED_WEIGHT = {"music": 2.0, "sounds": 1.0, "sweeps": 1.0}, 0.3
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Example:
 
     encoded: np.ndarray  # float32 [MAX_FRAMES,WIDTH] of the frozen network, picked evenly from the frames it takes for speech
     mask: np.ndarray  # float32 [MAX_FRAMES], 0 for padding
-    corpus: np.ndarray  # name of the corpus, or "sounds" or "music"
+    corpus: np.ndarray  # name of the corpus, or "sounds", "sweeps" or "music"
     part: np.ndarray  # one of Part; generated sounds are in train or test
     speech: np.ndarray  # float32, 1 for speech
     scored: np.ndarray  # bool: whether it has enough speech frames for scores
@@ -105,7 +105,8 @@ def collect_examples(net: VadNet) -> Example:
     for name, store in (("music", music), ("sounds", synthetic_noise.features())):
         for index, path in enumerate(store.paths):
             part = Part.TEST if synthetic_noise.is_held_out(path) else Part.TRAIN
-            dataset.add_both(f"{name}-{index}", name, part, path.startswith("speech-"), store[index])
+            corpus = "sweeps" if path.startswith("sweeps-") else name
+            dataset.add_both(f"{name}-{index}", corpus, part, path.startswith("speech-"), store[index])
     return dataset.stacked()
 
 
@@ -162,7 +163,7 @@ def mean_outputs(head: nn.Module, data: Example) -> np.ndarray:
 def measure_speech_check(data: Example, outputs: np.ndarray, threshold: float) -> dict[str, float]:
     """Shares of recordings of the test part: sounds that pass as speech without a warning, and speech that gets one."""
     result, passed, tested = {}, data.scored & (outputs >= threshold), data.part == Part.TEST
-    for name in ("ESC10", "EmoGator", "music"):
+    for name in ("ESC10", "EmoGator", "music", "sweeps"):
         result[f"unwarned_{name.lower()}"] = passed[tested & (data.corpus == name)].mean()
     spoken = tested & (data.speech > 0) & data.scored
     result["warned_speech"] = 1 - passed[spoken].mean()
