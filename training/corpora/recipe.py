@@ -53,7 +53,7 @@ STANDARD = Recipe(
 )
 # Recordings whose licences allow commercial use of what is trained on them.
 OPEN = Recipe(
-    version="2.0.0",
+    version="2.1.0",
     emotion=("CREMA-D",),
     ordinary=(
         "LibriSpeech", "AMI", "PicovoiceIntent", "LibriSpeechMany", "Alphanumeric", "IBMSamples", "Frisian", "AWSCalls", "AMIMixed",

@@ -91,7 +91,8 @@ def measure_hard(name: str, condition: str, corruptor: Corruptor, models: Path) 
 
 
 def run() -> None:
-    models = {name: settings.MODELS if name in RECIPE.unseen else models_without(name) for name in chosen()}
+    names = [*chosen(HARD_SPEAKERS), *RECIPE.unseen]
+    models = {name: settings.MODELS if name in RECIPE.unseen else models_without(name) for name in names}
     corruptor = Corruptor([clip for clip in read_clips() if is_steady(clip) and clip.tested])
     with ThreadPoolExecutor(settings.THREADS) as pool:
         plain = {name: pool.submit(measure, name, write_labels(name, labelled(name)), models[name], SPEAKERS) for name in models}
