@@ -1,5 +1,6 @@
 """Cached results are keyed by content."""
 
+import sys
 import types
 from pathlib import Path
 
@@ -55,6 +56,16 @@ def test_comments_docstrings_and_imports_do_not_change_the_hash_of_code(tmp_path
     commented = module_of(tmp_path / "b.py", '"""Doc."""\n\nimport os\n\ndef f(x):\n    """Doc."""\n    return x + 1  # why\n')
     other = module_of(tmp_path / "c.py", "def f(x):\n    return x + 2\n")
     hashes = [cache.code_hash.__wrapped__(module) for module in (plain, commented, other)]
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_the_hash_of_a_definition_follows_what_it_uses_of_its_module(tmp_path, monkeypatch):
+    plain = "SCALE, SHIFT = 2, 3\n\ndef inner(x):\n    return SCALE * x\n\ndef outer(x):\n    return inner(x)\n\ndef other(x):\n    return x\n"
+    hashes = []
+    for text in (plain, plain.replace("return x\n", "return -x\n"), plain.replace("SCALE, SHIFT = 2", "SCALE, SHIFT = 4")):
+        module = module_of(tmp_path / f"{len(hashes)}.py", text)
+        monkeypatch.setitem(sys.modules, "joined", module)
+        hashes.append(cache.code_hash.__wrapped__(types.SimpleNamespace(__name__="outer", __module__="joined")))
     assert hashes[0] == hashes[1] != hashes[2]
 
 
