@@ -21,18 +21,17 @@ from training.augment.augmented import AugmentedCopies
 from training.calibration import moments, relative, several_speakers, timing_reference
 from training.calibration.affine import EmotionCalibration, Outputs, calibrate_emotion, fit_neutral
 from training.calibration.intervals import DEGRADATION_PARAMS, WIDEN, fit_intervals, initial_interval
-from training.corpora.corpus import Clip, Part
-from training.corpora.index import read_clips
-from training.corpora.labels import DIMENSIONS
+from training.corpora.corpus import DIMENSIONS, Clip, Part
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import read_clips
 from training.encoder import distill, embeddings, finetune, window_store
 from training.encoder import large as large_trunk
 from training.encoder.embeddings import EmbeddingStore, by_recording
+from training.export import vad_graph
 from training.export.head_graph import pooling_sums, write_clarity, write_emotion
 from training.export.manifest import update_manifest, write_model
 from training.export.specs import specs_of
 from training.export.trunk_graph import write_trunk
-from training.export import vad_graph
 from training.export.vad_graph import write_vad
 from training.features import log_mel
 from training.features.spec import FILTERBANKS
@@ -42,11 +41,11 @@ from training.heads import distance as distances
 from training.heads.attention_head import AttentionHead
 from training.heads.fit import mean_per_clip, predict
 from training.reporting.cards import write_cards
+from training.vad import dataset, speech_check
+from training.vad import train as vad_train
 from training.vad.detector import Detector
 from training.vad.model import LOOKAHEAD
 from training.vad.spec import RECORDING_PARAMS
-from training.vad import dataset, speech_check
-from training.vad import train as vad_train
 
 CLARITY_NETWORKS = 2  # averaged
 RATED_FOLDS = 4

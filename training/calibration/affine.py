@@ -10,7 +10,7 @@ from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
 from training.calibration.intervals import COVERAGE
-from training.corpora.labels import DIMENSIONS, EMOTIONS, PLACES
+from training.corpora.corpus import DIMENSIONS, EMOTIONS, PLACES
 from training.evaluation.statistics import best_present, pinball_loss, sigmoid, uar
 from training.export.head_graph import EmotionScale
 from training.heads import emotion

@@ -15,7 +15,7 @@ import numpy as np
 
 from training import settings
 from training.corpora.corpus import Part
-from training.corpora.index import read_clips
+from training.corpora.registry import read_clips
 from training.evaluation import results
 from training.reporting.tables import replace_between, table
 

@@ -15,11 +15,9 @@ from scipy.optimize import minimize
 
 from training import settings
 from training.augment.corruptions import Corruptor
-from training.corpora.corpus import Clip, Part
-from training.corpora.index import read_clips
-from training.corpora.labels import DIMENSIONS
+from training.corpora.corpus import DIMENSIONS, Clip, Part
 from training.corpora.recipe import RECIPE
-from training.corpora.registry import is_steady
+from training.corpora.registry import is_steady, read_clips
 from training.evaluation.pipeline import analyze, is_ok
 from training.evaluation.statistics import pinball_loss
 

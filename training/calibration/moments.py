@@ -12,9 +12,8 @@ import numpy as np
 from scipy.special import logit
 
 from training import settings
-from training.corpora.corpus import Clip, Part
-from training.corpora.index import read_clips
-from training.corpora.labels import EMOTIONS
+from training.corpora.corpus import EMOTIONS, Clip, Part
+from training.corpora.registry import read_clips
 from training.encoder.embeddings import EmbeddingStore
 from training.features.windows import FRAMES_PER_SECOND
 from training.session import Session

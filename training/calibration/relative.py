@@ -13,10 +13,9 @@ import numpy as np
 
 from training import settings
 from training.calibration.intervals import conformal_quantile
-from training.corpora.corpus import Clip, Part
-from training.corpora.index import read_clips
-from training.corpora.labels import DIMENSIONS
+from training.corpora.corpus import DIMENSIONS, Clip, Part
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import read_clips
 from training.evaluation.pipeline import analyze, is_ok
 from training.export.manifest import update_manifest
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from training import cache, settings
 from training.corpora.corpus import Clip, Part
-from training.corpora.index import read_clips
+from training.corpora.registry import read_clips
 from training.evaluation.results import describe_sources, source_of
 from training.export.head_graph import write_voice
 from training.export.manifest import update_manifest

@@ -6,7 +6,7 @@ import numpy as np
 
 from training import settings
 from training.calibration import baseline_reference
-from training.corpora.index import read_clips
+from training.corpora.registry import read_clips
 from training.features import log_mel
 from training.features.spec import FRAMES_PER_SECOND
 from training.features.windows import find_segments

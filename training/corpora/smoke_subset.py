@@ -5,7 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from training.corpora.corpus import Clip, Part
-from training.corpora.index import read_clips
+from training.corpora.registry import read_clips
 
 PER_LABEL, PER_UNLABELLED = 3, 24  # about so many clips per group
 

@@ -18,7 +18,7 @@ from training import cache, settings
 from training.augment import augmented, mix, spectral, synthetic_noise
 from training.augment.augmented import AugmentedCopies
 from training.augment.spectral import Noises, augment_log_mel
-from training.corpora.index import labels_key, read_clips
+from training.corpora.registry import labels_key, read_clips
 from training.encoder import embeddings, examples, finetune, trunk, window_store
 from training.encoder.embeddings import EmbeddingStore
 from training.encoder.examples import draw_epoch, stack_log_mel

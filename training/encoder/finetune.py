@@ -21,7 +21,7 @@ from training import cache, settings
 from training.augment import augmented, mix, spectral, synthetic_noise
 from training.augment.augmented import AugmentedCopies
 from training.corpora.corpus import Clip
-from training.corpora.index import labels_key, read_clips
+from training.corpora.registry import labels_key, read_clips
 from training.encoder import embeddings, examples, finetune_report, multitask, trunk, whisper_weights, window_store
 from training.encoder.examples import FinetuneDataset, draw_epoch
 from training.encoder.multitask import MultiTaskModel

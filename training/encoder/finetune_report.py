@@ -5,8 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import softmax
 
-from training.corpora.corpus import Clip
-from training.corpora.labels import DIMENSIONS, NEGATIVE
+from training.corpora.corpus import DIMENSIONS, NEGATIVE, Clip
 from training.corpora.recipe import RECIPE
 from training.encoder.multitask import CLARITY
 from training.encoder.window_store import WindowStore

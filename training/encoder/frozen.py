@@ -11,7 +11,7 @@ from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantTy
 from tqdm import tqdm
 
 from training import cache
-from training.corpora.index import read_clips
+from training.corpora.registry import read_clips
 from training.encoder import camplusplus, trunk, whisper_weights
 from training.encoder.embeddings import moments_of
 from training.encoder.trunk import Trunk

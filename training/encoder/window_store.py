@@ -10,8 +10,8 @@ import numpy as np
 from training import cache, settings
 from training.augment.augmented import AugmentedCopies
 from training.corpora.corpus import Clip, Part
-from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import read_clips
 from training.features import log_mel
 from training.features.log_mel import LogMelStore
 from training.features.windows import SILENCE, WINDOW_PARAMS, slice_padded

@@ -13,10 +13,10 @@ import numpy as np
 import soundfile
 
 from training import settings
-from training.calibration.moments import FIRST, MIN_UTTERANCES, MIN_SOUGHT_S, PLAIN, PLAIN_IN_CALL, SOUGHT, SOUGHT_IN_CALL, label_of
+from training.calibration.moments import FIRST, MIN_SOUGHT_S, MIN_UTTERANCES, PLAIN, PLAIN_IN_CALL, SOUGHT, SOUGHT_IN_CALL, label_of
 from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import read_clips
 from training.evaluation import results
 from training.evaluation.joined import Joined, samples_of
 from training.evaluation.metrics import Metric, make_metrics

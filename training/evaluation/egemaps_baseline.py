@@ -13,10 +13,9 @@ from tqdm import tqdm
 
 from training import cache, settings
 from training.augment.audio import read_audio
-from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
-from training.corpora.labels import EMOTIONS
+from training.corpora.corpus import EMOTIONS, Clip
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import read_clips
 from training.evaluation.predictions import Predictions
 from training.evaluation.test_recordings import evenly_spaced
 from training.heads import emotion

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from training.corpora.labels import EMOTIONS
+from training.corpora.corpus import EMOTIONS
 from training.corpora.recipe import RECIPE
 from training.corpora.registry import is_strong
 from training.evaluation.predictions import SCORES, Predictions, Reports, corpus_of

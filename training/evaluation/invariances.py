@@ -15,10 +15,9 @@ from sklearn.preprocessing import StandardScaler
 from training import cache, settings
 from training.augment import audio
 from training.augment.audio import altered_copy, change_tempo, decode
-from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
-from training.corpora.labels import DIMENSIONS
+from training.corpora.corpus import DIMENSIONS, Clip
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import read_clips
 from training.evaluation.metrics import Metric, mean_metric
 from training.evaluation.pipeline import BOTH, analyze, is_ok
 from training.evaluation.test_recordings import evenly_spaced

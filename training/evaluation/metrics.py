@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from training.corpora.corpus import SEXES, Clip
-from training.corpora.labels import DIMENSIONS, EMOTIONS, NEGATIVE
+from training.corpora.corpus import DIMENSIONS, EMOTIONS, NEGATIVE, SEXES, Clip
 from training.corpora.recipe import RECIPE
 from training.evaluation.pipeline import is_ok
 from training.evaluation.predictions import SCORES, Predictions, Reports, corpus_of

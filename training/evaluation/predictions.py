@@ -7,8 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from training.corpora.corpus import Clip
-from training.corpora.labels import DIMENSIONS, EMOTIONS
+from training.corpora.corpus import DIMENSIONS, EMOTIONS, Clip
 from training.corpora.recipe import RECIPE
 from training.evaluation.pipeline import is_ok
 from training.evaluation.statistics import best_present

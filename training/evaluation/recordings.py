@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from training import cache, settings
-from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
-from training.corpora.labels import DIMENSIONS, EMOTIONS, NEGATIVE
+from training import settings
+from training.corpora.corpus import DIMENSIONS, EMOTIONS, NEGATIVE, Clip
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import read_clips
 from training.evaluation import joined, results
 from training.evaluation.joined import Joined
 from training.evaluation.metrics import Metric, make_metrics, mean_metric, natural_metrics

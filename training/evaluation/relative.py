@@ -10,9 +10,9 @@ import numpy as np
 
 from training import pipeline, settings
 from training.calibration.relative import is_at_rest
-from training.corpora.index import read_clips
-from training.corpora.labels import DIMENSIONS, EMOTIONS
+from training.corpora.corpus import DIMENSIONS, EMOTIONS
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import read_clips
 from training.evaluation import results
 from training.evaluation.statistics import sigmoid, uar
 from training.heads import emotion

@@ -9,7 +9,7 @@ import soundfile
 
 from training import settings
 from training.corpora.corpus import Clip, Part
-from training.corpora.index import read_clips
+from training.corpora.registry import read_clips
 from training.evaluation.joined import SCALE, samples_of
 from training.evaluation.metrics import Metric, make_metrics
 from training.evaluation.pipeline import BOTH, analyze

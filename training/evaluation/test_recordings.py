@@ -7,9 +7,8 @@ import numpy as np
 from training import settings
 from training.augment.corruptions import CONDITIONS, Corruptor
 from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
-from training.corpora.registry import is_steady
+from training.corpora.registry import is_steady, read_clips
 from training.evaluation.pipeline import BOTH, analyze
 from training.evaluation.predictions import Reports
 

@@ -12,8 +12,7 @@ from scipy.signal import lfilter
 
 from training import settings
 from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
-from training.corpora.registry import is_strong
+from training.corpora.registry import is_strong, read_clips
 from training.evaluation.invariances import compare
 from training.evaluation.metrics import Metric, mean_metric
 from training.evaluation.pipeline import BOTH, analyze, is_ok

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from torch import nn
 
-from training.corpora.labels import DIMENSIONS, EMOTIONS, PLACES
+from training.corpora.corpus import DIMENSIONS, EMOTIONS, PLACES
 from training.export.graph import Graph, numpy_of
 from training.heads.attention_head import HIDDEN, QUERIES, VARIANCE_FLOOR, AttentionHead
 from training.heads.distance import Distance

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from training import cache
 from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
-from training.corpora.registry import CORPORA
+from training.corpora.registry import CORPORA, read_clips
 from training.export.model_spec import ModelSpec
 from training.features.log_mel import FEATURES_VERSION
 from training.features.spec import SPEC

@@ -13,8 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from training.corpora.corpus import CATEGORY_WEIGHT, ORDINARY_WEIGHT, Clip
-from training.corpora.labels import EMOTIONS
+from training.corpora.corpus import CATEGORY_WEIGHT, EMOTIONS, ORDINARY_WEIGHT, Clip
 from training.encoder.embeddings import EmbeddingStore
 from training.heads.attention_head import AttentionHead
 from training.heads.fit import FitParams, Loss, fit_attention, minimize_linear

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from training.corpora.labels import EMOTIONS
+from training.corpora.corpus import EMOTIONS
 from training.corpora.recipe import OPEN as OPEN_RECIPE
 from training.corpora.recipe import STANDARD as RECIPE
 from training.export.model_spec import PERMISSIVE, ModelSpec

@@ -11,7 +11,7 @@ from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 
 from training import settings
 from training.augment.corruptions import CONDITIONS
-from training.corpora.labels import EMOTIONS
+from training.corpora.corpus import EMOTIONS
 from training.corpora.recipe import RECIPE
 from training.evaluation.metrics import LEFT_OUT, LEFT_OUT_SPEAKERS, covered, dominant_of
 from training.evaluation.predictions import SCORES, Predictions, corpus_of

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from training.corpora.labels import EMOTIONS
+from training.corpora.corpus import EMOTIONS
 from training.evaluation.metrics import Metric
 
 

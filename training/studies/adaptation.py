@@ -14,10 +14,9 @@ import numpy as np
 
 from training import settings
 from training.augment.augmented import AugmentedCopies
-from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
-from training.corpora.labels import EMOTIONS
+from training.corpora.corpus import EMOTIONS, Clip
 from training.corpora.recipe import OPEN, RECIPE
+from training.corpora.registry import read_clips
 from training.encoder import embeddings
 from training.evaluation import results
 from training.evaluation.pipeline import scoring

@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from training import settings
 from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
+from training.corpora.registry import read_clips
 from training.encoder import embeddings
 from training.evaluation import results
 from training.evaluation.statistics import uar

@@ -13,10 +13,9 @@ import numpy as np
 import torch
 
 from training import settings
-from training.corpora.corpus import Clip, Part
-from training.corpora.index import read_clips
-from training.corpora.labels import EMOTIONS, NEGATIVE
+from training.corpora.corpus import EMOTIONS, NEGATIVE, Clip, Part
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import read_clips
 from training.encoder import embeddings, frozen, window_store
 from training.encoder.window_store import WindowStore
 from training.evaluation import results

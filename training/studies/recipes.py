@@ -16,9 +16,9 @@ import torch
 from onnx import numpy_helper
 
 from training import cache, settings
-from training.corpora.index import read_clips
-from training.corpora.labels import EMOTIONS
+from training.corpora.corpus import EMOTIONS
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import read_clips
 from training.encoder import frozen, whisper_weights, window_store
 from training.encoder.frozen import Encoder
 from training.encoder.trunk import Trunk

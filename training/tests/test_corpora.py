@@ -5,12 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from training.corpora.corpus import ORDINARY_WEIGHT, SPLITS, Clip, Part
-from training.corpora.index import read_clips
-from training.corpora.labels import EMOTIONS, ORDINARY
+from training.corpora.corpus import EMOTIONS, ORDINARY, ORDINARY_WEIGHT, SPLITS, Clip, Part
 from training.corpora.recipe import RECIPE
-from training.corpora.registry import CORPORA
-from training.corpora.syllables import count_syllables
+from training.corpora.registry import CORPORA, count_syllables, read_clips
 from training.heads import emotion
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from training.corpora.labels import EMOTIONS, PLACES
+from training.corpora.corpus import EMOTIONS, PLACES
 from training.encoder import camplusplus, frozen, large
 from training.encoder.distill import new_student, prune_ffn
 from training.encoder.embeddings import moments_of

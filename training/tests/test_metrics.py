@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score
 
-from training.corpora.labels import EMOTIONS
+from training.corpora.corpus import EMOTIONS
 from training.evaluation import results
 from training.evaluation.metrics import confidence_metrics, coverage_metrics, emotion_metrics, natural_metrics
 from training.evaluation.predictions import Predictions, Reports

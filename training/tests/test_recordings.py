@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from training.corpora.corpus import Clip
-from training.corpora.labels import EMOTIONS
+from training.corpora.corpus import EMOTIONS, Clip
 from training.evaluation import joined, recordings
 from training.evaluation.joined import Joined
 from training.evaluation.metrics import Metric

@@ -8,8 +8,8 @@ import numpy as np
 from training.augment import synthetic_music, synthetic_noise, telephone_codecs
 from training.augment.mix import gated_power
 from training.corpora.corpus import Clip, Part
-from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import read_clips
 from training.features.log_mel import of_corpora
 from training.vad import silero
 

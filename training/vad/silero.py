@@ -9,7 +9,7 @@ import silero_vad
 from training import cache
 from training.augment import audio
 from training.augment.audio import read_clip
-from training.corpora.index import read_clips
+from training.corpora.registry import read_clips
 from training.features import log_mel
 from training.features.spec import HOP_LENGTH
 from training.session import Session
