@@ -24,8 +24,7 @@ from training.calibration.intervals import DEGRADATION_PARAMS, WIDEN, fit_interv
 from training.corpora.corpus import DIMENSIONS, Clip, Part
 from training.corpora.recipe import RECIPE
 from training.corpora.registry import read_clips
-from training.encoder import distill, embeddings, finetune, window_store
-from training.encoder import large as large_trunk
+from training.encoder import distill, embeddings, finetune, frozen
 from training.encoder.embeddings import EmbeddingStore, by_recording
 from training.export import vad_graph
 from training.export.head_graph import pooling_sums, write_clarity, write_emotion
@@ -76,7 +75,7 @@ def fast() -> ModelSet:
 
 
 def large() -> ModelSet:
-    return ModelSet(settings.sibling_models("large"), large_trunk.FRAMES_PER_EMBEDDING)
+    return ModelSet(settings.sibling_models("large"), frozen.LARGE_FRAMES_PER_EMBEDDING)
 
 
 def is_fitted(clip: Clip) -> bool:
@@ -299,8 +298,8 @@ def train_fast() -> None:
 
 
 def train_large() -> None:
-    windows = window_store.load(None)
-    write_trunk_model(lambda graph: large_trunk.write(windows, graph), large(), {"filterbanks": FILTERBANKS})
+    windows = embeddings.load_windows(None)
+    write_trunk_model(lambda graph: frozen.write_large_trunk(windows, graph), large(), {"filterbanks": FILTERBANKS})
     train_heads(large())
 
 

@@ -19,11 +19,10 @@ from training.augment import augmented, mix, spectral, synthetic_noise
 from training.augment.augmented import AugmentedCopies
 from training.augment.spectral import Noises, augment_log_mel
 from training.corpora.registry import labels_key, read_clips
-from training.encoder import embeddings, examples, finetune, trunk, window_store
-from training.encoder.embeddings import EmbeddingStore
-from training.encoder.examples import draw_epoch, stack_log_mel
+from training.encoder import embeddings, finetune, trunk
+from training.encoder.embeddings import EmbeddingStore, WindowStore, finetune_split
+from training.encoder.finetune import draw_epoch, stack_log_mel
 from training.encoder.trunk import DEVICE, WIDTH, Trunk
-from training.encoder.window_store import WindowStore, finetune_split
 from training.features import batches, level
 from training.features.batches import stack_padded
 from training.features.level import normalize_level
@@ -114,25 +113,26 @@ def distill(folder: Path, windows: WindowStore, store: EmbeddingStore) -> None:
 
 
 def inputs_of(windows: WindowStore) -> dict:
+    code = (augmented, batches, draw_epoch, embeddings, level, mix, spectral, stack_log_mel, synthetic_noise, trunk)
     return {
         "teacher": cache.file_hash(finetune.result_path(refit=True)),
         "trunk": cache.file_hash(settings.weights("trunk")),
         "labels": labels_key(read_clips()),
         "windows": windows.key,
         "steps": settings.SIZES.distill_steps,
-        "code": cache.code_hash(sys.modules[__name__], augmented, batches, embeddings, examples, level, mix, spectral, synthetic_noise, trunk),
+        "code": cache.code_hash(sys.modules[__name__], *code),
     }
 
 
 def run() -> None:
     copies = AugmentedCopies()
-    windows = window_store.load(copies)
+    windows = embeddings.load_windows(copies)
     store = embeddings.load(settings.weights("trunk"), 2, copies)
     cache.build("distill", inputs_of(windows), lambda folder: distill(folder, windows, store))
 
 
 def student_trunk() -> Trunk:
-    folder = cache.finished("distill", inputs_of(window_store.load(AugmentedCopies())), "training/train fast")
+    folder = cache.finished("distill", inputs_of(embeddings.load_windows(AugmentedCopies())), "training/train fast")
     student = new_student()
     student.load_state_dict(torch.load(folder / RESULT_FILE))
     return student.eval()

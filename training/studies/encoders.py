@@ -16,8 +16,8 @@ from training import settings
 from training.corpora.corpus import EMOTIONS, NEGATIVE, Clip, Part
 from training.corpora.recipe import RECIPE
 from training.corpora.registry import read_clips
-from training.encoder import embeddings, frozen, window_store
-from training.encoder.window_store import WindowStore
+from training.encoder import embeddings, frozen
+from training.encoder.embeddings import WindowStore
 from training.evaluation import results
 from training.evaluation.recordings import SURE
 from training.evaluation.statistics import uar
@@ -157,7 +157,7 @@ def measure_row(found: dict, row: str, examples: Examples, fit: Fit = fit) -> No
 
 
 def run() -> None:
-    windows, targets = window_store.load(None), emotion.targets_of(read_clips())
+    windows, targets = embeddings.load_windows(None), emotion.targets_of(read_clips())
     found = results.source_of(settings.MODELS) | {"decay": DECAY, "ordinary": emotion.ORDINARY_TOTAL, "rows": {}, "known": {}}
     layers = {(TUNED, ""): tuned_moments()} | layers_of((frozen.TINY, frozen.BASE, frozen.CAMPLUSPLUS), windows)
     for row, parts in ROWS.items():

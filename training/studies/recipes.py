@@ -19,9 +19,9 @@ from training import cache, settings
 from training.corpora.corpus import EMOTIONS
 from training.corpora.recipe import RECIPE
 from training.corpora.registry import read_clips
-from training.encoder import frozen, whisper_weights, window_store
+from training.encoder import embeddings, frozen
 from training.encoder.frozen import Encoder
-from training.encoder.trunk import Trunk
+from training.encoder.trunk import Trunk, read_whisper_tiny
 from training.evaluation import results
 from training.export import trunk_graph
 from training.export.graph import Graph
@@ -102,7 +102,7 @@ def tuned_trunk() -> Trunk:
     graph = onnx.load(settings.weights("trunk")).graph
     constants = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
     by_input = {name: node for node in graph.node for name in node.input}
-    trunk = Trunk().load_whisper(whisper_weights.read_encoder())
+    trunk = Trunk().load_whisper(read_whisper_tiny())
 
     def linear(node: onnx.NodeProto) -> tuple[torch.Tensor, torch.Tensor]:
         scaled = by_input[by_input[node.output[0]].output[0]]  # after the cast
@@ -129,7 +129,7 @@ def between(factor: float) -> Encoder:
     """`factor`: share of the tuned weights"""
 
     def write(g: Graph, features: str) -> list[str]:
-        trunk, tuned = Trunk().load_whisper(whisper_weights.read_encoder()), tuned_trunk().state_dict()
+        trunk, tuned = Trunk().load_whisper(read_whisper_tiny()), tuned_trunk().state_dict()
         trunk.load_state_dict({name: value.lerp(tuned[name], factor) for name, value in trunk.state_dict().items()})
         return trunk_graph.write_layers(g, features, trunk.eval())
 
@@ -139,7 +139,7 @@ def between(factor: float) -> Encoder:
 
 
 def run() -> None:
-    windows, targets = window_store.load(None), emotion.targets_of(read_clips())
+    windows, targets = embeddings.load_windows(None), emotion.targets_of(read_clips())
     found = results.source_of(settings.MODELS) | {section: {"rows": {}, "known": {}} for section in ("heads", "teaching", "trunk")}
     examples_of = lambda layers, parts: Examples(windows, encoders.reduce(np.concatenate([layers[part] for part in parts], 1)), targets)
     layers = {(encoders.TUNED, ""): encoders.tuned_moments()} | encoders.layers_of((frozen.BASE, frozen.CAMPLUSPLUS), windows)

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from training.corpora.corpus import EMOTIONS, PLACES
-from training.encoder import camplusplus, frozen, large
+from training.encoder import frozen
 from training.encoder.distill import new_student, prune_ffn
 from training.encoder.embeddings import moments_of
 from training.encoder.trunk import WIDTH, Trunk
@@ -182,7 +182,7 @@ def test_camplusplus(tmp_path, frames):
     path, x = tmp_path / "camplusplus.onnx", rows(frames)
     frozen.write_layers(frozen.CAMPLUSPLUS, path)
     with torch.no_grad():
-        network = camplusplus.load()
+        network = frozen.load_camplusplus()
         layers = network.xvector
         first = layers.block1(layers.tdnn(network.head(torch.from_numpy(x - x.mean(1, keepdims=True)).transpose(1, 2))))
         expected = torch.cat([first, layers.block2(layers.transit1(first))], 1).transpose(1, 2)
@@ -191,19 +191,19 @@ def test_camplusplus(tmp_path, frames):
 
 @pytest.mark.parametrize("frames", [97, 202])
 def test_large_trunk_averages_pairs_and_projects_frozen_layers(tmp_path, frames):
-    inputs = {encoder.input: rows(frames, seed) for seed, encoder in enumerate(large.ENCODERS)}
+    inputs = {encoder.input: rows(frames, seed) for seed, encoder in enumerate(frozen.LARGE_ENCODERS)}
     write_trunk(Trunk().eval(), tmp_path / "tuned.onnx")
     layers = [Session(tmp_path / "tuned.onnx").run(features=inputs["features"])["tokens"][0]]
-    for encoder in large.ENCODERS:
+    for encoder in frozen.LARGE_ENCODERS:
         frozen.write_layers(encoder, tmp_path / "layers.onnx")
         layers.append(Session(tmp_path / "layers.onnx").run(features=inputs[encoder.input])["tokens"][0])
     joined = np.concatenate(layers, 1)
     pairs = np.stack([joined[start : start + 2].mean(0) for start in range(0, len(joined), 2)])
     rng, width = np.random.default_rng(3), joined.shape[1] - WIDTH
     centre, deviation = pairs[:, WIDTH:].mean(0), pairs[:, WIDTH:].std(0) + 0.1
-    directions = rng.normal(0, 0.1, (width, large.PROJECTED)).astype(np.float32)
-    large.graph_of(onnx.load(tmp_path / "tuned.onnx"), large.Projection(centre, deviation, directions)).save(tmp_path / "trunk.onnx")
+    directions = rng.normal(0, 0.1, (width, frozen.PROJECTED)).astype(np.float32)
+    frozen.large_trunk_graph(onnx.load(tmp_path / "tuned.onnx"), frozen.Projection(centre, deviation, directions)).save(tmp_path / "trunk.onnx")
     found = Session(tmp_path / "trunk.onnx").run(**inputs)["tokens"][0]
-    assert found.shape == (-(-frames // large.FRAMES_PER_EMBEDDING), WIDTH + large.PROJECTED)
+    assert found.shape == (-(-frames // frozen.LARGE_FRAMES_PER_EMBEDDING), WIDTH + frozen.PROJECTED)
     np.testing.assert_allclose(found[:, :WIDTH], pairs[:, :WIDTH], atol=1e-4)
     assert correlation(found[:, WIDTH:], (pairs[:, WIDTH:] - centre) / deviation @ directions) > 0.999
