@@ -127,9 +127,9 @@ def main() -> None:
 
         encoders.run()
     elif options.command == "recipes":
-        from training.studies import recipes
+        from training.studies import encoders
 
-        recipes.run()
+        encoders.run_recipes()
     elif options.command == "relative":
         from training.evaluation import relative
 
@@ -151,9 +151,9 @@ def main() -> None:
 
         corpus_pages.write_pages()
     else:
-        from training.calibration import baseline_reference
+        from training.calibration import reference
 
-        baseline_reference.run(options.rates)
+        reference.run_baseline(options.rates)
 
 
 if __name__ == "__main__":

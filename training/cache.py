@@ -48,11 +48,11 @@ def code_hash(*parts: ModuleType | type | Callable) -> str:
 
 
 def statements_of(part: ModuleType | type | Callable) -> list[ast.stmt]:
-    """The top-level statements of a module, or those of them that a definition reaches by name."""
+    """The top-level statements of a module, or those of them that a definition reaches by name. A nested one counts as the one around it."""
     if hasattr(part, "__file__"):
         return parse(part)
     statements = parse(sys.modules[part.__module__])
-    reached = {part.__name__}
+    reached = {part.__qualname__.partition(".")[0]}
     used: list[ast.stmt] = []
     while found := [one for one in statements if one not in used and bound_by(one) & reached]:
         used += found

@@ -18,7 +18,7 @@ from torch import nn
 from training import settings
 from training.augment import synthetic_music
 from training.augment.augmented import AugmentedCopies
-from training.calibration import moments, relative, several_speakers, timing_reference
+from training.calibration import intervals, moments, reference, several_speakers
 from training.calibration.affine import EmotionCalibration, Outputs, calibrate_emotion, fit_neutral
 from training.calibration.intervals import DEGRADATION_PARAMS, WIDEN, fit_intervals, initial_interval
 from training.corpora.corpus import DIMENSIONS, Clip, Part
@@ -29,14 +29,13 @@ from training.encoder.embeddings import EmbeddingStore, by_recording
 from training.export import vad_graph
 from training.export.head_graph import pooling_sums, write_clarity, write_emotion
 from training.export.manifest import update_manifest, write_model
-from training.export.specs import specs_of
+from training.export.specs import RECORDING_PARAMS, specs_of
 from training.export.trunk_graph import write_trunk
 from training.export.vad_graph import write_vad
 from training.features import log_mel
 from training.features.spec import FILTERBANKS
 from training.features.windows import SEGMENT_PARAMS, WINDOW_PARAMS
 from training.heads import clarity, emotion
-from training.heads import distance as distances
 from training.heads.attention_head import AttentionHead
 from training.heads.fit import mean_per_clip, predict
 from training.reporting.cards import write_cards
@@ -44,7 +43,6 @@ from training.vad import dataset, speech_check
 from training.vad import train as vad_train
 from training.vad.detector import Detector
 from training.vad.model import LOOKAHEAD
-from training.vad.spec import RECORDING_PARAMS
 
 CLARITY_NETWORKS = 2  # averaged
 RATED_FOLDS = 4
@@ -134,7 +132,7 @@ def is_trained(clip: Clip) -> bool:
 @dataclass(frozen=True)
 class EmotionModel:
     heads: list[nn.Sequential]  # averaged
-    distance: distances.Distance
+    distance: emotion.Distance
 
 
 def fit_emotion(store: EmbeddingStore, targets: emotion.Targets, fits: Callable[[Clip], bool]) -> EmotionModel:
@@ -142,7 +140,7 @@ def fit_emotion(store: EmbeddingStore, targets: emotion.Targets, fits: Callable[
     known = rows_of(fits, store, emotion.labelled_windows(store.clips, targets), copied=True)
     plain = known[~store.copied[known]]
     names = np.array([clip.corpus for clip in clips])
-    return EmotionModel(emotion.fit_heads(store, targets, known, clips), distances.fit(store.moments[plain], names[store.clips[plain]]))
+    return EmotionModel(emotion.fit_heads(store, targets, known, clips), emotion.fit_distance(store.moments[plain], names[store.clips[plain]]))
 
 
 def outputs_of(model: EmotionModel, store: EmbeddingStore, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -223,7 +221,7 @@ def fit_clarity(store: EmbeddingStore, targets: np.ndarray, fits: Callable[[Clip
 def clarity_timing(clips: np.ndarray) -> np.ndarray:
     """Clip indices [n] -> logarithms of CLARITY_TIMING [n,3]"""
     vad, source = Detector(settings.weights("vad")), log_mel.of_corpora()
-    return np.stack([timing_reference.log_timing(vad, source[i]) for i in clips])
+    return np.stack([reference.log_timing(vad, source[i]) for i in clips])
 
 
 def train_clarity(models: ModelSet) -> None:
@@ -236,7 +234,7 @@ def train_clarity(models: ModelSet) -> None:
     outputs, measures = predict(compared, store, held)[:, 0], clarity_timing(store.clips[held])
     line = clarity.fit_timing(outputs, measures, truth)
     predicted = line.predict(outputs, measures)
-    timing, counts = timing_reference.fit_params()
+    timing, counts = reference.fit_timing_params()
     interval = initial_interval(truth, predicted)
     params = {"intervals": {"clarity": interval}, "degradations": DEGRADATION_PARAMS, "poolingSums": pooling_sums(heads),
               "clarityTiming": line.params(), "shortSpeechSeconds": CLARITY_SHORT_SECONDS, **timing}  # fmt: skip
@@ -271,7 +269,7 @@ def fit_all_intervals(models: ModelSet) -> None:
 
 def fit_relative(models: ModelSet) -> None:
     """By the shipped pipeline, after the intervals."""
-    update_manifest(models.models / "emotion", {"relative": relative.fit(models.calibration)})
+    update_manifest(models.models / "emotion", {"relative": intervals.fit_relative(models.calibration)})
 
 
 def finish(models: ModelSet) -> None:

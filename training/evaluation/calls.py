@@ -20,8 +20,8 @@ from training.corpora.registry import read_clips
 from training.evaluation import results
 from training.evaluation.joined import Joined, samples_of
 from training.evaluation.metrics import Metric, make_metrics
-from training.evaluation.pipeline import BOTH, analyze
 from training.evaluation.recordings import analyze_joined, overlap
+from training.evaluation.reports import BOTH, analyze
 from training.evaluation.speakers import FIGURES, speaker_metrics
 from training.evaluation.statistics import mean
 from training.reporting.tables import replace_between, table

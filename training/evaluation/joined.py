@@ -18,7 +18,7 @@ from training.augment.mix import gated_power
 from training.augment.synthetic_noise import chords, coloured_noise, unit_power
 from training.corpora.corpus import EMOTIONS, Clip
 from training.corpora.registry import is_strong
-from training.evaluation.test_recordings import evenly_spaced
+from training.evaluation.reports import evenly_spaced
 from training.features.spec import HOP_LENGTH
 from training.settings import SAMPLE_RATE
 

@@ -7,8 +7,7 @@ import numpy as np
 
 from training.corpora.corpus import DIMENSIONS, EMOTIONS, NEGATIVE, SEXES, Clip
 from training.corpora.recipe import RECIPE
-from training.evaluation.pipeline import is_ok
-from training.evaluation.predictions import SCORES, Predictions, Reports, corpus_of
+from training.evaluation.reports import SCORES, Predictions, Reports, corpus_of, is_ok
 from training.evaluation.statistics import Score, bootstrap_interval, ccc, ece, mean, pcc, uar
 
 ADULT_AGE = 15

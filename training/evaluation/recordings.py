@@ -17,8 +17,7 @@ from training.corpora.registry import read_clips
 from training.evaluation import joined, results
 from training.evaluation.joined import Joined
 from training.evaluation.metrics import Metric, make_metrics, mean_metric, natural_metrics
-from training.evaluation.pipeline import analyze, is_ok
-from training.evaluation.predictions import Predictions, Reports
+from training.evaluation.reports import Predictions, Reports, analyze, is_ok
 from training.evaluation.statistics import mean, paired_interval, uar
 
 PATH = settings.RESULTS / "recordings.json"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from training import pipeline, settings
-from training.calibration.relative import is_at_rest
+from training.calibration.intervals import is_at_rest
 from training.corpora.corpus import DIMENSIONS, EMOTIONS
 from training.corpora.recipe import RECIPE
 from training.corpora.registry import read_clips

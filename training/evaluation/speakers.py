@@ -12,7 +12,7 @@ from training.corpora.corpus import Clip, Part
 from training.corpora.registry import read_clips
 from training.evaluation.joined import SCALE, samples_of
 from training.evaluation.metrics import Metric, make_metrics
-from training.evaluation.pipeline import BOTH, analyze
+from training.evaluation.reports import BOTH, analyze
 from training.evaluation.statistics import mean
 from training.features.spec import FRAMES_PER_SECOND, HOP_LENGTH
 from training.heads.speaker import UNRELIABLE

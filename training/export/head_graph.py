@@ -16,7 +16,7 @@ from torch import nn
 from training.corpora.corpus import DIMENSIONS, EMOTIONS, PLACES
 from training.export.graph import Graph, numpy_of
 from training.heads.attention_head import HIDDEN, QUERIES, VARIANCE_FLOOR, AttentionHead
-from training.heads.distance import Distance
+from training.heads.emotion import Distance
 from training.heads.speaker import VoiceNetwork
 
 

@@ -10,7 +10,7 @@ from training import cache
 from training.corpora.corpus import Clip
 from training.corpora.recipe import RECIPE
 from training.corpora.registry import CORPORA, read_clips
-from training.export.model_spec import ModelSpec
+from training.export.specs import ModelSpec
 from training.features.log_mel import FEATURES_VERSION
 from training.features.spec import SPEC
 from training.reporting.cards import evidence_of

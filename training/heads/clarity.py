@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from training.calibration.timing_reference import CLARITY_TIMING
+from training.calibration.reference import CLARITY_TIMING
 from training.corpora.corpus import Clip
 from training.encoder.embeddings import EmbeddingStore
 from training.heads.attention_head import AttentionHead

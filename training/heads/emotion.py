@@ -1,9 +1,11 @@
-"""The emotion heads: eight categories, valence and arousal.
+"""The emotion heads: eight categories, valence and arousal; and how far a recording is from the training recordings.
 
 A corpus has labels of its own categories only. The others stay in the softmax, lowered by ABSENT, so that they are
 neither targets nor excluded. The logits of a corpus are raised by the log of how frequent its categories are (logit
 adjustment: Menon et al. 2021): a corpus of which listeners heard half as neutral does not make other speech neutral.
 """
+
+from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
@@ -29,6 +31,7 @@ ORDINARY_TOTAL = 1.5  # weight of all ordinary speech, over that of an acted cor
 EMOTIONAL, EMOTIONAL_SHARE = ("VoxLingua107", "AWSCalls", "AMI", "AMIMixed"), 0.5  # ordinary speech that holds some real emotion
 DIMENSION_LOSS_WEIGHT = 10
 MAX_ORDINARY = 2  # weight of a clip of ordinary speech, for corpora of few clips
+DIRECTIONS = 64  # of largest variance; the others are noise
 
 
 @dataclass(frozen=True)
@@ -211,3 +214,24 @@ def label_shares(clips: list[Clip], label: np.ndarray) -> np.ndarray:
     for name, size in sizes.items():
         share[names == name] = ORDINARY_TOTAL * size / sum(sizes.values()) / counts[name]
     return share / share.sum()
+
+
+@dataclass(frozen=True)
+class Distance:
+    centre: np.ndarray  # [2 * width]
+    projection: np.ndarray  # [2 * width, directions]; training recordings have variance 1 in each
+
+    def __call__(self, moments: np.ndarray) -> np.ndarray:
+        """[n, 2 * width] -> [n], about 1 for training recordings"""
+        return np.sqrt(np.mean(((moments - self.centre) @ self.projection) ** 2, 1))
+
+
+def fit_distance(moments: np.ndarray, corpora: np.ndarray) -> Distance:
+    """moments [n, 2 * width], corpora [n]: names. Corpora weigh alike."""
+    names, owner = np.unique(corpora, return_inverse=True)
+    weight = 1 / np.bincount(owner)[owner] / len(names)
+    centre = weight @ moments
+    spread = moments - centre
+    values, vectors = np.linalg.eigh(spread.T @ (spread * weight[:, None]))
+    best = np.argsort(values)[::-1][:DIRECTIONS]
+    return Distance(centre.astype(np.float32), (vectors[:, best] / np.sqrt(values[best])).astype(np.float32))

@@ -14,9 +14,8 @@ from training.augment.corruptions import CONDITIONS
 from training.corpora.corpus import EMOTIONS
 from training.corpora.recipe import RECIPE
 from training.evaluation.metrics import LEFT_OUT, LEFT_OUT_SPEAKERS, covered, dominant_of
-from training.evaluation.predictions import SCORES, Predictions, corpus_of
+from training.evaluation.reports import CLEAN, SCORES, Predictions, corpus_of
 from training.evaluation.statistics import CALIBRATION_BINS, confidence_bins
-from training.evaluation.test_recordings import CLEAN
 
 FOLDER = settings.REPOSITORY / "docs" / "pictures"
 INK, PAPER, BLUE, RED = "#222222", "#ffffff", "#2b6cb0", "#c05621"

@@ -6,7 +6,7 @@ from pathlib import Path
 from training import settings
 from training.evaluation import recordings, results
 from training.evaluation.metrics import Metric
-from training.export.model_spec import PERMISSIVE
+from training.export.specs import PERMISSIVE
 from training.reporting.tables import comparison_table, replace_between, short_cell, table
 
 README, PAGE = settings.REPOSITORY / "README.md", settings.PAGES / "models.md"

@@ -19,7 +19,7 @@ from training.corpora.recipe import OPEN, RECIPE
 from training.corpora.registry import read_clips
 from training.encoder import embeddings
 from training.evaluation import results
-from training.evaluation.pipeline import scoring
+from training.evaluation.reports import scoring
 from training.export.head_graph import write_emotion
 from training.export.manifest import update_manifest
 from training.heads import emotion

@@ -4,10 +4,10 @@ import numpy as np
 
 from training import settings
 from training.corpora.recipe import RECIPE
-from training.evaluation.metrics import dominant_of
 from training.evaluation import results
+from training.evaluation.metrics import dominant_of
+from training.evaluation.reports import analyze_clean
 from training.evaluation.statistics import Score, accuracy, pcc
-from training.evaluation.test_recordings import analyze_clean
 from training.reporting.tables import replace_between, table
 
 PAGE = settings.RESULT_PAGES / "adaptation.md"

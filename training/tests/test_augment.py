@@ -10,8 +10,7 @@ from training.augment.audio import run_codec
 from training.augment.augmentation import AMR, GAP, concatenate
 from training.augment.mix import gated_power, mix_at_snr
 from training.augment.synthetic_noise import is_held_out
-from training.evaluation.invariances import add_pauses
-from training.evaluation.vocal_effort import whisper
+from training.evaluation.invariances import add_pauses, whisper
 
 RATE = 16000
 

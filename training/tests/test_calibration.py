@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from training.calibration import affine, baseline_reference, intervals, moments, relative
-from training.calibration.timing_reference import logistic_spread, measure_timing, weighted_quantiles
+from training.calibration import affine, intervals, moments, reference
+from training.calibration.reference import logistic_spread, measure_timing, weighted_quantiles
 from training.corpora.corpus import Part
 from training.features.windows import find_segments
 from training.heads import clarity
@@ -125,8 +125,8 @@ def test_timing_moves_clarity_as_far_as_two_deviations():
 def test_the_baseline_reference_separates_the_parts(monkeypatch):
     rows = [{"path": f"{i}", "speech_s": 6, "measures": {"pitch_level": 30, "pitch_range": 5, "spectral_tilt": -6}, "cepstrum": [0.0]} for i in range(8)]
     clips = [make_clip("RAVDESS", i, path=str(i), speaker=["01", "06", "03", "05"][i // 2]) for i in range(8)]
-    monkeypatch.setattr(baseline_reference, "read_clips", lambda: clips)
-    by_part = {part: list(baseline_reference.recordings_of(rows, part, plain=True)) for part in Part}
+    monkeypatch.setattr(reference, "read_clips", lambda: clips)
+    by_part = {part: list(reference.recordings_of(rows, part, plain=True)) for part in Part}
     assert by_part == {part: [("RAVDESS", speaker)] for part, speaker in zip(Part, ["01", "05", "06", "03"])}
 
 
@@ -150,8 +150,8 @@ def test_a_spread_is_that_of_the_speaker_and_of_speakers_in_general():
 
 
 def test_every_choice_of_calm_recordings_is_a_baseline_of_the_others(monkeypatch):
-    monkeypatch.setattr(relative, "is_at_rest", lambda clip: clip < 3)
-    found = relative.choices([0, 1, 2, 10, 11])
+    monkeypatch.setattr(intervals, "is_at_rest", lambda clip: clip < 3)
+    found = intervals.baseline_choices([0, 1, 2, 10, 11])
     assert [baselines for baselines, _ in found] == [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]]
     assert all(others == [10, 11] for _, others in found)
 
@@ -159,7 +159,7 @@ def test_every_choice_of_calm_recordings_is_a_baseline_of_the_others(monkeypatch
 def test_the_factor_of_relative_affect_covers_80_percent_of_the_changes():
     rng = np.random.default_rng(0)
     half = rng.uniform(0.1, 0.3, 2000)
-    changes = relative.Changes(np.abs(rng.normal(0, 0.5, 2000)) * half, half)
+    changes = intervals.Changes(np.abs(rng.normal(0, 0.5, 2000)) * half, half)
     factor = intervals.conformal_quantile(changes.error / changes.half)
-    assert relative.coverage(changes) > 0.9
-    assert relative.coverage(relative.Changes(changes.error, factor * half)) == pytest.approx(0.8, abs=0.01)
+    assert intervals.coverage_of(changes) > 0.9
+    assert intervals.coverage_of(intervals.Changes(changes.error, factor * half)) == pytest.approx(0.8, abs=0.01)

@@ -11,19 +11,17 @@ from training.encoder import frozen
 from training.encoder.distill import new_student, prune_ffn
 from training.encoder.embeddings import moments_of
 from training.encoder.trunk import WIDTH, Trunk
+from training.export import specs
 from training.export.head_graph import EmotionScale, pooling_sums, write_clarity, write_emotion
 from training.export.trunk_graph import write_trunk
 from training.export.vad_graph import SIZES, write_vad
 from training.features.level import normalize_level
 from training.features.windows import SILENCE
-from training.heads import distance as distances
 from training.heads import emotion
-from training.heads import spec as head_spec
 from training.heads.attention_head import AttentionHead, moments
 from training.session import Session
 from training.vad.detector import Detector
 from training.vad.model import LOOKAHEAD, VadNet
-from training.vad.spec import SPEC as VAD_SPEC
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +56,7 @@ def vad(tmp_path) -> tuple[VadNet, Detector]:
 @pytest.mark.parametrize("frames", [50, 203, 1500])
 def test_vad(vad, frames):
     net, detector = vad
-    assert tuple(detector.session.outputs) == VAD_SPEC.outputs
+    assert tuple(detector.session.outputs) == specs.VAD.outputs
     x = rows(frames)
     found = detector.run(x[0])
     with torch.no_grad():
@@ -130,10 +128,10 @@ def test_emotion_head(tmp_path):
     heads = [nn.Sequential(nn.Linear(2 * WIDTH, 10)), nn.Sequential(nn.Linear(2 * WIDTH, 16), nn.GELU(), nn.Linear(16, 10))]
     scale = EmotionScale(0.4, 1.3, np.array([1.2, 0.9]), np.array([0.1, -0.05]), np.array([0.01, 0.02]), np.array([0.5, 0.3]), 0.8, 0.4)
     stored = np.stack([moments_of(*(v[0] for v in embeddings(count))) for count in range(30, 130)])
-    distance = distances.fit(stored, np.repeat(["a", "b"], [30, 70]))
+    distance = emotion.fit_distance(stored, np.repeat(["a", "b"], [30, 70]))
     write_emotion(heads, scale, distance, tmp_path / "head.onnx")
     session = Session(tmp_path / "head.onnx")
-    assert tuple(session.outputs) == head_spec.EMOTION.outputs
+    assert tuple(session.outputs) == specs.EMOTION.outputs
     found = session.run(tokens=x, weights=w)
     values = torch.from_numpy(emotion.predict_mean(heads, moments_of(x[0], w[0])[None]))
     apart = distance(moments_of(x[0], w[0])[None])
@@ -160,7 +158,7 @@ def test_clarity_of_utterances_is_that_of_all_their_embeddings(tmp_path):
     heads = clarity_heads()
     write_clarity(heads, 0.5, 0.4, tmp_path / "head.onnx")
     session, sums = Session(tmp_path / "head.onnx"), np.zeros((1, pooling_sums(heads)), np.float32)
-    assert tuple(session.outputs) == head_spec.CLARITY.outputs
+    assert tuple(session.outputs) == specs.CLARITY.outputs
     for start, end in ((0, 12), (12, 25)):
         found = session.run(tokens=x[:, start:end], weights=w[:, start:end], sums=sums)
         sums = found["next_sums"]

@@ -1,18 +1,64 @@
-"""Predictions for clips, in one shape for the shipped pipeline and the baseline."""
+"""Reports of the built service's command over recordings of the test part, and their predictions, in one shape for the shipped pipeline and the baseline."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 
 import numpy as np
 
+from training import settings
+from training.augment.corruptions import CONDITIONS, Corruptor
 from training.corpora.corpus import DIMENSIONS, EMOTIONS, Clip
 from training.corpora.recipe import RECIPE
-from training.evaluation.pipeline import is_ok
+from training.corpora.registry import is_steady, read_clips
 from training.evaluation.statistics import best_present
 
+BATCH = 200  # recordings per process
+BOTH = "emotion,cognitive"
 SCORES = (*DIMENSIONS, "clarity")  # order of `intervals`
+CLEAN = "clean"
+
+
+def scoring(models: Path) -> Path:
+    """The models; if the service reports no scores of a signal of theirs, a copy in the cache with which it does."""
+    manifests = {path: json.loads(path.read_text()) for path in models.glob("*/manifest.json")}
+    if not any("unavailable" in manifest for manifest in manifests.values()):
+        return models
+    copy = settings.CACHE / "models" / f"{models.resolve().name}-scoring"
+    shutil.copytree(models, copy, dirs_exist_ok=True)
+    for path, manifest in manifests.items():
+        manifest.pop("unavailable", None)
+        (copy / path.relative_to(models)).write_text(json.dumps(manifest))
+    return copy
+
+
+def analyze(paths: list[Path], signals: str, models: Path, options: Sequence[str] = ()) -> list[dict]:
+    """Reports of `undertone analyze`, in the order of `paths`. A refused recording has a report without signals."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("UNDERTONE_")}
+    folder = scoring(models).resolve()
+    absolute = [str(path.resolve()) for path in paths]
+    distinct = list(dict.fromkeys(absolute))
+    reports: dict[str, dict] = {}
+    for at in range(0, len(distinct), BATCH):
+        command = ["node", "dist/src/cli.js", "analyze", "--jsonl", "--signals", signals, "--models-dir", str(folder), *options]
+        command += distinct[at : at + BATCH]
+        run = subprocess.run(command, cwd=settings.REPOSITORY, env=environment, stdout=subprocess.PIPE, text=True)
+        reports |= {report["path"]: report for report in map(json.loads, run.stdout.splitlines())}
+        print(f"{len(reports)} of {len(distinct)} recordings and copies", flush=True)
+    if len(reports) < len(distinct):
+        raise RuntimeError(f"Expected a report for each of {len(distinct)} recordings, got {len(reports)}")
+    return [reports[path] for path in absolute]
+
+
+def is_ok(report: dict, signal: str) -> bool:
+    """Whether there was enough speech for scores."""
+    return report.get(signal, {}).get("status") == "ok"
 
 
 @dataclass(frozen=True)
@@ -105,3 +151,38 @@ class Reports:
             [self.reports[i]["audio"] for i in indices],
             self.unwarned()[indices],
         )
+
+
+def evenly_spaced(items: list, count: int) -> list:
+    """`count` items at even distances; all of them if there are fewer."""
+    return [items[i] for i in np.linspace(0, len(items) - 1, min(count, len(items))).astype(int)] if items else []
+
+
+def test_clips(everything: list[Clip]) -> list[Clip]:
+    tested = (*RECIPE.labelled, *RECIPE.sounds, *RECIPE.unlabelled)
+    return [clip for clip in everything if clip.tested and clip.corpus in tested]
+
+
+def analyze_clean(models: Path) -> Reports:
+    """Reports of the test part as recorded."""
+    clips = sorted(test_clips(read_clips()), key=lambda clip: clip.path)  # the bootstrap over clips depends on their order
+    return Reports(clips, analyze([settings.DATA / clip.path for clip in clips], BOTH, models))
+
+
+def analyze_all(models: Path) -> dict[str, Reports]:
+    """Condition (CLEAN or one of CONDITIONS) -> reports."""
+    everything = read_clips()
+    clips = test_clips(everything)
+    groups = [[clip for clip in clips if clip.corpus == name] for name in RECIPE.labelled]
+    sample = [clip for group in groups if group for clip in evenly_spaced(group, group[0].definition.sampling.corrupted)]
+    corruptor = Corruptor([clip for clip in everything if is_steady(clip) and clip.tested])
+    by_path = sorted(clips, key=lambda clip: clip.path)
+    chosen = [(CLEAN, clip, settings.DATA / clip.path) for clip in by_path]
+    chosen += [(condition, clip, corruptor.copy(clip, condition)) for condition in CONDITIONS for clip in sample]
+    reports = analyze([path for *_, path in chosen], BOTH, models)
+    by_condition: dict[str, Reports] = {}
+    for (condition, clip, _), report in zip(chosen, reports):
+        into = by_condition.setdefault(condition, Reports([], []))
+        into.clips.append(clip)
+        into.reports.append(report)
+    return by_condition
