@@ -46,7 +46,9 @@ from training.vad.model import LOOKAHEAD
 
 CLARITY_NETWORKS = 2  # averaged
 RATED_FOLDS = 4
-EMOTION_SHORT_SECONDS, CLARITY_SHORT_SECONDS = 3, 10  # less speech than this lowers the confidence
+# Less speech than this lowers the confidence.
+EMOTION_SHORT_SECONDS = 3
+CLARITY_SHORT_SECONDS = 10
 STREAM_PARAMS = {"stateSize": sum(vad_graph.SIZES), "settleFrames": vad_graph.SETTLED, "lookaheadFrames": LOOKAHEAD}
 TONE_PARAMS = {"lowArousal": 0.45, "highArousal": 0.55, "veryLowValence": 0.25, "lowValence": 0.45, "highValence": 0.55}
 
@@ -82,7 +84,8 @@ def is_fitted(clip: Clip) -> bool:
 
 
 def train_vad() -> None:
-    net, graph = vad_train.train(settings.SIZES.vad_steps), settings.CACHE / "vad.onnx"
+    net = vad_train.train(settings.SIZES.vad_steps)
+    graph = settings.CACHE / "vad.onnx"
     min_voice, check_metrics = speech_check.fit(net)
     write_vad(net, graph)
     params = SEGMENT_PARAMS | {"stream": STREAM_PARAMS, "minVoice": min_voice} | RECORDING_PARAMS
@@ -155,7 +158,8 @@ def left_out_outputs(store: EmbeddingStore, targets: emotion.Targets, model: Emo
 
     `model`: fitted on clips that `fits`, on none of RECIPE.unseen, of which the parts dev and calibration count.
     """
-    clips, labelled = read_clips(), emotion.labelled_windows(store.clips, targets)
+    clips = read_clips()
+    labelled = emotion.labelled_windows(store.clips, targets)
     unseen = rows_of(lambda clip: clip.corpus in RECIPE.unseen and (is_dev(clip) or is_calibration(clip)), store, labelled)
     found = [outputs_of(model, store, unseen)] if len(unseen) else []
     speakers = sorted({clip.speaker for clip in clips if clip.corpus == RECIPE.rated and fits(clip)})
@@ -191,7 +195,8 @@ def calibrated_emotion(store: EmbeddingStore, fits: Callable[[Clip], bool]) -> C
 
 
 def train_emotion(models: ModelSet) -> None:
-    graph, found = settings.CACHE / f"{models.models.name}-emotion.onnx", calibrated_emotion(load_embeddings(models), is_fitted)
+    graph = settings.CACHE / f"{models.models.name}-emotion.onnx"
+    found = calibrated_emotion(load_embeddings(models), is_fitted)
     params = {"dimensions": list(DIMENSIONS), "intervals": dict.fromkeys(DIMENSIONS, WIDEN), "degradations": DEGRADATION_PARAMS,
               "shortSpeechSeconds": EMOTION_SHORT_SECONDS, **found.calibration.params(), "tone": TONE_PARAMS,
               "relative": dict.fromkeys(DIMENSIONS, 1)}  # fmt: skip
@@ -208,7 +213,8 @@ def copy_shared(models: ModelSet) -> None:
 
 def fit_neutral_bias(model: EmotionModel, store: EmbeddingStore, targets: emotion.Targets, rows: np.ndarray) -> float:
     clips, values = outputs_of(model, store, rows)
-    acted, names = targets.label[clips] >= 0, np.array([clip.corpus for clip in read_clips()])
+    acted = targets.label[clips] >= 0
+    names = np.array([clip.corpus for clip in read_clips()])
     return fit_neutral(values[acted][:, emotion.CATEGORIES], targets.label[clips[acted]], names[clips[acted]])
 
 
@@ -220,18 +226,22 @@ def fit_clarity(store: EmbeddingStore, targets: np.ndarray, fits: Callable[[Clip
 
 def clarity_timing(clips: np.ndarray) -> np.ndarray:
     """Clip indices [n] -> logarithms of CLARITY_TIMING [n,3]"""
-    vad, source = Detector(settings.weights("vad")), log_mel.of_corpora()
+    vad = Detector(settings.weights("vad"))
+    source = log_mel.of_corpora()
     return np.stack([reference.log_timing(vad, source[i]) for i in clips])
 
 
 def train_clarity(models: ModelSet) -> None:
-    store, graph = by_recording(load_embeddings(models)), settings.CACHE / f"{models.models.name}-cognitive.onnx"
+    store = by_recording(load_embeddings(models))
+    graph = settings.CACHE / f"{models.models.name}-cognitive.onnx"
     targets = clarity.targets_of(read_clips())
     rated = np.flatnonzero(~np.isnan(targets[store.clips]))
-    compared, heads = fit_clarity(store, targets, is_trained), fit_clarity(store, targets, is_fitted)
+    compared = fit_clarity(store, targets, is_trained)
+    heads = fit_clarity(store, targets, is_fitted)
     held = rows_of(lambda clip: is_dev(clip) or is_calibration(clip), store, rated)
     truth = targets[store.clips[held]]
-    outputs, measures = predict(compared, store, held)[:, 0], clarity_timing(store.clips[held])
+    outputs = predict(compared, store, held)[:, 0]
+    measures = clarity_timing(store.clips[held])
     line = clarity.fit_timing(outputs, measures, truth)
     predicted = line.predict(outputs, measures)
     timing, counts = reference.fit_timing_params()
@@ -261,7 +271,8 @@ def fit_all_intervals(models: ModelSet) -> None:
     for signal in ("emotion", "cognitive"):
         fit_intervals(signal, models.calibration)
         fitted, own = (folder / signal / "manifest.json" for folder in (models.calibration, models.models))
-        found, manifest = json.loads(fitted.read_text()), json.loads(own.read_text())
+        found = json.loads(fitted.read_text())
+        manifest = json.loads(own.read_text())
         manifest["params"]["intervals"] = found["params"]["intervals"]
         manifest["training"]["metrics"] = found["training"]["metrics"]
         own.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")

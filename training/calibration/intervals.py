@@ -1,4 +1,6 @@
-"""80 % intervals of valence, arousal and clarity, and of a change from a baseline, fitted on the calibration part. The service evaluates the same rules.
+"""80 % intervals of valence, arousal and clarity, and of a change from a baseline, fitted on the calibration part.
+
+The service evaluates the same rules.
 
 The half-width of an interval grows with the degradations of a recording: short, noisy, narrow-band, clipped. The rule is
 fitted on the errors of the shipped pipeline for rated recordings and corrupted copies of them.
@@ -162,7 +164,8 @@ def read_errors(signal: str, models: Path, rules: dict[str, dict]) -> dict[str, 
     for name in DIMENSIONS if signal == "emotion" else ("clarity",):
         truths = [getattr(clip.dimensions if name in DIMENSIONS else clip, name) for clip, *_ in scored]
         signals = [report[signal]["signals"] for *_, report in scored]
-        predicted, bounds = np.array([s[name] for s in signals]), np.array([s["intervals"][name] for s in signals])
+        predicted = np.array([s[name] for s in signals])
+        bounds = np.array([s["intervals"][name] for s in signals])
         spreads = spreads_of(predicted, bounds, rules[name], degradations)
         errors[name] = Errors(np.abs(truths - predicted) / spreads, speakers, degradations, conditions)
     return errors

@@ -112,7 +112,8 @@ def fit_reference() -> tuple[dict, dict[str, int]]:
 
     Measures that need a baseline come from the results of baseline_reference.
     """
-    vad, source = Detector(settings.weights("vad")), log_mel.of_corpora()
+    vad = Detector(settings.weights("vad"))
+    source = log_mel.of_corpora()
     measured: list[tuple[str, dict[str, float]]] = []
     for clip in read_clips():
         if clip.corpus in TIMING_CORPORA and not clip.held_out:
@@ -179,7 +180,8 @@ def recordings_of(measured: list[dict], part: Part, plain: bool) -> dict[tuple[s
             by_speaker.setdefault((clip.corpus, clip.speaker), []).append(line)
     result = {}
     for speaker, lines in by_speaker.items():
-        recordings, pending = [], []
+        recordings = []
+        pending = []
         for line in lines:
             pending.append(line)
             if sum(clip["speech_s"] for clip in pending) >= MIN_JOINED_SECONDS:
@@ -228,7 +230,8 @@ def find_directions(same: list[Pair], different: list[Pair]) -> np.ndarray:
     The squared distance along them is twice the log likelihood ratio of two speakers against one, up to a constant (normal
     distributions of mean zero).
     """
-    one, two = covariance(same), covariance(different)
+    one = covariance(same)
+    two = covariance(different)
     root = np.linalg.inv(np.linalg.cholesky(one + RIDGE * np.diag(np.diag(one))))
     ratios, vectors = np.linalg.eigh(root @ two @ root.T)
     best = np.argsort(ratios)[::-1][:DIRECTIONS]
@@ -243,7 +246,8 @@ def fit_threshold(directions: np.ndarray, same: list[Pair]) -> float:
     """Distance that FALSE_ALARMS of one speaker's pairs exceed; corpora weigh alike."""
     sizes = Counter(corpus for corpus, _ in same)
     kept = [pair for pair in same if sizes[pair[0]] >= MIN_PAIRS]
-    apart, weights = squared_distances(directions, kept), np.array([1 / sizes[corpus] for corpus, _ in kept])
+    apart = squared_distances(directions, kept)
+    weights = np.array([1 / sizes[corpus] for corpus, _ in kept])
     order = np.argsort(apart)
     return float(np.interp(1 - FALSE_ALARMS, np.cumsum(weights[order]) / weights.sum(), apart[order]))
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from training.corpora.corpus import Clip, Part
 from training.corpora.registry import read_clips
 
-PER_LABEL, PER_UNLABELLED = 3, 24  # about so many clips per group
+PER_LABEL = 3  # about so many clips per group
+PER_UNLABELLED = 24
 
 
 def choose(clips: list[Clip]) -> list[Clip]:

@@ -32,7 +32,8 @@ INNER = 512
 PEAK_LR = 8e-4
 CLEAN_SHARE = 0.25  # of the examples that are not copies
 SAVE_EVERY = 50  # steps
-RESULT_FILE, CHECKPOINT_FILE = "student.pt", "checkpoint.pt"
+RESULT_FILE = "student.pt"
+CHECKPOINT_FILE = "checkpoint.pt"
 
 
 def new_student() -> Trunk:
@@ -41,7 +42,8 @@ def new_student() -> Trunk:
 
 def prune_ffn(teacher: Trunk) -> Trunk:
     """The trunk at half the frame rate, with the feed-forward units of the largest norms."""
-    student, state = new_student(), teacher.state_dict()
+    student = new_student()
+    state = teacher.state_dict()
     for index, layer in enumerate(teacher.layers):
         kept = (layer.ffn_in.weight.norm(dim=1) * layer.ffn_out.weight.norm(dim=0)).topk(INNER).indices
         for name in ("ffn_in.weight", "ffn_in.bias"):
@@ -55,7 +57,9 @@ class DistillDataset:
     """Utterances, and the teacher's embeddings of them."""
 
     def __init__(self, windows: WindowStore, store: EmbeddingStore):
-        self.windows, self.store, self.noises = windows, store, Noises()
+        self.windows = windows
+        self.store = store
+        self.noises = Noises()
 
     def draw(self, window: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         plain = self.windows.log_mel(window)
@@ -81,11 +85,14 @@ def compute_loss(predicted: torch.Tensor, target: torch.Tensor, lengths: torch.T
 
 
 def distill(folder: Path, windows: WindowStore, store: EmbeddingStore) -> None:
-    clips, data, steps = read_clips(), DistillDataset(windows, store), settings.SIZES.distill_steps
+    clips = read_clips()
+    data = DistillDataset(windows, store)
+    steps = settings.SIZES.distill_steps
     members, _ = finetune_split(clips, windows)
     sample = store.embeddings[:: max(1, len(store.embeddings) // 50000)].astype(np.float32)
     scale = torch.from_numpy(sample.std(0) + 0.05)
-    student, first = prune_ffn(finetune.finetuned_trunk(refit=True)), 0
+    student = prune_ffn(finetune.finetuned_trunk(refit=True))
+    first = 0
     optimizer = torch.optim.AdamW(student.to(DEVICE).parameters(), PEAK_LR, weight_decay=0.01)
     if (folder / CHECKPOINT_FILE).exists():
         state = torch.load(folder / CHECKPOINT_FILE)
@@ -93,7 +100,8 @@ def distill(folder: Path, windows: WindowStore, store: EmbeddingStore) -> None:
         student.load_state_dict(state["student"])
         optimizer.load_state_dict(state["optimizer"])
     epochs = (draw_epoch(clips, windows, members, SEED, epoch) for epoch in itertools.count())
-    losses, drawn = [], itertools.islice(itertools.chain.from_iterable(epochs), first, None)
+    losses = []
+    drawn = itertools.islice(itertools.chain.from_iterable(epochs), first, None)
     bar = tqdm(range(first, steps), "distillation steps", steps, initial=first, mininterval=20)
     for step, batch in zip(bar, drawn):
         for group in optimizer.param_groups:

@@ -92,20 +92,38 @@ def labelled_clips() -> list[Clip]:
 
 
 def load_windows(copies: AugmentedCopies | None) -> WindowStore:
-    clips, source = labelled_clips(), log_mel.of_corpora()
+    clips = labelled_clips()
+    source = log_mel.of_corpora()
     indices = np.array([clip.index for clip in clips])
     folders = [cut("windows", settings.DATA, [clip.path for clip in clips], source.key)]
-    owners, rows, sources = [indices], [indices], [source]
+    owners = [indices]
+    rows = [indices]
+    sources = [source]
     if copies is not None:
         folders.append(cut("windows-augmented", copies.folder, copies.paths, copies.folder.name))
-        owners, rows, sources = [*owners, np.array(copies.clips)], [*rows, np.arange(len(copies.paths))], [*sources, copies.source]
+        owners = [*owners, np.array(copies.clips)]
+        rows = [*rows, np.arange(len(copies.paths))]
+        sources = [*sources, copies.source]
     archives = [dict(np.load(folder / "windows.npz")) for folder in folders]
     joined = {name: np.concatenate([archive[name] for archive in archives]) for name in ("start", "frames", "speechFrames", "speech")}
-    own = lambda of: np.concatenate([values[archive["recording"]] for values, archive in zip(of, archives)])
+
+    def of_utterances(columns: list[np.ndarray]) -> np.ndarray:
+        return np.concatenate([values[archive["recording"]] for values, archive in zip(columns, archives)])
+
     copied = np.repeat(np.arange(len(archives)) > 0, [len(archive["recording"]) for archive in archives])
     offsets = np.concatenate([[0], np.cumsum(joined["frames"])])
     key = cache.digest([folder.name for folder in folders])
-    return WindowStore(sources, copied, own(rows), own(owners), joined["start"], joined["speech"], offsets, joined["speechFrames"], key)
+    return WindowStore(
+        sources=sources,
+        copied=copied,
+        recordings=of_utterances(rows),
+        clips=of_utterances(owners),
+        starts=joined["start"],
+        speech=joined["speech"],
+        offsets=offsets,
+        speech_frames=joined["speechFrames"],
+        key=key,
+    )
 
 
 def finetune_split(clips: list[Clip], store: WindowStore) -> tuple[np.ndarray, np.ndarray]:
@@ -167,7 +185,8 @@ def convert(folder: Path, columns: dict[str, np.ndarray], owners: np.ndarray) ->
     """float32 of encode.ts -> float16, with the moments of each utterance"""
     offsets = np.concatenate([[0], np.cumsum(columns["embeddings"])])
     weights = np.fromfile(folder / "utterances.weights.f32", np.float32)
-    moments, encoded = [], folder / "utterances.embeddings.f32"
+    moments = []
+    encoded = folder / "utterances.embeddings.f32"
     width = encoded.stat().st_size // np.dtype(np.float32).itemsize // offsets[-1]
     with open(encoded, "rb") as source, open(folder / "embeddings.f16", "wb") as file:
         for start in range(0, len(offsets) - 1, BLOCK):

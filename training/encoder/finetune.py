@@ -69,16 +69,19 @@ def stack_log_mel(windows: list[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor
 
 class FinetuneDataset:
     def __init__(self, windows: WindowStore):
-        self.windows, self.noises = windows, Noises()
+        self.windows = windows
+        self.noises = Noises()
 
     def draw(self, window: int, rng: np.random.Generator | None) -> tuple[np.ndarray, np.ndarray]:
         """Log-mel frames [T,80], speech [T]; as recorded without `rng`."""
-        frames, speech = self.windows.log_mel(window), self.windows.speech_of(window)
+        frames = self.windows.log_mel(window)
+        speech = self.windows.speech_of(window)
         if rng is None or self.windows.copied[window]:
             return frames, speech
         if rng.random() < 0.4 and len(frames) > 20:
             both = stretch_time(np.concatenate([frames, speech[:, None]], 1), rng)
-            frames, speech = both[:MAX_FRAMES, :BINS], both[:MAX_FRAMES, BINS]
+            frames = both[:MAX_FRAMES, :BINS]
+            speech = both[:MAX_FRAMES, BINS]
         if rng.random() < 0.4:
             frames = warp_frequency(frames, rng)
         if rng.random() < 0.85:
@@ -94,7 +97,9 @@ class FinetuneDataset:
 class MultiTaskModel(nn.Module):
     def __init__(self, trunk: Trunk):
         super().__init__()
-        self.trunk, self.emotion, self.clarity = trunk, AttentionHead(emotion.OUTPUTS), AttentionHead(1, dropout=0.5)
+        self.trunk = trunk
+        self.emotion = AttentionHead(emotion.OUTPUTS)
+        self.clarity = AttentionHead(1, dropout=0.5)
 
     def forward(self, scaled: torch.Tensor, lengths: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         """scaled [B,T,80], lengths [B], weights [B,ceil(T/2)] -> [B,11] on the CPU: logits, valence, arousal, clarity"""
@@ -133,7 +138,8 @@ def make_loss(owners: np.ndarray, clips: list[Clip]) -> Callable[[torch.Tensor, 
 def spec_augment(scaled: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
     """SpecAugment: with probability 1/2 each, one band and one stretch of time at the mean, for the whole batch [B,T,80]."""
     scaled = scaled.clone()
-    frames, mean = scaled.shape[1], scaled.mean()
+    frames = scaled.shape[1]
+    mean = scaled.mean()
     if rng.random() < 0.5:
         at = rng.integers(0, BINS - 12)
         scaled[:, :, at : at + rng.integers(2, 13)] = mean
@@ -164,7 +170,10 @@ class TrainingRun:
     """The state of one seed's run, and its checkpoint."""
 
     def __init__(self, model: MultiTaskModel, epochs: int, seed: int, folder: Path):
-        self.model, self.ema, self.epochs, self.seed = model, copy.deepcopy(model), epochs, seed
+        self.model = model
+        self.ema = copy.deepcopy(model)
+        self.epochs = epochs
+        self.seed = seed
         self.frozen = copy.deepcopy(model.trunk.state_dict())
         self.optimizer = torch.optim.AdamW(parameter_groups(model), lr=1e-5, betas=(0.9, 0.98))
         self.epoch = self.batch = self.step = 0
@@ -202,12 +211,15 @@ class TrainingRun:
                 ema.lerp_(now, 1 - decay)
 
     def train(self, data: FinetuneDataset, clips: list[Clip], members: np.ndarray, on_epoch: Callable[[str, MultiTaskModel], None]) -> None:
-        loss_function, saved = make_loss(data.windows.clips, clips), time.time()
+        loss_function = make_loss(data.windows.clips, clips)
+        saved = time.time()
         torch.manual_seed(self.seed + self.step)
         while self.epoch < self.epochs:
-            drawn, losses = draw_epoch(clips, data.windows, members, self.seed, self.epoch), []
+            drawn = draw_epoch(clips, data.windows, members, self.seed, self.epoch)
+            losses = []
             while self.batch < len(drawn):
-                rng, batch = np.random.default_rng([self.seed, self.epoch, self.batch]), drawn[self.batch]
+                rng = np.random.default_rng([self.seed, self.epoch, self.batch])
+                batch = drawn[self.batch]
                 x, lengths, weights = data.batch(batch, rng)
                 self.model.train()
                 loss = loss_function(self.model(spec_augment(normalize_level(x, lengths), rng), lengths, weights), batch)
@@ -221,7 +233,8 @@ class TrainingRun:
                 if time.time() - saved > CHECKPOINT_SECONDS:
                     self.save()
                     saved = time.time()
-            self.epoch, self.batch = self.epoch + 1, 0
+            self.epoch = self.epoch + 1
+            self.batch = 0
             self.save()
             on_epoch(f"{self.seed}: {self.epoch}", self.ema)
 
@@ -236,7 +249,8 @@ def start_model(clips: list[Clip], windows: WindowStore, path: Path) -> MultiTas
         update_manifest(frozen)
         store = embeddings.load(frozen / "weights.onnx", 2, None)
         members, _ = finetune_split(clips, windows)
-        targets, scores = emotion.targets_of(clips), clarity.targets_of(clips)
+        targets = emotion.targets_of(clips)
+        scores = clarity.targets_of(clips)
         labelled = np.intersect1d(emotion.labelled_windows(store.clips, targets), members)
         scored = np.intersect1d(np.flatnonzero(~np.isnan(scores[store.clips])), members)
         heads = [emotion.fit_attention_head(store, targets, labelled), *clarity.fit(store, scores, scored, 1)]
@@ -250,7 +264,8 @@ def start_model(clips: list[Clip], windows: WindowStore, path: Path) -> MultiTas
 
 
 def finetune(folder: Path, windows: WindowStore, refit: bool) -> None:
-    clips, data = read_clips(), FinetuneDataset(windows)
+    clips = read_clips()
+    data = FinetuneDataset(windows)
     members, out = finetune_split(clips, windows)
     if refit:
         members = np.flatnonzero([clips[i].refitted for i in windows.clips])

@@ -100,7 +100,9 @@ class Features:
     """Of utterances: one row of the store at a time."""
 
     def __init__(self, encoder: Encoder, windows: WindowStore):
-        self.source, self.silence, self.windows = encoder.features(), encoder.silence, windows
+        self.source = encoder.features()
+        self.silence = encoder.silence
+        self.windows = windows
 
     def __getitem__(self, window: int) -> np.ndarray:
         """float32 [1,T,80]"""
@@ -163,7 +165,8 @@ def layer_moments(encoder: Encoder, windows: WindowStore) -> np.ndarray:
     path = write_graph(encoder, features)
 
     def make(folder: Path) -> None:
-        session, parts = Session(path, threads=1), []
+        session = Session(path, threads=1)
+        parts = []
         bounds = np.cumsum([0, *encoder.layers.values()])
 
         def describe(window: int) -> np.ndarray:
@@ -195,7 +198,8 @@ def fit_projection(windows: WindowStore) -> Projection:
     """The directions of largest variance of standardised means of utterances, over the recordings of the part train."""
     rows = training_windows(windows)
     means = np.concatenate([means_of(encoder, layer_moments(encoder, windows)[rows]) for encoder in LARGE_ENCODERS], 1)
-    centre, deviation = means.mean(0), means.std(0) + DEVIATION_FLOOR
+    centre = means.mean(0)
+    deviation = means.std(0) + DEVIATION_FLOOR
     standardised = (means - centre) / deviation
     _, vectors = np.linalg.eigh((standardised.T @ standardised / len(rows)).astype(float))
     return Projection(centre, deviation, vectors[:, : -PROJECTED - 1 : -1].astype(np.float32))

@@ -20,7 +20,8 @@ from torch.nn import functional as F
 
 from training.features.log_mel import BINS
 
-WIDTH, LAYERS = 384, 2  # of the embeddings, and of Whisper-tiny.en
+WIDTH = 384  # of the embeddings, and of Whisper-tiny.en
+LAYERS = 2
 HEAD_WIDTH = 64
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 POSITIONS = 512  # embeddings; a window of ten seconds has 500
@@ -98,7 +99,8 @@ class Trunk(nn.Module):
 
     def stem(self, scaled: torch.Tensor, lengths: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor | None]:
         """-> [B,N,width] with position encodings, mask of the real ones [B,1,1,N]"""
-        x, mask = scaled.transpose(1, 2), None
+        x = scaled.transpose(1, 2)
+        mask = None
         if lengths is not None:
             real = torch.arange(x.shape[2], device=x.device)[None] < lengths[:, None]
             x = x * real[:, None]
@@ -121,7 +123,8 @@ class Trunk(nn.Module):
 
 def read_variables(content: bytes) -> dict[str, np.ndarray]:
     """Content: version, name and revision of the model, count, variables (name, shape, type, bytes). Strings end in NUL."""
-    file, variables = BytesIO(content), {}
+    file = BytesIO(content)
+    variables = {}
 
     def read(form: str) -> tuple[int, ...]:
         return struct.unpack(f"<{form}", file.read(struct.calcsize(f"<{form}")))

@@ -62,7 +62,8 @@ def trained_clips(clips: list[Clip]) -> dict[str, list[Clip]]:
 
 def extract_functionals() -> dict[str, np.ndarray]:
     """Path of a clip -> 88 functionals. The cache is keyed by the content of each recording; an interrupted call continues."""
-    path, values = settings.CACHE / "egemaps.npz", {}
+    path = settings.CACHE / "egemaps.npz"
+    values = {}
     if path.exists():
         with np.load(path) as archive:
             values = dict(zip(archive["keys"].tolist(), archive["values"]))
@@ -130,20 +131,26 @@ class EgemapsBaseline:
 
 def scored_share_metrics(reports: Reports) -> list[Metric]:
     """Share of clips with scores, by corpus."""
-    groups = {"all speech": RECIPE.labelled} | {name: (name,) for name in (*RECIPE.labelled, "ESC10", "EmoGator", *RECIPE.unlabelled)}
-    by_group = {group: reports.of(*names) for group, names in groups.items()}
+    by_group = {"all speech": reports.of(*RECIPE.labelled)}
+    by_group |= {name: reports.of(name) for name in (*RECIPE.labelled, "ESC10", "EmoGator", *RECIPE.unlabelled)}
     return [mean_metric("vad", "share answered ok", group, own.has_scores(), own.clips) for group, own in by_group.items() if own.clips]
 
 
 def syllable_metrics(reports: Reports) -> list[Metric]:
     """Syllables (articulation rate times speech) against those of the known text."""
-    pairs = [(c, r) for c, r in zip(reports.clips, reports.reports) if c.corpus == RECIPE.clarity and is_ok(r, "cognitive")
-             and "articulation_rate" in r["cognitive"]["measures"]]  # fmt: skip
-    clips = [clip for clip, _ in pairs]
-    truth = np.array([clip.syllables for clip in clips], float)
-    counted = np.array([r["cognitive"]["measures"]["articulation_rate"]["value"] * r["audio"]["speech_s"] for _, r in pairs])
-    names = {"PCC of syllables with the text's": pcc, "mean error of syllables, share of the mean": relative_error}
-    return [m for name, score in names.items() for m in make_metrics("vad", name, RECIPE.clarity, score, clips, truth, counted)]
+    read = reports.of(RECIPE.clarity)
+    clips = []
+    counted = []
+    for clip, report in zip(read.clips, read.reports):
+        measures = report["cognitive"]["measures"] if is_ok(report, "cognitive") else {}
+        if "articulation_rate" in measures:
+            clips.append(clip)
+            counted.append(measures["articulation_rate"]["value"] * report["audio"]["speech_s"])
+    columns = clips, np.array([clip.syllables for clip in clips], float), np.array(counted)
+    return [
+        *make_metrics("vad", "PCC of syllables with the text's", RECIPE.clarity, pcc, *columns),
+        *make_metrics("vad", "mean error of syllables, share of the mean", RECIPE.clarity, relative_error, *columns),
+    ]
 
 
 def figures_of(clean: Reports, predictions: Predictions) -> list[Metric]:

@@ -27,7 +27,9 @@ from training.evaluation.metrics import Metric, mean_metric
 from training.evaluation.reports import BOTH, Reports, analyze, evenly_spaced, is_ok
 from training.settings import SAMPLE_RATE
 
-PAUSES, MIN_PAUSE, MAX_PAUSE = 3, 0.3, 2.0  # added to each recording; seconds
+PAUSES = 3  # added to each recording
+MIN_PAUSE = 0.3  # seconds
+MAX_PAUSE = 2.0  # seconds
 EDGE = 0.3  # seconds of speech kept on either side of a pause
 MAX_READERS = 120
 TIMING = ["pause_ratio", "pause_rate", "mean_run", "articulation_rate", "speech_rate"]
@@ -43,7 +45,9 @@ CONVERSIONS = {  # title: (suffix of the copies, options of ffmpeg)
 }
 Change = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 cognitive_metric = partial(mean_metric, "cognitive")
-ORDER, FRAME, HOP = 18, 400, 200  # of linear prediction; samples
+ORDER = 18  # of linear prediction
+FRAME = 400  # samples
+HOP = 200  # samples
 REGULARIZATION = 1e-4  # of the power, so that silence has a filter too
 MAX_WHISPERS = 60
 WHISPERED_CORPORA = ("RAVDESS", "EMOVO", "ASED", "TAVA", "LibriSpeech", "speechocean762")
@@ -63,7 +67,8 @@ def add_pauses(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     hop = SAMPLE_RATE // 100
     frames = samples[: len(samples) // hop * hop].reshape(-1, hop)
     level = np.convolve((frames**2).mean(1), np.ones(6) / 6, "same")
-    loud, guard = level > 0.1 * level.mean(), int(EDGE * 100)
+    loud = level > 0.1 * level.mean()
+    guard = int(EDGE * 100)
     first, *_, last = np.flatnonzero(loud)
     allowed = [p for p in range(first + guard, last - guard) if loud[p - 15 : p].any() and loud[p + 1 : p + 16].any()]
     allowed = np.array(allowed, int)
@@ -72,7 +77,8 @@ def add_pauses(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         if len(chosen) < PAUSES and all(abs(place - other) > 2 * guard for other in chosen):
             chosen.append(int(place))
     floor = np.sqrt(np.quantile((frames**2).mean(1), 0.05))
-    parts, at = [], 0
+    parts = []
+    at = 0
     for place in sorted(chosen):
         count = int(SAMPLE_RATE * rng.uniform(MIN_PAUSE, MAX_PAUSE))
         parts += [samples[at : place * hop], floor * rng.standard_normal(count)]
@@ -120,7 +126,8 @@ def pauses(models: Path) -> list[Metric]:
     """Direction, also for the tenth with the least and the tenth with the most load before the change."""
     compared = compare_readers("pauses", add_pauses, models)
     before = np.array([score_of(a, "cognitive_load") for _, a, _ in compared])
-    load, processing = changes_of(compared, "cognitive_load"), changes_of(compared, "processing")
+    load = changes_of(compared, "cognitive_load")
+    processing = changes_of(compared, "processing")
     low, high = np.quantile(before, [0.1, 0.9])
     result = []
     for group, mask in (("all", before >= 0), ("least load", before <= low), ("most load", before >= high)):
@@ -139,7 +146,8 @@ def tempo(models: Path) -> list[Metric]:
     for percent in (-20, -10, 10, 20, 30):
         compared = compare_readers(f"tempo{percent}", lambda x, _, percent=percent: change_tempo(x, 1 + percent / 100), models)
         if abs(percent) == 10:
-            unchanged, word = np.abs(changes_of(compared, "cognitive_load")) < 0.1, "slower" if percent < 0 else "faster"
+            unchanged = np.abs(changes_of(compared, "cognitive_load")) < 0.1
+            word = "slower" if percent < 0 else "faster"
             result.append(cognitive_metric(f"10 % {word}: cognitive_load within 0.1", "all", unchanged, [clip for clip, _, _ in compared]))
         fluent = [one for one in compared if one[0].corpus == "LibriSpeech"]
         name = f"mean change of clarity, {percent:+d} % tempo"
@@ -208,7 +216,8 @@ def scores_of(report: dict) -> list[float] | None:
 
 
 def whisper(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    window, result = np.hanning(FRAME + 1)[:FRAME], np.zeros(len(samples) + FRAME)
+    window = np.hanning(FRAME + 1)[:FRAME]
+    result = np.zeros(len(samples) + FRAME)
     padded = np.concatenate([samples, np.zeros(FRAME)])
     for start in range(0, len(samples), HOP):
         frame = padded[start : start + FRAME] * window

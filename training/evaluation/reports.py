@@ -1,4 +1,7 @@
-"""Reports of the built service's command over recordings of the test part, and their predictions, in one shape for the shipped pipeline and the baseline."""
+"""Reports of the built service's command over recordings, and which of the test part an evaluation runs on: as they are, and under corruptions.
+
+Predictions have one shape for the shipped pipeline and the baseline.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from training import settings
 from training.augment.corruptions import CONDITIONS, Corruptor
 from training.corpora.corpus import DIMENSIONS, EMOTIONS, Clip
 from training.corpora.recipe import RECIPE
-from training.corpora.registry import is_steady, read_clips
+from training.corpora.registry import CORPORA, is_steady, read_clips
 from training.evaluation.statistics import best_present
 
 BATCH = 200  # recordings per process
@@ -78,9 +81,13 @@ class Predictions:
 
     def where(self, wanted: Callable[[Clip], bool]) -> Predictions:
         indices = np.flatnonzero([wanted(clip) for clip in self.clips])
-        values = (getattr(self, field.name) for field in fields(self))
-        return Predictions(*([value[i] for i in indices] if isinstance(value, list) else None if value is None else value[indices]
-                             for value in values))  # fmt: skip
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name, column in columns.items():
+            if isinstance(column, list):
+                columns[name] = [column[i] for i in indices]
+            elif column is not None:
+                columns[name] = column[indices]
+        return Predictions(**columns)
 
     def of(self, *corpora: str) -> Predictions:
         return self.where(lambda clip: clip.corpus in corpora)
@@ -140,16 +147,17 @@ class Reports:
     def predictions(self) -> Predictions:
         """Predictions of the recordings with scores."""
         indices = np.flatnonzero(self.has_scores())
-        emotion, cognitive = ([self.reports[i][signal]["signals"] for i in indices] for signal in ("emotion", "cognitive"))
-        intervals = [[(e["intervals"] | c["intervals"])[name] for name in SCORES] for e, c in zip(emotion, cognitive)]
+        emotion = [self.reports[i]["emotion"]["signals"] for i in indices]
+        cognitive = [self.reports[i]["cognitive"]["signals"] for i in indices]
+        bounds = [one["intervals"] | other["intervals"] for one, other in zip(emotion, cognitive)]
         return Predictions(
-            [self.clips[i] for i in indices],
-            np.array([[signals["emotions"][name] for name in EMOTIONS] for signals in emotion]).reshape(-1, 8),
-            np.array([[signals[name] for name in DIMENSIONS] for signals in emotion]).reshape(-1, 2),
-            np.array([signals["clarity"] for signals in cognitive]),
-            np.array(intervals).reshape(-1, 3, 2),
-            [self.reports[i]["audio"] for i in indices],
-            self.unwarned()[indices],
+            clips=[self.clips[i] for i in indices],
+            probabilities=np.array([[signals["emotions"][name] for name in EMOTIONS] for signals in emotion]).reshape(-1, 8),
+            dimensions=np.array([[signals[name] for name in DIMENSIONS] for signals in emotion]).reshape(-1, 2),
+            clarity=np.array([signals["clarity"] for signals in cognitive]),
+            intervals=np.array([[intervals[name] for name in SCORES] for intervals in bounds]).reshape(-1, 3, 2),
+            audio=[self.reports[i]["audio"] for i in indices],
+            unwarned=self.unwarned()[indices],
         )
 
 
@@ -173,8 +181,10 @@ def analyze_all(models: Path) -> dict[str, Reports]:
     """Condition (CLEAN or one of CONDITIONS) -> reports."""
     everything = read_clips()
     clips = test_clips(everything)
-    groups = [[clip for clip in clips if clip.corpus == name] for name in RECIPE.labelled]
-    sample = [clip for group in groups if group for clip in evenly_spaced(group, group[0].definition.sampling.corrupted)]
+    sample = []
+    for name in RECIPE.labelled:
+        own = [clip for clip in clips if clip.corpus == name]
+        sample += evenly_spaced(own, CORPORA[name].sampling.corrupted)
     corruptor = Corruptor([clip for clip in everything if is_steady(clip) and clip.tested])
     by_path = sorted(clips, key=lambda clip: clip.path)
     chosen = [(CLEAN, clip, settings.DATA / clip.path) for clip in by_path]

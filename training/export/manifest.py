@@ -19,7 +19,10 @@ from training.settings import SEED
 
 def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, fits: Callable[[Clip], bool],
                 metrics: dict | None = None, more_data: list[dict] = ()) -> None:  # fmt: skip
-    """`params`: thresholds and calibration that the service reads; `fits`: whether weights are fitted on a clip; `more_data`: training data apart from corpora."""
+    """`params`: thresholds and calibration that the service reads. `fits`: whether weights are fitted on a clip.
+
+    `more_data`: training data apart from corpora.
+    """
     folder = models / spec.name
     folder.mkdir(parents=True, exist_ok=True)
     weights = folder / "weights.onnx"

@@ -102,14 +102,17 @@ def training_data(manifest: dict, models: Path) -> list[dict]:
 
 def run_of(manifest: dict, models: Path) -> dict:
     """The evaluation of exactly these weights together; otherwise an empty one."""
-    runs, now = results.read(), results.weights_in(models)
+    runs = results.read()
+    now = results.weights_in(models)
     now[manifest["name"]] = {"version": manifest["version"], "sha256": manifest["weights"]["sha256"]}
     matching = (run for run in (runs.get("shipped"), *runs.get("alternatives", {}).values()) if run and run["models"] == now)
     return next(matching, {"figures": [], "failures": {}})
 
 
 def evidence_of(manifest: dict, models: Path) -> dict:
-    kind, spec, run = manifest["kind"], specs_of(models)[manifest["kind"]], run_of(manifest, models)
+    kind = manifest["kind"]
+    spec = specs_of(models)[manifest["kind"]]
+    run = run_of(manifest, models)
     return {
         "figures": [{key: m[key] for key in METRIC_KEYS} for m in run["figures"] if m["signal"] == kind],
         "failures": [*spec.failures, *run.get("failures", {}).get(kind, [])],
@@ -121,7 +124,9 @@ def evidence_of(manifest: dict, models: Path) -> dict:
 
 def sections_of(manifest: dict, models: Path) -> dict[str, list[str]]:
     """Title -> lines; those without content are left out of the card."""
-    kind, training, evidence = manifest["kind"], manifest["training"], manifest["evidence"]
+    kind = manifest["kind"]
+    training = manifest["training"]
+    evidence = manifest["evidence"]
     weights = models / manifest["name"] / manifest["weights"]["file"]
     data = table(["set", "licence", "clips"], [[d["name"], d["licence"], d["clips"]] for d in training["data"]])
     notes = " ".join(text for word, text in METRIC_NOTES.items() if any(word in name.split("_") for name in training["metrics"]))

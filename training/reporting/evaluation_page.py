@@ -22,13 +22,16 @@ CLARITY_KINDS = {"speechocean762": "read, learners", "LibriSpeech": "read, mostl
                  "RAVDESS": "acted, native"}  # fmt: skip
 CONDITION_TITLES = ["condition", "answered ok", "UAR", "CCC valence", "CCC arousal", "PCC clarity", "change of clarity",
                     "valence inside", "arousal inside", "clarity inside"]  # fmt: skip
-WORST, WORST_SCORES = 12, 4  # rows shown: of emotions, of each score
+WORST = 12  # rows shown of emotions
+WORST_SCORES = 4  # rows shown of each score
 
 
 def condition_row(reports: Reports, clarity_before: dict[str, float], title: str) -> list[str]:
     """`clarity_before`: path of a clip -> clarity of the recording as it is."""
     predictions = reports.predictions()
-    acted, rated, scored = predictions.of(*RECIPE.emotion), predictions.of(RECIPE.rated), predictions.of(RECIPE.clarity)
+    acted = predictions.of(*RECIPE.emotion)
+    rated = predictions.of(RECIPE.rated)
+    scored = predictions.of(RECIPE.clarity)
     by_score = dict(zip(SCORES, (rated, rated, scored)))
     values = [reports.of(*RECIPE.labelled).has_scores().mean(), uar(acted.labels, acted.best_in_corpus())]
     values += [score(ratings.truth(name), ratings.score(name)) for (name, ratings), score in zip(by_score.items(), (ccc, ccc, pcc))]
@@ -62,7 +65,8 @@ def clarity_table(predictions: Predictions) -> str:
 
 def scored_share_table(metrics: list[Metric], clean: Reports) -> str:
     """`music_or_noise` may come with either status; sounds should get it or no scores."""
-    flagged, silent = clean.warned("music_or_noise"), ~clean.has_scores()
+    flagged = clean.warned("music_or_noise")
+    silent = ~clean.has_scores()
     rows = []
     for metric in metrics:
         if metric.figure == "share answered ok":
@@ -135,13 +139,16 @@ def write(by_condition: dict[str, Reports], text: str) -> None:
 
 
 def facts_of(predictions: Predictions, row: int) -> list[str]:
-    clip, audio = predictions.clips[row], predictions.audio[row]
+    clip = predictions.clips[row]
+    audio = predictions.audio[row]
     snr = "none" if audio["snr_db"] is None else f"{audio['snr_db']:.0f}"
     return [clip.path, clip.sex, f"{audio['speech_s']:.1f}", snr]
 
 
 def confident_errors(acted: Predictions) -> str:
-    truth, predicted, top = acted.labels, acted.probabilities.argmax(1), acted.probabilities.max(1)
+    truth = acted.labels
+    predicted = acted.probabilities.argmax(1)
+    top = acted.probabilities.max(1)
     wrong = np.flatnonzero(truth != predicted)
     rows = [[*facts_of(acted, i), EMOTIONS[truth[i]], EMOTIONS[predicted[i]], f"{top[i]:.2f}"] for i in wrong[np.argsort(-top[wrong])][:WORST]]
     return table(["recording", "sex", "speech, s", "SNR, dB", "label", "predicted", "confidence"], rows)
@@ -149,8 +156,10 @@ def confident_errors(acted: Predictions) -> str:
 
 def confusions(acted: Predictions) -> list[tuple[str, str, int, int]]:
     """(label, predicted label, count, clips of the label), the most frequent first."""
-    truth, predicted = acted.labels.tolist(), acted.best_in_corpus().tolist()
-    totals, pairs = Counter(truth), Counter((t, p) for t, p in zip(truth, predicted) if t != p)
+    truth = acted.labels.tolist()
+    predicted = acted.best_in_corpus().tolist()
+    totals = Counter(truth)
+    pairs = Counter((t, p) for t, p in zip(truth, predicted) if t != p)
     return [(EMOTIONS[t], EMOTIONS[p], count, totals[t]) for (t, p), count in pairs.most_common()]
 
 
@@ -189,7 +198,8 @@ def split_table(acted: Predictions) -> str:
     snr = np.array([np.nan if audio["snr_db"] is None else audio["snr_db"] for audio in acted.audio])
     strong = np.array([is_strong(clip) for clip in acted.clips])
     ravdess = np.array([clip.corpus == "RAVDESS" for clip in acted.clips])
-    truth, predicted = acted.labels, acted.best_in_corpus()
+    truth = acted.labels
+    predicted = acted.best_in_corpus()
     groups = {
         "under 1.5 s of speech": speech < 1.5,
         "1.5 to 3 s": (speech >= 1.5) & (speech < 3),
@@ -208,7 +218,8 @@ def largest_errors(predictions: Predictions) -> str:
     lines = []
     for name in SCORES:
         rated = predictions.of(corpus_of(name))
-        truth, predicted = rated.truth(name), rated.score(name)
+        truth = rated.truth(name)
+        predicted = rated.score(name)
         for i in np.argsort(-np.abs(truth - predicted))[:WORST_SCORES]:
             clip = rated.clips[i]
             what = f"age {clip.age}" if name == "clarity" else clip.label

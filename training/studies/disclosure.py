@@ -23,7 +23,8 @@ DECAY = 0.01  # C of the logistic regression: little data per dimension
 
 def load() -> tuple[list[Clip], np.ndarray]:
     """-> clips, mean embeddings [n,width]"""
-    store, clips = embeddings.load(settings.weights("trunk"), FRAMES_PER_EMBEDDING, None), read_clips()
+    store = embeddings.load(settings.weights("trunk"), FRAMES_PER_EMBEDDING, None)
+    clips = read_clips()
     rows, means = mean_per_clip(store.clips, store.speech_frames, store.moments[:, : store.width])
     return [clips[i] for i in rows], means
 

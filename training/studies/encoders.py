@@ -59,7 +59,8 @@ ROWS = {
     "the tuned trunk, Whisper-base, layers 1 to 3, and CAM++, blocks 1 and 2": [(TUNED, ""), *BASE, *CAMPLUSPLUS],
 }
 DIRECTIONS = 1000  # of largest variance: the others hold under a tenth of it
-DECAY, ROUNDS = 0.1, 40
+DECAY = 0.1
+ROUNDS = 40
 FIGURES = ("UAR", "UAR, means of speakers removed", "negative", "negative, sure")
 KNOWN = "UAR, new speakers of known corpora"
 RECIPES_RESULT = settings.RESULTS / "recipes.json"
@@ -108,7 +109,9 @@ def fit_categories(
 
 
 def fit(examples: Examples, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    clips, owners, targets = read_clips(), examples.windows.clips[rows], examples.targets
+    clips = read_clips()
+    owners = examples.windows.clips[rows]
+    targets = examples.targets
     share = shares_of([clips[i] for i in owners], targets.label[owners])
     return fit_categories(examples.inputs[rows], targets.mask[owners], targets.distribution[owners], share)
 
@@ -132,22 +135,29 @@ def centred(speakers: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
 
 def measure(examples: Examples, name: str, fit: Fit = fit) -> dict[str, float]:
     """`name`: the corpus that is left out"""
-    clips, targets, owners = read_clips(), examples.targets, examples.windows.clips
+    clips = read_clips()
+    targets = examples.targets
+    owners = examples.windows.clips
     labelled = targets.label_weight[owners] > 0
-    corpora, held = np.array([clips[i].corpus for i in owners]), np.array([clips[i].held_out for i in owners])
+    corpora = np.array([clips[i].corpus for i in owners])
+    held = np.array([clips[i].held_out for i in owners])
     ordinary = np.array([clips[i].definition.ordinary for i in owners])
     head = fit(examples, np.flatnonzero(labelled & ~held & (corpora != name)))
     found, probabilities = examples.clips_of(np.flatnonzero((corpora == name) & (targets.label[owners] >= 0)), *head)
     _, neutral = examples.clips_of(np.flatnonzero(ordinary & held), *head)
-    negative, labels = np.isin(neutral.argmax(1), NEGATIVE), targets.label[found]
+    negative = np.isin(neutral.argmax(1), NEGATIVE)
+    labels = targets.label[found]
     speakers = np.array([clips[i].speaker for i in found])
-    values = (recall(labels, probabilities), recall(labels, centred(speakers, probabilities)), negative.mean(), (negative & (neutral.max(1) >= SURE)).mean())
+    sure = negative & (neutral.max(1) >= SURE)
+    values = (recall(labels, probabilities), recall(labels, centred(speakers, probabilities)), negative.mean(), sure.mean())
     return dict(zip(FIGURES, map(float, values)))
 
 
 def measure_known(examples: Examples, fit: Fit = fit) -> float:
     """Mean UAR over the corpora that are trained on, of speakers of the parts dev and calibration."""
-    clips, targets, owners = read_clips(), examples.targets, examples.windows.clips
+    clips = read_clips()
+    targets = examples.targets
+    owners = examples.windows.clips
     parts, corpora = (np.array(values)[owners] for values in ([clip.part for clip in clips], [clip.corpus for clip in clips]))
     head = fit(examples, np.flatnonzero((targets.label_weight[owners] > 0) & (parts == Part.TRAIN)))
     rows = np.isin(parts, (Part.DEV, Part.CALIBRATION)) & np.isin(corpora, RECIPE.known) & (targets.label[owners] >= 0)
@@ -164,7 +174,8 @@ def layers_of(encoders: tuple[frozen.Encoder, ...], windows: WindowStore) -> dic
     """Name of an encoder and of its layer -> moments [utterances, 2 * width]"""
     layers = {}
     for encoder in encoders:
-        moments, at = frozen.layer_moments(encoder, windows), 0
+        moments = frozen.layer_moments(encoder, windows)
+        at = 0
         for layer, width in encoder.layers.items():
             layers[encoder.name, layer] = moments[:, at : at + 2 * width]
             at += 2 * width
@@ -179,7 +190,8 @@ def measure_row(found: dict, row: str, examples: Examples, fit: Fit = fit) -> No
 
 
 def run() -> None:
-    windows, targets = embeddings.load_windows(None), emotion.targets_of(read_clips())
+    windows = embeddings.load_windows(None)
+    targets = emotion.targets_of(read_clips())
     found = results.source_of(settings.MODELS) | {"decay": DECAY, "ordinary": emotion.ORDINARY_TOTAL, "rows": {}, "known": {}}
     layers = {(TUNED, ""): tuned_moments()} | layers_of((frozen.TINY, frozen.BASE, frozen.CAMPLUSPLUS), windows)
     for row, parts in ROWS.items():
@@ -193,8 +205,10 @@ def mean(corpora: dict[str, dict[str, float]], figure: str) -> float:
 
 
 def write_page(found: dict, section: str, title: str) -> None:
-    rows = [[row, *(f"{mean(corpora, figure):.3f}" for figure in FIGURES), f"{found['known'][row]:.3f}", *(f"{one['UAR']:.2f}" for one in corpora.values())]
-            for row, corpora in found["rows"].items()]  # fmt: skip
+    rows = []
+    for row, corpora in found["rows"].items():
+        means = [f"{mean(corpora, figure):.3f}" for figure in FIGURES]
+        rows.append([row, *means, f"{found['known'][row]:.3f}", *(f"{one['UAR']:.2f}" for one in corpora.values())])
     text = f"{results.describe_sources({settings.RECIPE: found})}\n\n{table([title, *FIGURES, KNOWN, *RECIPE.emotion], rows)}"
     print(text)
     replace_between(PAGE, section, text)
@@ -206,10 +220,14 @@ def fit_recipe(
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """`ordinary`: factor of the weight of ordinary speech. `corpora`: each corpus has a bias of its own, which is dropped. `mixed`: mixup of
     utterances of any two corpora. `trust`: share of the targets that are `taught` [utterances,8]."""
-    clips, owners, targets = read_clips(), examples.windows.clips[rows], examples.targets
+    clips = read_clips()
+    owners = examples.windows.clips[rows]
+    targets = examples.targets
     own = [clips[i] for i in owners]
     share = np.where([clip.definition.ordinary for clip in own], ordinary, 1) * shares_of(own, targets.label[owners])
-    mask, distribution, inputs = targets.mask[owners], targets.distribution[owners], examples.inputs[rows]
+    mask = targets.mask[owners]
+    distribution = targets.distribution[owners]
+    inputs = examples.inputs[rows]
     if taught is not None:
         distribution = (1 - trust) * distribution + trust * taught[rows]
     if corpora:
@@ -217,9 +235,17 @@ def fit_recipe(
         inputs = np.concatenate([inputs, NUISANCE * (names[:, None] == np.unique(names)[None])], 1, dtype=np.float32)
     if mixed:
         rng = np.random.default_rng(SEED)
-        other, part = rng.permutation(len(rows)), rng.beta(BETA, BETA, len(rows)).astype(np.float32)
-        blend = lambda values, part=part[:, None]: np.concatenate([values, part * values + (1 - part) * values[other]])
-        inputs, mask, distribution, share = blend(inputs), blend(mask), blend(distribution), blend(share, part)
+        other = rng.permutation(len(rows))
+        part = rng.beta(BETA, BETA, len(rows)).astype(np.float32)
+
+        def blend(values: np.ndarray) -> np.ndarray:
+            share = part.reshape(-1, *[1] * (values.ndim - 1))
+            return np.concatenate([values, share * values + (1 - share) * values[other]])
+
+        inputs = blend(inputs)
+        mask = blend(mask)
+        distribution = blend(distribution)
+        share = blend(share)
     columns = [values.astype(np.float32) for values in (mask, distribution, share / share.mean())]
     weight, bias = fit_categories(inputs, *columns, decay)
     return weight[: examples.inputs.shape[1]], bias
@@ -242,7 +268,8 @@ def taught_fit(teacher: Examples, trust: float) -> Fit:
     """Heads whose targets are in part what heads on `teacher`, fitted on other speakers of the same rows, predict."""
 
     def own_fit(examples: Examples, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        clips, owners = read_clips(), examples.windows.clips
+        clips = read_clips()
+        owners = examples.windows.clips
         names = np.array([f"{clips[i].corpus} {clips[i].speaker}" for i in owners[rows]])
         speakers = np.unique(names)
         place = np.random.default_rng(SEED).permutation(len(speakers))
@@ -290,7 +317,8 @@ def between(factor: float) -> Encoder:
     """`factor`: share of the tuned weights"""
 
     def write(g: Graph, features: str) -> list[str]:
-        trunk, tuned = Trunk().load_whisper(read_whisper_tiny()), tuned_trunk().state_dict()
+        trunk = Trunk().load_whisper(read_whisper_tiny())
+        tuned = tuned_trunk().state_dict()
         trunk.load_state_dict({name: value.lerp(tuned[name], factor) for name, value in trunk.state_dict().items()})
         return trunk_graph.write_layers(g, features, trunk.eval())
 
@@ -300,14 +328,16 @@ def between(factor: float) -> Encoder:
 
 
 def run_recipes() -> None:
-    windows, targets = embeddings.load_windows(None), emotion.targets_of(read_clips())
+    windows = embeddings.load_windows(None)
+    targets = emotion.targets_of(read_clips())
     found = results.source_of(settings.MODELS) | {section: {"rows": {}, "known": {}} for section in ("heads", "teaching", "trunk")}
 
     def examples_of(layers: dict[tuple[str, str], np.ndarray], parts: list[tuple[str, str]]) -> Examples:
         return Examples(windows, reduce(np.concatenate([layers[part] for part in parts], 1)), targets)
 
     layers = {(TUNED, ""): tuned_moments()} | layers_of((frozen.BASE, frozen.CAMPLUSPLUS), windows)
-    teacher, student = examples_of(layers, FROZEN_LAYERS), examples_of(layers, [(TUNED, "")])
+    teacher = examples_of(layers, FROZEN_LAYERS)
+    student = examples_of(layers, [(TUNED, "")])
     together = examples_of(layers, [(TUNED, ""), *FROZEN_LAYERS])
 
     def add(section: str, row: str, examples: Examples, fit: Fit) -> None:

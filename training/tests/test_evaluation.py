@@ -31,9 +31,11 @@ def make_predictions(count: int = 60) -> Predictions:
 
 def test_scores_against_other_implementations():
     rng = np.random.default_rng(1)
-    truth, predicted = rng.integers(0, 4, 300), rng.integers(0, 4, 300)
+    truth = rng.integers(0, 4, 300)
+    predicted = rng.integers(0, 4, 300)
     assert uar(truth, predicted) == pytest.approx(balanced_accuracy_score(truth, predicted))
-    x, y = rng.normal(0, 1, 300), rng.normal(1, 2, 300)
+    x = rng.normal(0, 1, 300)
+    y = rng.normal(1, 2, 300)
     assert pcc(x, y) == pytest.approx(np.corrcoef(x, y)[0, 1])
     assert ccc(x, y) == pytest.approx(2 * np.cov(x, y, ddof=0)[0, 1] / (x.var() + y.var() + (x.mean() - y.mean()) ** 2))
     assert ece(np.ones(10), np.full(10, 0.75)) == pytest.approx(0.25)
@@ -95,7 +97,8 @@ def test_risk_falls_with_coverage_where_confidence_orders_errors():
     clips = [make_clip("AESDD", i, label="sad", speaker=f"s{i % 2}") for i in range(40)]
     probabilities = np.zeros((40, 8))
     for i in range(40):  # the less certain half is wrong
-        right, top = i < 20, 0.9 - 0.01 * i
+        right = i < 20
+        top = 0.9 - 0.01 * i
         probabilities[i, EMOTIONS.index("sad" if right else "happy")] = top
     found = {metric.figure: metric.value for metric in confidence_metrics(Predictions(clips, probabilities, None, None), "x")}
     errors = [found[f"error of the dominant emotion at {share} % coverage"] for share in (100, 75, 50, 25)]
@@ -228,7 +231,9 @@ def test_clips_without_an_utterance_are_wrong_and_have_no_change(monkeypatch):
 def test_a_cut_is_compared_with_the_entry_that_overlaps_most():
     whole = [entry(0.2, 1.4, "sad", 0.3), entry(2, 3)]
     assert settled(whole, 1.9) == whole[:1] and settled(whole, 1.8) == []
-    same, moved, other = entry(0.21, 1.39, "sad", 0.35), entry(0.2, 1.5, "sad", 0.3), entry(0.2, 1.4, "angry", 0.3)
+    same = entry(0.21, 1.39, "sad", 0.35)
+    moved = entry(0.2, 1.5, "sad", 0.3)
+    other = entry(0.2, 1.4, "angry", 0.3)
     assert counterpart(whole[0], [entry(0, 0.4), same]) == same and counterpart(whole[1], [same]) is None
     assert compare_cut(whole[0], same) == [True, True, pytest.approx(0.05), 0]
     assert [compare_cut(whole[0], one)[:2] for one in (moved, other, None)] == [[False, False], [True, False], [0, 0]]

@@ -68,9 +68,11 @@ def test_vad(vad, frames):
 
 
 def test_vad_in_pieces(vad):
-    detector, x = vad[1], rows(900)
+    detector = vad[1]
+    x = rows(900)
     padded = np.concatenate([x, np.full((1, LOOKAHEAD, 80), SILENCE, np.float32)], 1)
-    state, pieces = detector.state, []
+    state = detector.state
+    pieces = []
     for start, end in ((0, 2), (2, 40), (40, 600), (600, 602), (602, 900 + LOOKAHEAD)):
         found = detector.session.run(features=padded[:, start:end], state=state)
         assert found["speech"].shape == (1, end - start) and found["next_state"].shape == (1, sum(SIZES))
@@ -82,7 +84,8 @@ def test_vad_in_pieces(vad):
 
 
 def test_vad_does_not_change_what_it_said_more_than_its_lookahead_ago(vad):
-    detector, x = vad[1], rows(400)[0]
+    detector = vad[1]
+    x = rows(400)[0]
     changed = x.copy()
     changed[300:] += 2
     before, after = (detector.run(one)["speech"] for one in (x, changed))
@@ -90,7 +93,8 @@ def test_vad_does_not_change_what_it_said_more_than_its_lookahead_ago(vad):
 
 
 def test_silence_before_a_recording_changes_nothing(vad):
-    detector, x = vad[1], rows(200)[0]
+    detector = vad[1]
+    x = rows(200)[0]
     later = np.concatenate([np.full((600, 80), SILENCE, np.float32), x])
     assert np.allclose(detector.run(later)["speech"][600:], detector.run(x)["speech"], atol=1e-5)
 
@@ -108,11 +112,13 @@ def test_trunk_in_int8_follows_the_one_in_fp32(tmp_path, coarse):
 
 
 def test_padding_does_not_change_embeddings():
-    trunk, x = Trunk().eval(), torch.from_numpy(rows(120))
+    trunk = Trunk().eval()
+    x = torch.from_numpy(rows(120))
     padded = torch.cat([x, torch.full((1, 40, 80), -10.0)], 1)
     lengths = torch.tensor([120])
     with torch.no_grad():
-        alone, longer = trunk(normalize_level(x)), trunk(normalize_level(padded, lengths), lengths)
+        alone = trunk(normalize_level(x))
+        longer = trunk(normalize_level(padded, lengths), lengths)
     assert torch.allclose(alone, longer[:, :60], atol=1e-4)
 
 
@@ -157,7 +163,8 @@ def test_clarity_of_utterances_is_that_of_all_their_embeddings(tmp_path):
     x, w = embeddings(25)
     heads = clarity_heads()
     write_clarity(heads, 0.5, 0.4, tmp_path / "head.onnx")
-    session, sums = Session(tmp_path / "head.onnx"), np.zeros((1, pooling_sums(heads)), np.float32)
+    session = Session(tmp_path / "head.onnx")
+    sums = np.zeros((1, pooling_sums(heads)), np.float32)
     assert tuple(session.outputs) == specs.CLARITY.outputs
     for start, end in ((0, 12), (12, 25)):
         found = session.run(tokens=x[:, start:end], weights=w[:, start:end], sums=sums)
@@ -177,7 +184,8 @@ def test_moments_of_stored_embeddings_are_those_of_the_heads():
 
 @pytest.mark.parametrize("frames", [57, 333, 1000])
 def test_camplusplus(tmp_path, frames):
-    path, x = tmp_path / "camplusplus.onnx", rows(frames)
+    path = tmp_path / "camplusplus.onnx"
+    x = rows(frames)
     frozen.write_layers(frozen.CAMPLUSPLUS, path)
     with torch.no_grad():
         network = frozen.load_camplusplus()
@@ -197,8 +205,10 @@ def test_large_trunk_averages_pairs_and_projects_frozen_layers(tmp_path, frames)
         layers.append(Session(tmp_path / "layers.onnx").run(features=inputs[encoder.input])["tokens"][0])
     joined = np.concatenate(layers, 1)
     pairs = np.stack([joined[start : start + 2].mean(0) for start in range(0, len(joined), 2)])
-    rng, width = np.random.default_rng(3), joined.shape[1] - WIDTH
-    centre, deviation = pairs[:, WIDTH:].mean(0), pairs[:, WIDTH:].std(0) + 0.1
+    rng = np.random.default_rng(3)
+    width = joined.shape[1] - WIDTH
+    centre = pairs[:, WIDTH:].mean(0)
+    deviation = pairs[:, WIDTH:].std(0) + 0.1
     directions = rng.normal(0, 0.1, (width, frozen.PROJECTED)).astype(np.float32)
     frozen.large_trunk_graph(onnx.load(tmp_path / "tuned.onnx"), frozen.Projection(centre, deviation, directions)).save(tmp_path / "trunk.onnx")
     found = Session(tmp_path / "trunk.onnx").run(**inputs)["tokens"][0]

@@ -21,7 +21,8 @@ from training.features.spec import HOP_LENGTH
 from training.features.windows import SILENCE
 from training.session import Session
 
-SILERO_STEP, SILERO_CONTEXT = 512, 64  # samples
+SILERO_STEP = 512  # samples
+SILERO_CONTEXT = 64  # samples
 ABOVE_FLOOR = 1.0  # log10 of power: some of BAVED's rooms hum
 SYNTHETIC_SPEECH_WEIGHT = 3.0
 MIN_FRAMES = 20
@@ -29,7 +30,8 @@ FITTED = (Part.TRAIN, Part.CALIBRATION)  # parts of the weights; the dev part se
 TELEPHONE_SHARE = 0.25  # of the examples
 TELEPHONE_BINS = 60  # mel bins up to 3.8 kHz
 CURVE_POINTS = 6
-JUMP_SHARE, JUMP = 0.25, (-2.0, 0.5)  # of the clips; log10 of power: a quiet voice may follow a loud one
+JUMP_SHARE = 0.25  # of the clips
+JUMP = (-2.0, 0.5)  # log10 of power: a quiet voice may follow a loud one
 
 
 def silero_probabilities(model: Session, samples: np.ndarray) -> np.ndarray:
@@ -43,7 +45,8 @@ def silero_probabilities(model: Session, samples: np.ndarray) -> np.ndarray:
 
 def label_frames(model: Session, samples: np.ndarray, frames: int) -> np.ndarray:
     """[frames]: two passes half a step apart, interpolated at the centre of each frame."""
-    early, late = silero_probabilities(model, samples), silero_probabilities(model, samples[SILERO_STEP // 2 :])
+    early = silero_probabilities(model, samples)
+    late = silero_probabilities(model, samples[SILERO_STEP // 2 :])
     centres = np.concatenate([np.arange(len(early)) * SILERO_STEP + SILERO_STEP // 2, (np.arange(len(late)) + 1) * SILERO_STEP])
     order = np.argsort(centres)
     return np.interp(np.arange(frames) * HOP_LENGTH, centres[order], np.concatenate([early, late])[order])
@@ -51,7 +54,8 @@ def label_frames(model: Session, samples: np.ndarray, frames: int) -> np.ndarray
 
 def label_corpora() -> np.ndarray:
     """float16 [frames of the corpora]"""
-    clips, store = read_clips(), log_mel.of_corpora()
+    clips = read_clips()
+    store = log_mel.of_corpora()
     weights = Path(silero_vad.__file__).parent / "data" / "silero_vad_16k_sequence.onnx"
     model = Session(weights)
 
@@ -116,7 +120,8 @@ class LabelledPool:
     """Labelled clips, either plain or as telephone copies."""
 
     def __init__(self) -> None:
-        self.speech, self.other = WeightedClips(), WeightedClips()
+        self.speech = WeightedClips()
+        self.other = WeightedClips()
 
     def add(self, clip: LabelledClip, speech: bool, weight: float) -> None:
         (self.speech if speech else self.other).add(clip, weight)
@@ -126,8 +131,11 @@ class VadDataset:
     """All clips that the weights are fitted on, or those of the test part, in memory."""
 
     def __init__(self, tested: bool):
-        self.plain, self.telephone, self.copies = LabelledPool(), LabelledPool(), telephone_codecs.features_by_name()
-        corpora, labels = of_corpora(), label_corpora()
+        self.plain = LabelledPool()
+        self.telephone = LabelledPool()
+        self.copies = telephone_codecs.features_by_name()
+        corpora = of_corpora()
+        labels = label_corpora()
         for clip in read_clips():
             log_mel = np.asarray(corpora[clip.index])
             if len(log_mel) >= MIN_FRAMES and (clip.tested if tested else is_fitted(clip)) and clip.corpus != "RIR":
@@ -176,7 +184,8 @@ def curve(rng: np.random.Generator, spread: float) -> np.ndarray:
 
 def add_noise_to_log_mel(log_mel: np.ndarray, noise: np.ndarray, snr_db: float, speech_frames: np.ndarray | slice) -> np.ndarray:
     """Both [T,80] log10. The level of speech is the mean power of `speech_frames`; without any there is no scaling."""
-    energies, noise_energies = 10.0**log_mel, 10.0**noise
+    energies = 10.0**log_mel
+    noise_energies = 10.0**noise
     noise_power = noise_energies.sum(1).mean()
     speech = energies[speech_frames]
     speech_power = speech.sum(1).mean() if len(speech) else noise_power
@@ -185,7 +194,8 @@ def add_noise_to_log_mel(log_mel: np.ndarray, noise: np.ndarray, snr_db: float, 
 
 def write_speech(pool: LabelledPool, rng: np.random.Generator, log_mel: np.ndarray, target: np.ndarray) -> list[tuple[int, int, int]]:
     """Writes clips into `log_mel` and `target`, some with gaps -> Mixture.syllables"""
-    syllables, frames = [], len(log_mel)
+    syllables = []
+    frames = len(log_mel)
     at = int(rng.integers(0, frames // 4)) if rng.random() < 0.6 else 0
     while at < frames - 60:
         item = pool.speech.draw(rng)
