@@ -159,8 +159,8 @@ def measure_recordings() -> list[dict]:
     names = settings.CACHE / "baseline-reference.list"
     names.write_text("\n".join(clip.path for clip in read_clips() if clip.definition.is_speech))
     command = ["node", "--import", "tsx", "training/calibration/measure.ts", str(settings.MODELS), str(names), str(settings.DATA)]
-    run_baseline = subprocess.run(command, cwd=settings.REPOSITORY, check=True, stdout=subprocess.PIPE, text=True)
-    return [json.loads(line) for line in run_baseline.stdout.splitlines()]
+    run = subprocess.run(command, cwd=settings.REPOSITORY, check=True, stdout=subprocess.PIPE, text=True)
+    return [json.loads(line) for line in run.stdout.splitlines()]
 
 
 def join_lines(lines: list[dict]) -> Recording:
@@ -220,8 +220,11 @@ def make_pairs(speakers: dict[tuple[str, str], list[Recording]]) -> tuple[list[P
 
 def covariance(pairs: list[Pair]) -> np.ndarray:
     """Mean over the corpora with MIN_PAIRS or more."""
-    corpora = [np.array([d for corpus, d in pairs if corpus == name]) for name in sorted({corpus for corpus, _ in pairs})]
-    return np.mean([d.T @ d / len(d) for d in corpora if len(d) >= MIN_PAIRS], axis=0)
+    by_corpus: dict[str, list[np.ndarray]] = {}
+    for corpus, difference in pairs:
+        by_corpus.setdefault(corpus, []).append(difference)
+    enough = [np.array(by_corpus[name]) for name in sorted(by_corpus) if len(by_corpus[name]) >= MIN_PAIRS]
+    return np.mean([d.T @ d / len(d) for d in enough], axis=0)
 
 
 def find_directions(same: list[Pair], different: list[Pair]) -> np.ndarray:

@@ -150,7 +150,10 @@ def bootstrap(scored: list[Scored], warned: np.ndarray) -> np.ndarray:
         corpora.setdefault(corpus, []).append(rows)
     draws = []
     for _ in range(BOOTSTRAPS):
-        rows = [row for groups in corpora.values() for i in rng.integers(len(groups), size=len(groups)) for row in groups[i]]
+        rows: list[int] = []
+        for groups in corpora.values():
+            for index in rng.integers(len(groups), size=len(groups)):
+                rows += groups[index]
         draws.append(rates([scored[row] for row in rows], warned[rows])["all"])
     return np.quantile(draws, [0.025, 0.975], axis=0).T
 

@@ -141,7 +141,10 @@ def one_speaker(clips: list[Clip]) -> list[tuple[Clip, ...]]:
 
 def sample(groups: list[tuple[Clip, ...]], count: int) -> list[tuple[Clip, ...]]:
     """At most `count` of each corpus."""
-    return [group for name in CORPORA for group in evenly_spaced([group for group in groups if group[0].corpus == name], count)]
+    sampled = []
+    for name in CORPORA:
+        sampled += evenly_spaced([group for group in groups if group[0].corpus == name], count)
+    return sampled
 
 
 def in_turns(clips: list[Clip]) -> list[Joined]:
@@ -150,12 +153,16 @@ def in_turns(clips: list[Clip]) -> list[Joined]:
     found = []
     for speakers in by_speaker(clips).values():
         names = list(speakers)
-        pairs = list(zip(names, [*names[1:], *names[:1]]))[: len(names) if len(names) > 2 else 1] if len(names) > 1 else []
+        pairs = list(zip(names, [*names[1:], *names[:1]]))  # each speaker and the next, the last and the first
+        if len(names) < 3:
+            pairs = pairs[: len(names) - 1]
         for pair in pairs:
             one, other = (shuffled(speakers[name], rng) for name in pair)
             both = list(zip(one, other))[: MAX_RECORDINGS // len(pairs) * TURNS // 2]
             groups = [both[at : at + TURNS // 2] for at in range(0, len(both) - TURNS // 2 + 1, TURNS // 2)]
-            found += [Joined(tuple(clip for turn in group for clip in turn), TURN_PAUSE) for group in groups]
+            for group in groups:
+                clips_in_turn = tuple(clip for turn in group for clip in turn)
+                found.append(Joined(clips_in_turn, TURN_PAUSE))
     return found
 
 

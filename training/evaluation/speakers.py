@@ -90,7 +90,9 @@ def calls_of() -> list[Call]:
             mixed = [turns[i] for i in rng.permutation(len(turns))]
             by_turns = [turn for pair in zip(turns[: len(turns) // 2], turns[len(turns) // 2 :]) for turn in pair]
             calls += [Call(*map(list, zip(*order)), gap) for order, gap in ((mixed, GAP_S), (by_turns, TIGHT_S))]
-        calls += [Call(own := draw(speaker, 2 * CLIPS), [0] * len(own), GAP_S) for speaker in names[:CALLS]]
+        for speaker in names[:CALLS]:
+            own = draw(speaker, 2 * CLIPS)
+            calls.append(Call(own, [0] * len(own), GAP_S))
     return calls
 
 

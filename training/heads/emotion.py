@@ -83,7 +83,8 @@ def targets_of(clips: list[Clip], balanced: bool = False) -> Targets:
         own = names == name
         labelled = own & (label_weight > 0)
         trained = labelled & ~held_out
-        mask[own] = 0 if ordinary[own].all() else log_prior(distribution[trained if trained.any() else labelled])
+        counted = trained if trained.any() else labelled
+        mask[own] = 0 if ordinary[own].all() else log_prior(distribution[counted])
     label_weight[ordinary] = ordinary_weights(clips, label_weight)[ordinary]
     return Targets(label, distribution, mask, label_weight, dimensions, weight)
 

@@ -137,7 +137,7 @@ def sections_of(manifest: dict, models: Path) -> dict[str, list[str]]:
     step = name if name in ("fast", "large") and kind != "vad" else own
     lists = {"Known failures": evidence["failures"], "Intended use": evidence["intendedUse"],
              "Not intended": evidence["unintendedUse"], "Limits": training["limits"]}  # fmt: skip
-    split = VAD_SPLIT_NOTE if kind == "vad" else FAST_SPLIT_NOTE if step == "fast" else SPLIT_NOTE
+    split = {"vad": VAD_SPLIT_NOTE, "fast": FAST_SPLIT_NOTE}.get(step, SPLIT_NOTE)
     return {
         "Measured": [METRIC_NOTE, "", metrics] if evidence["figures"] else [],
         "Origin and licence": [specs_of(models)[kind].origin, "", f"Licence: {manifest['licence']}.", "", evidence["deployment"]],

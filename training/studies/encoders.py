@@ -158,7 +158,8 @@ def measure_known(examples: Examples, fit: Fit = fit) -> float:
     clips = read_clips()
     targets = examples.targets
     owners = examples.windows.clips
-    parts, corpora = (np.array(values)[owners] for values in ([clip.part for clip in clips], [clip.corpus for clip in clips]))
+    parts = np.array([clip.part for clip in clips])[owners]
+    corpora = np.array([clip.corpus for clip in clips])[owners]
     head = fit(examples, np.flatnonzero((targets.label_weight[owners] > 0) & (parts == Part.TRAIN)))
     rows = np.isin(parts, (Part.DEV, Part.CALIBRATION)) & np.isin(corpora, RECIPE.known) & (targets.label[owners] >= 0)
     found, probabilities = examples.clips_of(np.flatnonzero(rows), *head)
