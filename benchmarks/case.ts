@@ -1,7 +1,9 @@
+/** What a case of a benchmark uses: figures and goals, programs, tables, and results with the commit and the machine that they were measured on. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ExpectedError } from '../scripts/run-script.ts';
 
 /** A figure measured several times: median with the 10th and 90th percentile. */
@@ -132,4 +134,82 @@ export function succeeds(program: string, args: readonly string[]): boolean {
   } catch {
     return false;
   }
+}
+
+/** Null of nothing. */
+export function percentile(values: readonly number[], share: number): number | null {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(share * (sorted.length - 1))] ?? null;
+}
+
+export function printTable(lines: readonly (readonly string[])[]): void {
+  const widths =
+    lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? [];
+  for (const line of lines) {
+    const cells = line.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+    console.log(cells.join('  ').trimEnd());
+  }
+}
+
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '/')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+export type Provenance = {
+  readonly commit: string;
+  readonly date: string;
+  readonly machine: { readonly cpu: string; readonly cores: number; readonly node: string };
+};
+
+/** What the commands themselves write. */
+const written = [
+  'benchmarks/results',
+  'docs/benchmarks.md',
+  'docs/results',
+  'test/reliability/results',
+  'README.md',
+];
+
+function provenance(): Provenance {
+  const hash = runProgram('git', ['rev-parse', '--short=12', 'HEAD']).trim();
+  const files = ['--', '.', ...written.map((path) => `:!${path}`)];
+  const changed =
+    runProgram('git', ['status', '--porcelain', '--untracked-files=no', ...files]).trim() !== '';
+  return {
+    commit: changed ? `${hash} with changes` : hash,
+    date: new Date().toISOString(),
+    machine: { cpu: cpus()[0]?.model ?? 'unknown', cores: availableParallelism(), node: process.version },
+  };
+}
+
+/** One line for the page that shows the figures. */
+export function describeProvenance({ commit, date, machine }: Provenance): string {
+  return `commit ${commit}, ${date.slice(0, 10)}, ${machine.cores} cores of ${machine.cpu}, Node ${machine.node}`;
+}
+
+const extension = extname(fileURLToPath(import.meta.url));
+
+export function caseNames(folder: string): string[] {
+  const files = readdirSync(folder).filter((file) => extname(file) === extension);
+  return files.map((file) => file.slice(0, -extension.length)).sort();
+}
+
+/** What the file of the case exports as `run`. */
+export async function importRun<Run>(folder: string, name: string): Promise<Run> {
+  const { run } = (await import(pathToFileURL(join(folder, `${name}${extension}`)).href)) as { run: Run };
+  return run;
+}
+
+export function writeResult(folder: string, name: string, measured: object): void {
+  mkdirSync(folder, { recursive: true });
+  const result = { case: name, ...provenance(), ...measured };
+  writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(result, null, 2)}\n`);
+}
+
+/** Sorted by name. */
+export function readResults<Result>(folder: string): Result[] {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+  return files.sort().map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Result);
 }

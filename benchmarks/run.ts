@@ -3,10 +3,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { requireNames, runScript } from '../scripts/run-script.ts';
-import { type Row, type Run, root } from './case.ts';
-import { caseNames, importRun, writeResult } from './results.ts';
+import { caseNames, importRun, printTable, type Row, type Run, root, writeResult } from './case.ts';
 import { showFigure, writeTables } from './tables.ts';
-import { printTable } from './text-table.ts';
 
 const here = fileURLToPath(import.meta.url);
 /** A case that fails by itself ends with 1. */

@@ -1,4 +1,5 @@
 /** The published packages, as far as they are known without building them. */
+
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,12 +11,12 @@ import { decoders, demuxers } from '../scripts/prebuild/libraries.ts';
 import {
   addonManifest,
   mainManifest,
+  readManifest,
   runtimeDependencies,
   runtimeManifest,
-} from '../scripts/prebuild/manifest.ts';
-import { thirdPartyNotices } from '../scripts/prebuild/notices.ts';
-import { readManifest } from '../scripts/prebuild/packages.ts';
-import { shrinkwrap } from '../scripts/prebuild/shrinkwrap.ts';
+  shrinkwrap,
+  thirdPartyNotices,
+} from '../scripts/prebuild/packages.ts';
 import { makeFolder } from './support/folder.ts';
 
 const root = readManifest();

@@ -1,4 +1,4 @@
-"""Command line: python -m training train | evaluate | recordings | calls | baseline-reference | adaptation | left-out | encoders | recipes | tuning | relative | disclosure | power | sets | corpus-pages.
+"""Command line: python -m training train | evaluate | recordings | calls | baseline-reference, or one of TABLES.
 
 The scripts training/train and training/evaluate call it.
 """
@@ -15,6 +15,18 @@ TOOLS = ("ffmpeg", "sox", "espeak-ng", "fluidsynth")
 FILES = {
     "openttd-openmsx": Path("/usr/share/games/openttd/baseset/openmsx"),
     "timgm6mb-soundfont": Path("/usr/share/sounds/sf2/TimGM6mb.sf2"),
+}
+# Commands without options -> what they write.
+TABLES = {
+    "adaptation": "how much undertone adapt improves left-out corpora into docs/results/adaptation.md",
+    "left-out": "how good emotions are on corpora left out of the heads in turn into docs/results/studies.md",
+    "encoders": "how good linear heads on frozen encoders are on corpora left out into docs/results/studies.md",
+    "recipes": "which recipes of heads and weights of the trunk generalise into docs/results/studies.md",
+    "relative": "what a baseline is worth for emotion into docs/results/calls.md",
+    "disclosure": "what can be read out of embeddings into docs/adapt.md",
+    "power": "how many recordings an evaluation needs into docs/results/adaptation.md",
+    "sets": "the table of sets of models into README.md and docs/models.md",
+    "corpus-pages": "the counts of training/corpora/pages",
 }
 
 
@@ -39,16 +51,8 @@ def parse_arguments() -> argparse.Namespace:
     calls.set_defaults(small=False)
     baseline = commands.add_parser("baseline-reference", parents=[small, permissive], help="fits the reference of the part `baseline`")
     baseline.add_argument("--rates", action="store_true", help="only measure the reference that is there, for docs/results/calls.md")
-    commands.add_parser("adaptation", help="writes how much undertone adapt improves left-out corpora into docs/results/adaptation.md").set_defaults(small=False)
-    commands.add_parser("left-out", help="writes how good emotions are on corpora left out of the heads in turn into docs/results/studies.md").set_defaults(small=False)
-    commands.add_parser("encoders", help="writes how good linear heads on frozen encoders are on corpora left out into docs/results/studies.md").set_defaults(small=False)
-    commands.add_parser("recipes", help="writes which recipes of heads and weights of the trunk generalise into docs/results/studies.md").set_defaults(small=False)
-    commands.add_parser("tuning", help="writes which weights of a trunk to tune into docs/results/studies.md").set_defaults(small=False)
-    commands.add_parser("relative", help="writes what a baseline is worth for emotion into docs/results/calls.md").set_defaults(small=False)
-    commands.add_parser("disclosure", help="writes what can be read out of embeddings into docs/adapt.md").set_defaults(small=False)
-    commands.add_parser("power", help="writes how many recordings an evaluation needs into docs/results/adaptation.md").set_defaults(small=False)
-    commands.add_parser("sets", help="writes the table of sets of models into README.md and docs/models.md").set_defaults(small=False)
-    commands.add_parser("corpus-pages", help="writes the counts of training/corpora/pages").set_defaults(small=False)
+    for name, text in TABLES.items():
+        commands.add_parser(name, help=f"writes {text}").set_defaults(small=False)
     options = parser.parse_args()
     if options.small and getattr(options, "write", False):
         parser.error("Expected --small or --write, got both: results of a few recordings are not kept")
@@ -128,13 +132,9 @@ def main() -> None:
 
         encoders.run()
     elif options.command == "recipes":
-        from training.studies import recipes
+        from training.studies import encoders
 
-        recipes.run()
-    elif options.command == "tuning":
-        from training.studies import tuning
-
-        tuning.run()
+        encoders.run_recipes()
     elif options.command == "relative":
         from training.evaluation import relative
 
@@ -156,9 +156,9 @@ def main() -> None:
 
         corpus_pages.write_pages()
     else:
-        from training.calibration import baseline_reference
+        from training.calibration import reference
 
-        baseline_reference.run(options.rates)
+        reference.run_baseline(options.rates)
 
 
 if __name__ == "__main__":

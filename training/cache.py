@@ -7,6 +7,7 @@ import ast
 import functools
 import hashlib
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -33,15 +34,42 @@ def hash_content(path: Path, _modified: int, _size: int) -> str:
 
 
 @functools.cache
-def code_hash(*modules: ModuleType) -> str:
-    """SHA-256 of the syntax trees: comments, docstrings, imports and formatting do not count."""
-    trees = [ast.parse(Path(module.__file__).read_text()) for module in modules]
+def code_hash(*parts: ModuleType | type | Callable) -> str:
+    """SHA-256 of the syntax trees of modules, and of single definitions with what they use of their own module.
+
+    Comments, docstrings, imports and formatting do not count.
+    """
+    trees = [ast.Module(statements_of(part), []) for part in parts]
     for tree in trees:
-        tree.body = [node for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom))]
         for node in ast.walk(tree):
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node, clean=False) is not None:
                 node.body = node.body[1:] or [ast.Pass()]
     return digest([ast.dump(tree) for tree in trees])
+
+
+def statements_of(part: ModuleType | type | Callable) -> list[ast.stmt]:
+    """The top-level statements of a module, or those of them that a definition reaches by name. A nested one counts as the one around it."""
+    if hasattr(part, "__file__"):
+        return parse(part)
+    statements = parse(sys.modules[part.__module__])
+    reached = {part.__qualname__.partition(".")[0]}
+    used: list[ast.stmt] = []
+    while found := [one for one in statements if one not in used and bound_by(one) & reached]:
+        used += found
+        reached |= {node.id for one in found for node in ast.walk(one) if isinstance(node, ast.Name)}
+    return [one for one in statements if one in used]
+
+
+def parse(module: ModuleType) -> list[ast.stmt]:
+    body = ast.parse(Path(module.__file__).read_text()).body
+    return [node for node in body if not isinstance(node, (ast.Import, ast.ImportFrom))]
+
+
+def bound_by(statement: ast.stmt) -> set[str]:
+    """Names that a top-level statement defines."""
+    if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
+        return {statement.name}
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 def folder(name: str, inputs: dict) -> Path:

@@ -18,39 +18,37 @@ from torch import nn
 from training import settings
 from training.augment import synthetic_music
 from training.augment.augmented import AugmentedCopies
-from training.calibration import moments, relative, several_speakers, timing_reference
+from training.calibration import intervals, moments, reference, several_speakers
 from training.calibration.affine import EmotionCalibration, Outputs, calibrate_emotion, fit_neutral
 from training.calibration.intervals import DEGRADATION_PARAMS, WIDEN, fit_intervals, initial_interval
-from training.corpora.corpus import Clip, Part
-from training.corpora.index import read_clips
-from training.corpora.labels import DIMENSIONS
+from training.corpora.corpus import DIMENSIONS, Clip, Part
 from training.corpora.recipe import RECIPE
-from training.encoder import distill, embeddings, finetune, window_store
-from training.encoder import large as large_trunk
+from training.corpora.registry import read_clips
+from training.encoder import distill, embeddings, finetune, frozen
 from training.encoder.embeddings import EmbeddingStore, by_recording
+from training.export import vad_graph
 from training.export.head_graph import pooling_sums, write_clarity, write_emotion
 from training.export.manifest import update_manifest, write_model
-from training.export.specs import specs_of
+from training.export.specs import RECORDING_PARAMS, specs_of
 from training.export.trunk_graph import write_trunk
-from training.export import vad_graph
 from training.export.vad_graph import read_vad, write_vad
 from training.features import log_mel
 from training.features.spec import FILTERBANKS
 from training.features.windows import SEGMENT_PARAMS, WINDOW_PARAMS
 from training.heads import clarity, emotion
-from training.heads import distance as distances
 from training.heads.attention_head import AttentionHead
 from training.heads.fit import mean_per_clip, predict
 from training.reporting.cards import write_cards
-from training.vad.detector import Detector
-from training.vad.model import LOOKAHEAD, VadNet
-from training.vad.spec import RECORDING_PARAMS
 from training.vad import dataset, speech_check
 from training.vad import train as vad_train
+from training.vad.detector import Detector
+from training.vad.model import LOOKAHEAD, VadNet
 
 CLARITY_NETWORKS = 2  # averaged
 RATED_FOLDS = 4
-EMOTION_SHORT_SECONDS, CLARITY_SHORT_SECONDS = 3, 10  # less speech than this lowers the confidence
+# Less speech than this lowers the confidence.
+EMOTION_SHORT_SECONDS = 3
+CLARITY_SHORT_SECONDS = 10
 STREAM_PARAMS = {"stateSize": sum(vad_graph.SIZES), "settleFrames": vad_graph.SETTLED, "lookaheadFrames": LOOKAHEAD}
 TONE_PARAMS = {"lowArousal": 0.45, "highArousal": 0.55, "veryLowValence": 0.25, "lowValence": 0.45, "highValence": 0.55}
 
@@ -77,7 +75,7 @@ def fast() -> ModelSet:
 
 
 def large() -> ModelSet:
-    return ModelSet(settings.sibling_models("large"), large_trunk.FRAMES_PER_EMBEDDING)
+    return ModelSet(settings.sibling_models("large"), frozen.LARGE_FRAMES_PER_EMBEDDING)
 
 
 def is_fitted(clip: Clip) -> bool:
@@ -157,7 +155,7 @@ def is_trained(clip: Clip) -> bool:
 @dataclass(frozen=True)
 class EmotionModel:
     heads: list[nn.Sequential]  # averaged
-    distance: distances.Distance
+    distance: emotion.Distance
 
 
 def fit_emotion(store: EmbeddingStore, targets: emotion.Targets, fits: Callable[[Clip], bool]) -> EmotionModel:
@@ -165,7 +163,7 @@ def fit_emotion(store: EmbeddingStore, targets: emotion.Targets, fits: Callable[
     known = rows_of(fits, store, emotion.labelled_windows(store.clips, targets), copied=True)
     plain = known[~store.copied[known]]
     names = np.array([clip.corpus for clip in clips])
-    return EmotionModel(emotion.fit_heads(store, targets, known, clips), distances.fit(store.moments[plain], names[store.clips[plain]]))
+    return EmotionModel(emotion.fit_heads(store, targets, known, clips), emotion.fit_distance(store.moments[plain], names[store.clips[plain]]))
 
 
 def outputs_of(model: EmotionModel, store: EmbeddingStore, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -180,7 +178,8 @@ def left_out_outputs(store: EmbeddingStore, targets: emotion.Targets, model: Emo
 
     `model`: fitted on clips that `fits`, on none of RECIPE.unseen, of which the parts dev and calibration count.
     """
-    clips, labelled = read_clips(), emotion.labelled_windows(store.clips, targets)
+    clips = read_clips()
+    labelled = emotion.labelled_windows(store.clips, targets)
     unseen = rows_of(lambda clip: clip.corpus in RECIPE.unseen and (is_dev(clip) or is_calibration(clip)), store, labelled)
     found = [outputs_of(model, store, unseen)] if len(unseen) else []
     speakers = sorted({clip.speaker for clip in clips if clip.corpus == RECIPE.rated and fits(clip)})
@@ -216,7 +215,8 @@ def calibrated_emotion(store: EmbeddingStore, fits: Callable[[Clip], bool]) -> C
 
 
 def train_emotion(models: ModelSet) -> None:
-    graph, found = settings.CACHE / f"{models.models.name}-emotion.onnx", calibrated_emotion(load_embeddings(models), is_fitted)
+    graph = settings.CACHE / f"{models.models.name}-emotion.onnx"
+    found = calibrated_emotion(load_embeddings(models), is_fitted)
     params = {"dimensions": list(DIMENSIONS), "intervals": dict.fromkeys(DIMENSIONS, WIDEN), "degradations": DEGRADATION_PARAMS,
               "shortSpeechSeconds": EMOTION_SHORT_SECONDS, **found.calibration.params(), "tone": TONE_PARAMS,
               "relative": dict.fromkeys(DIMENSIONS, 1)}  # fmt: skip
@@ -233,7 +233,8 @@ def copy_shared(models: ModelSet) -> None:
 
 def fit_neutral_bias(model: EmotionModel, store: EmbeddingStore, targets: emotion.Targets, rows: np.ndarray) -> float:
     clips, values = outputs_of(model, store, rows)
-    acted, names = targets.label[clips] >= 0, np.array([clip.corpus for clip in read_clips()])
+    acted = targets.label[clips] >= 0
+    names = np.array([clip.corpus for clip in read_clips()])
     return fit_neutral(values[acted][:, emotion.CATEGORIES], targets.label[clips[acted]], names[clips[acted]])
 
 
@@ -245,21 +246,25 @@ def fit_clarity(store: EmbeddingStore, targets: np.ndarray, fits: Callable[[Clip
 
 def clarity_timing(clips: np.ndarray) -> np.ndarray:
     """Clip indices [n] -> logarithms of CLARITY_TIMING [n,3]"""
-    vad, source = Detector(settings.weights("vad")), log_mel.of_corpora()
-    return np.stack([timing_reference.log_timing(vad, source[i]) for i in clips])
+    vad = Detector(settings.weights("vad"))
+    source = log_mel.of_corpora()
+    return np.stack([reference.log_timing(vad, source[i]) for i in clips])
 
 
 def train_clarity(models: ModelSet) -> None:
-    store, graph = by_recording(load_embeddings(models)), settings.CACHE / f"{models.models.name}-cognitive.onnx"
+    store = by_recording(load_embeddings(models))
+    graph = settings.CACHE / f"{models.models.name}-cognitive.onnx"
     targets = clarity.targets_of(read_clips())
     rated = np.flatnonzero(~np.isnan(targets[store.clips]))
-    compared, heads = fit_clarity(store, targets, is_trained), fit_clarity(store, targets, is_fitted)
+    compared = fit_clarity(store, targets, is_trained)
+    heads = fit_clarity(store, targets, is_fitted)
     held = rows_of(lambda clip: is_dev(clip) or is_calibration(clip), store, rated)
     truth = targets[store.clips[held]]
-    outputs, measures = predict(compared, store, held)[:, 0], clarity_timing(store.clips[held])
+    outputs = predict(compared, store, held)[:, 0]
+    measures = clarity_timing(store.clips[held])
     line = clarity.fit_timing(outputs, measures, truth)
     predicted = line.predict(outputs, measures)
-    timing, counts = timing_reference.fit_params()
+    timing, counts = reference.fit_timing_params()
     interval = initial_interval(truth, predicted)
     params = {"intervals": {"clarity": interval}, "degradations": DEGRADATION_PARAMS, "poolingSums": pooling_sums(heads),
               "clarityTiming": line.params(), "shortSpeechSeconds": CLARITY_SHORT_SECONDS, **timing}  # fmt: skip
@@ -286,7 +291,8 @@ def fit_all_intervals(models: ModelSet) -> None:
     for signal in ("emotion", "cognitive"):
         fit_intervals(signal, models.calibration)
         fitted, own = (folder / signal / "manifest.json" for folder in (models.calibration, models.models))
-        found, manifest = json.loads(fitted.read_text()), json.loads(own.read_text())
+        found = json.loads(fitted.read_text())
+        manifest = json.loads(own.read_text())
         manifest["params"]["intervals"] = found["params"]["intervals"]
         manifest["training"]["metrics"] = found["training"]["metrics"]
         own.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
@@ -294,7 +300,7 @@ def fit_all_intervals(models: ModelSet) -> None:
 
 def fit_relative(models: ModelSet) -> None:
     """By the shipped pipeline, after the intervals."""
-    update_manifest(models.models / "emotion", {"relative": relative.fit(models.calibration)})
+    update_manifest(models.models / "emotion", {"relative": intervals.fit_relative(models.calibration)})
 
 
 def finish(models: ModelSet) -> None:
@@ -321,8 +327,8 @@ def train_fast() -> None:
 
 
 def train_large() -> None:
-    windows = window_store.load(None)
-    write_trunk_model(lambda graph: large_trunk.write(windows, graph), large(), {"filterbanks": FILTERBANKS})
+    windows = embeddings.load_windows(None)
+    write_trunk_model(lambda graph: frozen.write_large_trunk(windows, graph), large(), {"filterbanks": FILTERBANKS})
     train_heads(large())
 
 

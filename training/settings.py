@@ -42,7 +42,8 @@ def use_open() -> None:
     """The set of models/open: recordings whose licences allow commercial use. To be called before training.corpora is imported."""
     global CACHE, MODELS, RECIPE, SIZES
     RECIPE = "open"
-    CACHE, MODELS = CACHE / RECIPE, REPOSITORY / "models" / RECIPE
+    CACHE = CACHE / RECIPE
+    MODELS = REPOSITORY / "models" / RECIPE
     SIZES = Sizes(openmsx_pieces=0, finetune_epochs=10)  # fewer recordings: more epochs
 
 
@@ -50,7 +51,8 @@ def use_small() -> None:
     """The same steps over a few recordings. The models go into the cache."""
     global DATA, CACHE, MODELS, SIZES
     CACHE = CACHE / "small"
-    DATA, MODELS = CACHE / "data", CACHE / "models" / RECIPE
+    DATA = CACHE / "data"
+    MODELS = CACHE / "models" / RECIPE
     SIZES = Sizes(vad_steps=30, music_pieces=12, openmsx_pieces=4, speech_check_steps=50, finetune_epochs=1, distill_steps=10, voice_steps=10)
 
 

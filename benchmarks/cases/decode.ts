@@ -8,8 +8,7 @@ import { fixturesFolder } from '../../scripts/recordings.ts';
 import { atMost, cacheFolder, figure, type Row, runProgram, withinLimit } from '../case.ts';
 import { buildBenchmark, parseLines } from '../native.ts';
 import { forgetPeak, peakMebibytes, residentMebibytes } from '../process.ts';
-import { ask, closeConnections, formOf } from '../request/client.ts';
-import { buildService, startService } from '../service.ts';
+import { ask, buildService, closeConnections, formOf, startService } from '../service.ts';
 
 type Line = {
   readonly name: string;

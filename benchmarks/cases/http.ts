@@ -3,8 +3,7 @@
  * does no more, in turns with a plain node:http server. Both have been asked thousands of times before.
  */
 import { atMost, type Figure, figure, inTurns, type Row } from '../case.ts';
-import { closeConnections, post, times } from '../request/client.ts';
-import { buildServers, type Forked, forkServer } from '../request/forked.ts';
+import { buildServers, closeConnections, type Forked, forkServer, post, times } from '../service.ts';
 
 const long = process.argv.includes('--long');
 const rounds = long ? 40 : 20;

@@ -11,9 +11,16 @@ import { createAnalyzer } from '../../src/node/models.ts';
 import { openSession } from '../../src/node/onnx.ts';
 import { parseConfig } from '../../src/service/config.ts';
 import { atMost, type Figure, figure, inTurns, type Row, root, withinLimit } from '../case.ts';
-import { closeConnections, post, recording, times } from '../request/client.ts';
-import { buildServers, forkServer } from '../request/forked.ts';
-import { buildService, startService } from '../service.ts';
+import {
+  buildServers,
+  buildService,
+  closeConnections,
+  forkServer,
+  post,
+  recording,
+  startService,
+  times,
+} from '../service.ts';
 
 const long = process.argv.includes('--long');
 const rounds = long ? 30 : 12;

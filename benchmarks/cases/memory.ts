@@ -2,8 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atMost, type Figure, figure, type Row } from '../case.ts';
 import { peakMebibytes, residentMebibytes } from '../process.ts';
-import { analyze, ask, closeConnections, closedLoop, formOf } from '../request/client.ts';
-import { buildService, startService } from '../service.ts';
+import {
+  analyze,
+  ask,
+  buildService,
+  closeConnections,
+  closedLoop,
+  formOf,
+  startService,
+} from '../service.ts';
 import { speechFile } from '../speech.ts';
 import { memoryRows } from '../tables.ts';
 

@@ -1,9 +1,15 @@
 /** Requests that come at their own time, at half of what the service can do: how long the slow ones take. */
-import { atMost, figure, type Row, withinLimit } from '../case.ts';
-import { percentile } from '../percentile.ts';
-import { ask, closeConnections, post, times } from '../request/client.ts';
-import { capacity, openLoop } from '../request/load.ts';
-import { buildService, startService } from '../service.ts';
+import { atMost, figure, percentile, type Row, withinLimit } from '../case.ts';
+import {
+  ask,
+  buildService,
+  capacity,
+  closeConnections,
+  openLoop,
+  post,
+  startService,
+  times,
+} from '../service.ts';
 
 const long = process.argv.includes('--long');
 const requests = long ? 3000 : 400;

@@ -16,6 +16,7 @@ import {
   figure,
   largestDifference,
   type Measured,
+  percentile,
   type Row,
   root,
   runProgram,
@@ -27,12 +28,22 @@ import {
   startStack,
   startTransformers,
 } from '../peers/stack.ts';
-import { percentile } from '../percentile.ts';
 import { proportionalMebibytes } from '../process.ts';
 import { makeVenv } from '../python.ts';
-import { ask, closeConnections, closedLoop, formOf, recording, times } from '../request/client.ts';
-import { buildServers, type Forked, forkServer, type Kind } from '../request/forked.ts';
-import { buildService, startService } from '../service.ts';
+import {
+  ask,
+  buildServers,
+  buildService,
+  closeConnections,
+  closedLoop,
+  type Forked,
+  forkServer,
+  formOf,
+  type Kind,
+  recording,
+  startService,
+  times,
+} from '../service.ts';
 
 const long = process.argv.includes('--long');
 const clients = 4;

@@ -3,8 +3,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder, type Figure, figure, type Row, root, runProgram } from '../case.ts';
 import { processorMs, residentMebibytes } from '../process.ts';
-import { ask, closeConnections, formOf, times } from '../request/client.ts';
-import { buildService, type Service, startService } from '../service.ts';
+import {
+  ask,
+  buildService,
+  closeConnections,
+  formOf,
+  type Service,
+  startService,
+  times,
+} from '../service.ts';
 
 const rounds = process.argv.includes('--long') ? 10 : 4;
 const perRound = 16;

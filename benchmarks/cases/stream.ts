@@ -1,11 +1,17 @@
 /** Live sessions in real time: how late their messages are, how many fit on the machine, and the cost of a step. */
-import { type Figure, figure, type Row, reaches, withinLimit } from '../case.ts';
-import { percentile } from '../percentile.ts';
+
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import type { LiveResult, LiveState } from '../../src/engine/live.ts';
+import type { Stage } from '../../src/engine/timer.ts';
+import { createAnalyzer } from '../../src/node/models.ts';
+import { parseConfig } from '../../src/service/config.ts';
+import { createRecording, createSchedule } from '../../src/service/live/tasks.ts';
+import { type Figure, figure, percentile, type Row, reaches, withinLimit } from '../case.ts';
 import { mainThreadMs } from '../process.ts';
-import { buildService, type Service, startService } from '../service.ts';
+import { buildService, type Service, startService, token } from '../service.ts';
 import { speechFile } from '../speech.ts';
-import { type Lateness, type Speech, streamAtOnce } from '../stream/clients.ts';
-import { decide, type StepStages } from '../stream/decisions.ts';
 
 const long = process.argv.includes('--long');
 const seconds = long ? 60 : 24;
@@ -133,4 +139,97 @@ function stageRows(all: readonly StepStages[]): Row[] {
     const ms = stageMs(all, name);
     return informational(`stage ${name}`, figure(ms), `in ${ms.length} of ${all.length} steps`);
   });
+}
+
+/** 16-bit samples. */
+export type Speech = SpeechFormat & {
+  readonly samples: Uint8Array;
+  readonly intervalSeconds: number;
+  readonly decisions: readonly Decision[];
+};
+
+export type Lateness = { readonly type: string; readonly ms: number };
+
+/** A frame as a browser sends it. */
+const frameSeconds = 0.1;
+
+/** From the sample that decides a message to the message. Expects the messages of `decisions`. */
+async function streamOnce(port: number, speech: Speech, delayMs: number): Promise<Lateness[]> {
+  const { samples, sampleRate, channels, intervalSeconds, decisions } = speech;
+  await sleep(delayMs);
+  const headers = { Authorization: `Bearer ${token}` };
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/stream`, 'undertone.v1', { headers });
+  const received: { readonly type: string; readonly at: number }[] = [];
+  socket.on('message', (text) => {
+    const { type } = JSON.parse(String(text)) as { readonly type: string };
+    received.push({ type, at: performance.now() });
+  });
+  await once(socket, 'open');
+  const format = { encoding: 's16le', sample_rate_hz: sampleRate, channels, interval_s: intervalSeconds };
+  socket.send(JSON.stringify({ type: 'session.configure', ...format }));
+  const started = performance.now();
+  const sentAt: number[] = [];
+  const sampleBytes = 2 * channels;
+  const frameBytes = sampleBytes * Math.round(frameSeconds * sampleRate);
+  for (let from = 0; from < samples.length; from += frameBytes) {
+    const due = started + (1000 * (from + frameBytes)) / (sampleBytes * sampleRate);
+    await sleep(Math.max(0, due - performance.now()));
+    socket.send(samples.subarray(from, from + frameBytes));
+    sentAt.push(performance.now());
+  }
+  while (received.length <= decisions.length && socket.readyState === WebSocket.OPEN) await sleep(10);
+  socket.close();
+  const [, ...messages] = received;
+  return decisions.map(({ type, seconds }, index) => {
+    const message = messages[index];
+    if (message?.type !== type) throw new Error(`Expected ${type} as message ${index}, got ${message?.type}`);
+    const frame = Math.ceil(seconds / frameSeconds - 1e-6) - 1;
+    return { type, ms: message.at - (sentAt[frame] as number) };
+  });
+}
+
+/** Sessions start evenly within one interval, so that their measurements do not coincide. */
+export async function streamAtOnce(port: number, sessions: number, speech: Speech): Promise<Lateness[]> {
+  const spread = (1000 * speech.intervalSeconds) / sessions;
+  const each = Array.from({ length: sessions }, (_, index) => streamOnce(port, speech, index * spread));
+  return (await Promise.all(each)).flat();
+}
+
+/** A provisional message, and the sample that decides it. */
+export type Decision = { readonly type: string; readonly seconds: number };
+export type SpeechFormat = { readonly sampleRate: number; readonly channels: number };
+export type StepStages = { readonly kind: string; readonly stages: readonly Stage[] };
+
+const signals = ['emotion', 'cognitive'] as const;
+
+/** @param samples 16-bit, without a header */
+export async function decide(
+  samples: Uint8Array,
+  { sampleRate, channels }: SpeechFormat,
+  intervalSeconds: number,
+) {
+  const analyzer = await createAnalyzer(parseConfig({}));
+  await analyzer.warm();
+  const format = { encoding: 's16le', sampleRate, channels } as const;
+  const recording = createRecording(format);
+  recording.append(samples);
+  const schedule = createSchedule({ sample_rate_hz: sampleRate, interval_s: intervalSeconds });
+  const decisions: Decision[] = [];
+  const steps: StepStages[] = [];
+  let state: LiveState | null = null;
+  for (const { start, end, ...step } of schedule.advance(recording.frames())) {
+    const bytes = recording.slice(start, end);
+    const request = { ...step, format, bytes, state, signals, split: false, cancel: null };
+    const { messages, stages, ...after }: LiveResult = await analyzer.live(request);
+    state = after.state;
+    decisions.push(...messages.map(({ type }) => ({ type, seconds: end / sampleRate })));
+    steps.push({ kind: describeStep(messages), stages });
+  }
+  return { decisions, steps };
+}
+
+function describeStep(messages: readonly { readonly type: string }[]): string {
+  const has = (wanted: string) => messages.some(({ type }) => type === wanted);
+  if (has('measurement')) return has('turn') ? 'a measurement and an utterance' : 'a measurement';
+  return has('turn') ? 'an utterance' : 'speech activity alone';
 }

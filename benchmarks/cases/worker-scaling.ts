@@ -3,8 +3,16 @@
  * clients, which live on the same cores, cost next to nothing beside the analysis.
  */
 import { atLeast, inTurns, type Row } from '../case.ts';
-import { ask, closeConnections, closedLoop, formOf, times } from '../request/client.ts';
-import { buildService, type Service, startService } from '../service.ts';
+import {
+  ask,
+  buildService,
+  closeConnections,
+  closedLoop,
+  formOf,
+  type Service,
+  startService,
+  times,
+} from '../service.ts';
 import { speechFile } from '../speech.ts';
 
 const long = process.argv.includes('--long');

@@ -2,14 +2,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { root, runProgram } from '../case.ts';
 import { makeVenv } from '../python.ts';
-import { ask } from '../request/client.ts';
 import { graphFile } from '../request/graph.ts';
+import { ask } from '../service.ts';
 import { installTransformers } from './npm.ts';
 
 export const stackPackages = [

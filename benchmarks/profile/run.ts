@@ -8,12 +8,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runScript } from '../../scripts/run-script.ts';
-import { root } from '../case.ts';
-import { percentile } from '../percentile.ts';
-import { type Answer, analyze, closeConnections, closedLoop, post, times } from '../request/client.ts';
-import { capacity, openLoop } from '../request/load.ts';
-import { buildService, startService } from '../service.ts';
-import { printTable } from '../text-table.ts';
+import { percentile, printTable, root } from '../case.ts';
+import {
+  type Answer,
+  analyze,
+  buildService,
+  capacity,
+  closeConnections,
+  closedLoop,
+  openLoop,
+  post,
+  startService,
+  times,
+} from '../service.ts';
 import { type CpuProfile, flameGraph, mergeProfiles, selfTimes } from './flame-graph.ts';
 
 const connections = 32;

@@ -1,14 +1,132 @@
-/** Writes the packages to folders and packs them; npm's archives hold neither times nor owners. */
-import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/**
+ * The published packages: package.json of each, made from the one that developers use, npm-shrinkwrap.json and the licences of
+ * the bundle. Writes them to folders and packs them; npm's archives hold neither times nor owners.
+ */
+
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { closureOf } from '../lock.ts';
 import { addons } from './addon.ts';
 import { switches } from './libraries.ts';
-import { addonManifest, type Manifest, mainManifest, runtimeManifest } from './manifest.ts';
-import { thirdPartyNotices } from './notices.ts';
-import { shrinkwrap } from './shrinkwrap.ts';
 import { sources } from './sources.ts';
 import { filesUnder, root, run } from './step.ts';
 import { type Arch, glibc } from './toolchain.ts';
+
+export const arches: readonly Arch[] = ['x64', 'arm64'];
+
+/** Packages that the bundle in dist/src does not hold; docs/start.md states the reason of each. */
+export const runtimeDependencies = ['libsql', 'pg', 'pino', 'piscina', 'zod'] as const;
+
+export type Manifest = {
+  readonly version: string;
+  readonly description: string;
+  readonly license: string;
+  readonly engines: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly [field: string]: unknown;
+};
+
+export const addonPackage = (arch: Arch) => `@undertone/linux-${arch}`;
+export const runtimePackage = (arch: Arch) => `@undertone/onnxruntime-linux-${arch}`;
+
+export function mainManifest(root: Manifest) {
+  const { name, version, description, license, type, engines, bin, exports, dependencies } = root;
+  const native = arches.flatMap((arch) => [addonPackage(arch), runtimePackage(arch)]);
+  return {
+    ...{ name, version, description, license, type, engines, bin, exports },
+    files: ['dist', 'models', 'CHANGELOG.md', 'THIRD-PARTY-NOTICES.txt', 'npm-shrinkwrap.json'],
+    dependencies: Object.fromEntries(
+      runtimeDependencies.map((dependency) => [dependency, dependencies[dependency]]),
+    ),
+    optionalDependencies: Object.fromEntries(native.map((dependency) => [dependency, version])),
+  };
+}
+
+const platform = (arch: Arch) => ({ os: ['linux'], cpu: [arch], libc: ['glibc'] });
+
+export function addonManifest({ version, engines }: Manifest, arch: Arch) {
+  return {
+    name: addonPackage(arch),
+    version,
+    description: `Native code of undertone for Linux on ${arch}, with FFmpeg and soxr`,
+    license: 'Apache-2.0 AND LGPL-2.1-or-later AND BSD-3-Clause',
+    engines,
+    ...platform(arch),
+    main: 'undertone.node',
+  };
+}
+
+export function runtimeManifest({ version, engines }: Manifest, arch: Arch, onnxruntime: string) {
+  return {
+    name: runtimePackage(arch),
+    version,
+    description: `onnxruntime-node ${onnxruntime} for Linux on ${arch} alone, without an install script`,
+    license: 'MIT',
+    engines,
+    ...platform(arch),
+    main: 'dist/index.js',
+    dependencies: { 'onnxruntime-common': onnxruntime },
+  };
+}
+
+/** @param native archives of the native packages: beside the unpacked package, where npm ci finds them and checks their hashes */
+export function shrinkwrap(main: ReturnType<typeof mainManifest>, native: readonly string[]): object {
+  const { name, version, license, engines, bin, dependencies, optionalDependencies } = main;
+  const root = { name, version, license, engines, bin, dependencies, optionalDependencies };
+  // The last is a dependency of the native packages.
+  const locked = closureOf([...runtimeDependencies, 'onnxruntime-common']);
+  const packages = { '': root, ...Object.fromEntries([...native.map(lockArchive), ...locked]) };
+  return { name, version, lockfileVersion: 3, requires: true, packages };
+}
+
+function lockArchive(file: string): readonly [path: string, locked: object] {
+  const {
+    name,
+    main: _,
+    description: __,
+    ...manifest
+  } = JSON.parse(run('tar', ['-xzOf', file, 'package/package.json']));
+  const integrity = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
+  return [
+    `node_modules/${name}`,
+    { ...manifest, resolved: `file:${basename(file)}`, integrity, optional: true },
+  ];
+}
+
+type LockedPackage = {
+  readonly dev?: true;
+  readonly optional?: true;
+  readonly version: string;
+  readonly license?: string;
+};
+
+/** One section per locked package that is not for development. */
+export function thirdPartyNotices(): string {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const sections = Object.entries(lock.packages as Readonly<Record<string, LockedPackage>>)
+    .filter(
+      ([folder, { dev, optional }]) => folder !== '' && !dev && !optional && existsSync(join(root, folder)),
+    )
+    .map(([folder, { version, license }]) => {
+      const texts = readdirSync(join(root, folder))
+        .filter((name) => /^(licen[cs]e|copying|notice)/i.test(name))
+        .sort()
+        .map((name) => readFileSync(join(root, folder, name), 'utf8').trim());
+      const name = folder.split('node_modules/').at(-1);
+      return [`${name} ${version} (${license ?? 'see below'})`, ...texts].join('\n\n');
+    });
+  return `${[...new Set(sections)].join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
+}
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 export const readManifest = () => JSON.parse(read('package.json')) as Manifest;

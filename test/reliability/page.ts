@@ -1,9 +1,13 @@
 /** Writes docs/results/reliability.md from test/reliability/results. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../../benchmarks/case.ts';
-import { describeProvenance, type Provenance, readResults } from '../../benchmarks/results.ts';
-import { markdownTable } from '../../benchmarks/text-table.ts';
+import {
+  describeProvenance,
+  markdownTable,
+  type Provenance,
+  readResults,
+  root,
+} from '../../benchmarks/case.ts';
 import type { Row } from './case.ts';
 import { notes } from './notes.ts';
 

@@ -2,8 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { caseNames, importRun, writeResult } from '../../benchmarks/results.ts';
-import { printTable } from '../../benchmarks/text-table.ts';
+import { caseNames, importRun, printTable, writeResult } from '../../benchmarks/case.ts';
 import { ExpectedError, requireNames, runScript } from '../../scripts/run-script.ts';
 import type { Options, Row, Run } from './case.ts';
 import { resultsFolder, showValue, writePage } from './page.ts';

@@ -16,9 +16,8 @@ from training import settings
 from training.augment.audio import FROM_PCM, TO_PCM, decode, read_audio, run_codec
 from training.augment.mix import mix_at_snr
 from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
-from training.corpora.registry import is_training_noise
+from training.corpora.registry import is_training_noise, read_clips
 from training.settings import SAMPLE_RATE, SEED
 
 COPIED_EVERY = 2

@@ -4,9 +4,8 @@ from functools import cached_property
 
 from training import cache
 from training.augment import audio, augmentation, mix
-from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
-from training.corpora.registry import is_training_noise
+from training.corpora.registry import is_training_noise, read_clips
 from training.features import log_mel
 from training.features.log_mel import LogMelStore
 

@@ -4,8 +4,7 @@ import numpy as np
 
 from training.augment import synthetic_noise
 from training.augment.mix import gated_power, mix_at_snr
-from training.corpora.index import read_clips
-from training.corpora.registry import is_training_noise
+from training.corpora.registry import is_training_noise, read_clips
 from training.features.log_mel import BINS, of_corpora
 
 

@@ -13,7 +13,7 @@ from training import cache
 from training.augment import audio, augmentation, synthetic_music, synthetic_noise
 from training.augment.audio import FROM_PCM, TO_PCM, read_audio, read_clip, run_codec
 from training.augment.augmentation import AMR, GROUP, TELEPHONE, concatenate
-from training.corpora.index import read_clips
+from training.corpora.registry import read_clips
 from training.features import log_mel
 from training.settings import SAMPLE_RATE, SEED
 

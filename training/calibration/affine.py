@@ -10,7 +10,7 @@ from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
 from training.calibration.intervals import COVERAGE
-from training.corpora.labels import DIMENSIONS, EMOTIONS, PLACES
+from training.corpora.corpus import DIMENSIONS, EMOTIONS, PLACES
 from training.evaluation.statistics import best_present, pinball_loss, sigmoid, uar
 from training.export.head_graph import EmotionScale
 from training.heads import emotion
@@ -111,15 +111,18 @@ def fit_spread(errors: np.ndarray, variance: np.ndarray) -> tuple[float, float]:
 
 def calibrate_emotion(found: Outputs, neutral: float, training_distance: np.ndarray, speaker_distance: np.ndarray) -> EmotionCalibration:
     """neutral: of `fit_neutral`. training_distance [m]: of the training recordings. speaker_distance [k]: of speakers left out, known corpora."""
-    targets, rows = found.targets, found.clips
+    targets = found.targets
+    rows = found.clips
     near = float(np.quantile(training_distance, NEAR))
     beyond = np.maximum(found.distance - near, 0)
     known = targets.label[rows] >= 0
     logits = found.values[:, emotion.CATEGORIES] + neutral * np.eye(1, 8)
-    weight, label = weights_of(found.corpora[known]), targets.label[rows[known]]
+    weight = weights_of(found.corpora[known])
+    label = targets.label[rows[known]]
     temperature, growth = fit_temperature(logits[known], targets.distribution[rows[known]], beyond[known], weight)
     p = softmax(logits / (temperature * (1 + growth * beyond))[:, None], 1)
-    lines, spreads = [], []
+    lines = []
+    spreads = []
     for place, name in enumerate(DIMENSIONS):
         predicted = sigmoid(found.values[found.rated][:, emotion.DIMENSIONS][:, place])
         truth = targets.dimensions[rows[found.rated], place]

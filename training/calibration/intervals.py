@@ -1,13 +1,20 @@
-"""80 % intervals of valence, arousal and clarity, fitted on the calibration part. The service evaluates the same rule.
+"""80 % intervals of valence, arousal and clarity, and of a change from a baseline, fitted on the calibration part.
+
+The service evaluates the same rules.
 
 The half-width of an interval grows with the degradations of a recording: short, noisy, narrow-band, clipped. The rule is
 fitted on the errors of the shipped pipeline for rated recordings and corrupted copies of them.
+
+The errors of a recording and of a baseline of the same speaker cancel in part: the factors of the intervals of relative affect
+(src/engine/signals/relative.ts). They are fitted on rated speakers, with heads that were not fitted on them: each of their other
+recordings beside one to three in which they act calm affects.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +22,12 @@ from scipy.optimize import minimize
 
 from training import settings
 from training.augment.corruptions import Corruptor
-from training.corpora.corpus import Clip, Part
-from training.corpora.index import read_clips
-from training.corpora.labels import DIMENSIONS
+from training.corpora.corpus import DIMENSIONS, Clip, Part
 from training.corpora.recipe import RECIPE
-from training.corpora.registry import is_steady
-from training.evaluation.pipeline import analyze, is_ok
+from training.corpora.registry import is_steady, read_clips
+from training.evaluation.reports import analyze, is_ok
 from training.evaluation.statistics import pinball_loss
+from training.export.manifest import update_manifest
 
 COVERAGE = 0.8
 # Values of a recording without a degradation; clipping counts up to the last one.
@@ -34,6 +40,7 @@ MIN_GAP = 0.05  # between the worst copies and the clean recordings, for an expo
 CALIBRATION_CONDITIONS = ["noise-5", "noise-10", "noise-20", "telephone", "clipped", "loudest-1"]
 RATED = {"emotion": RECIPE.rated, "cognitive": RECIPE.clarity}
 FEW = 100  # recordings, of which every condition is computed; of more, one each
+AT_REST = ("tranquil", "serene", "mellow")  # affects of RECIPE.rated
 
 
 @dataclass(frozen=True)
@@ -157,7 +164,8 @@ def read_errors(signal: str, models: Path, rules: dict[str, dict]) -> dict[str, 
     for name in DIMENSIONS if signal == "emotion" else ("clarity",):
         truths = [getattr(clip.dimensions if name in DIMENSIONS else clip, name) for clip, *_ in scored]
         signals = [report[signal]["signals"] for *_, report in scored]
-        predicted, bounds = np.array([s[name] for s in signals]), np.array([s["intervals"][name] for s in signals])
+        predicted = np.array([s[name] for s in signals])
+        bounds = np.array([s["intervals"][name] for s in signals])
         spreads = spreads_of(predicted, bounds, rules[name], degradations)
         errors[name] = Errors(np.abs(truths - predicted) / spreads, speakers, degradations, conditions)
     return errors
@@ -176,3 +184,54 @@ def fit_intervals(signal: str, models: Path) -> None:
                 key = f"{name}_{what}_{condition.replace('-', '_')}"
                 manifest["training"]["metrics"][key] = measured[what]
     path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+
+
+@dataclass(frozen=True)
+class Changes:
+    """One row per recording and choice of baselines, of one score."""
+
+    error: np.ndarray  # [n] |rated change - predicted change|
+    half: np.ndarray  # [n] half-width of the interval, with the factor of the models
+
+
+def is_at_rest(clip: Clip) -> bool:
+    return clip.row["label"] in AT_REST
+
+
+def baseline_choices(clips: list[Clip]) -> list[tuple[list[Clip], list[Clip]]]:
+    """-> the baselines and the other clips of one speaker, for each choice of baselines"""
+    rest, others = ([clip for clip in clips if is_at_rest(clip) is wanted] for wanted in (True, False))
+    return [(list(chosen), others) for count in range(1, len(rest) + 1) for chosen in combinations(rest, count)]
+
+
+def read_changes(models: Path) -> dict[str, Changes]:
+    clips = [clip for clip in read_clips() if clip.corpus == RECIPE.rated and clip.part is Part.CALIBRATION]
+    rows: dict[str, list[tuple[float, float]]] = {name: [] for name in DIMENSIONS}
+    for speaker in sorted({clip.speaker for clip in clips}):
+        for baselines, others in baseline_choices([clip for clip in clips if clip.speaker == speaker]):
+            options = [word for clip in baselines for word in ("--baseline", str((settings.DATA / clip.path).resolve()))]
+            for clip, report in zip(others, analyze([settings.DATA / clip.path for clip in others], "emotion", models, options)):
+                if is_ok(report, "emotion"):
+                    for name, found in rows.items():
+                        rated = getattr(clip.dimensions, name) - np.median([getattr(one.dimensions, name) for one in baselines])
+                        change, (lower, upper) = (report["emotion"]["relative"][name][key] for key in ("change", "interval"))
+                        found.append((abs(rated - change), max(change - lower, upper - change)))
+    return {name: Changes(*map(np.array, zip(*found))) for name, found in rows.items()}
+
+
+def coverage_of(changes: Changes) -> float:
+    return round(float((changes.error <= changes.half).mean()), 3)
+
+
+def fit_relative(models: Path) -> dict[str, float]:
+    """`models`: heads that the calibration part is new to. -> factor of each score, also written into their manifest"""
+    folder = models / "emotion"
+    update_manifest(folder, {"relative": dict.fromkeys(DIMENSIONS, 1)})
+    if not any(clip.corpus == RECIPE.rated and is_at_rest(clip) for clip in read_clips()):
+        return dict.fromkeys(DIMENSIONS, 1)  # errors count as independent
+    found = read_changes(models)
+    params = {name: round(float(conformal_quantile(changes.error / changes.half)), 3) for name, changes in found.items()}
+    update_manifest(folder, {"relative": params})
+    held = {name: coverage_of(changes) for name, changes in found.items()}
+    print(f"relative: {json.dumps(params)}; with a factor of 1 the intervals hold {json.dumps(held)}", flush=True)
+    return params

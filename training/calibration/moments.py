@@ -12,23 +12,26 @@ import numpy as np
 from scipy.special import logit
 
 from training import settings
-from training.corpora.corpus import Clip, Part
-from training.corpora.index import read_clips
-from training.corpora.labels import EMOTIONS
+from training.corpora.corpus import EMOTIONS, Clip, Part
+from training.corpora.registry import read_clips
 from training.encoder.embeddings import EmbeddingStore
 from training.features.windows import FRAMES_PER_SECOND
 from training.session import Session
 
 PLAIN = ("neutral", "calm")
 SOUGHT = ("angry", "sad")
-MIN_SPEECH_S, MIN_SOUGHT_S = 1.0, 1.5  # of an utterance that is compared, and of one that is sought
-MIN_UTTERANCES, PRIOR_UTTERANCES = 5, 8
+MIN_SPEECH_S = 1.0  # of an utterance that is compared
+MIN_SOUGHT_S = 1.5  # of an utterance that is sought
+MIN_UTTERANCES = 5
+PRIOR_UTTERANCES = 8
 CALLS = 20  # of each speaker
-PLAIN_IN_CALL, SOUGHT_IN_CALL = (6, 12), (1, 3)  # utterances
+PLAIN_IN_CALL = (6, 12)  # utterances
+SOUGHT_IN_CALL = (1, 3)  # utterances
 SPEECH_SHARE = 0.8  # of the time of a speaker's side
 FALSE_ALARMS = 0.15  # moments per minute without an emotional utterance
 FIRST = 3  # moments of which the sought ones are to be
-MIN_SPREADS, MIN_LOG_ODDS = np.arange(1.5, 5.01, 0.1), np.arange(-1, 4.01, 0.1)  # compared
+MIN_SPREADS = np.arange(1.5, 5.01, 0.1)  # compared
+MIN_LOG_ODDS = np.arange(-1, 4.01, 0.1)  # compared
 COVERAGE = 0.8
 MAD_TO_DEVIATION = 1.4826  # of a normal distribution
 MIN_PROBABILITY = 1e-4
@@ -84,15 +87,22 @@ def label_of(clip: Clip) -> str:
 
 
 def score(head: Path, store: EmbeddingStore, rows: np.ndarray) -> Utterances:
-    session, found = Session(head, 1), []
+    session = Session(head, 1)
+    found = []
     for row in rows:
         embeddings, weights = store[row]
         found.append(session.run(tokens=embeddings[None].astype(np.float32), weights=weights[None]))
-    column = lambda name: np.concatenate([outputs[name] for outputs in found])
+    column = {name: np.concatenate([outputs[name] for outputs in found]) for name in ("probabilities", "valence", "arousal")}
     all_clips = read_clips()
     clips = [all_clips[i] for i in store.clips[rows]]
-    return Utterances(log_odds_of(column("probabilities")), column("valence"), column("arousal"), store.speech_frames[rows] / FRAMES_PER_SECOND,
-                      np.array([label_of(clip) for clip in clips]), np.array([f"{clip.corpus} {clip.speaker}" for clip in clips]))  # fmt: skip
+    return Utterances(
+        log_odds=log_odds_of(column["probabilities"]),
+        valence=column["valence"],
+        arousal=column["arousal"],
+        seconds=store.speech_frames[rows] / FRAMES_PER_SECOND,
+        label=np.array([label_of(clip) for clip in clips]),
+        speaker=np.array([f"{clip.corpus} {clip.speaker}" for clip in clips]),
+    )
 
 
 def draw_sides(found: Utterances, rng: np.random.Generator) -> list[Side]:
@@ -126,7 +136,8 @@ def found_first(side: Side, prior: float, min_spreads: float, min_log_odds: floa
 def fit_bounds(sides: list[Side], prior: float) -> tuple[float, float, float]:
     """-> the bounds of spreads and of log odds that find most, with at most FALSE_ALARMS per minute of even sides; and the share that they find"""
     even = [side.without_sought() for side in sides]
-    spreads, odds = np.concatenate([spreads_of(side, prior) for side in even]), np.concatenate([side.log_odds for side in even])
+    spreads = np.concatenate([spreads_of(side, prior) for side in even])
+    odds = np.concatenate([side.log_odds for side in even])
     most = FALSE_ALARMS * sum(side.minutes for side in even)
     best = (0.0, 0.0, -1.0)
     for least in MIN_SPREADS:

@@ -15,7 +15,7 @@ import numpy as np
 
 from training import cache, settings
 from training.corpora.corpus import Clip, Part
-from training.corpora.index import read_clips
+from training.corpora.registry import read_clips
 from training.evaluation.results import describe_sources, source_of
 from training.export.head_graph import write_voice
 from training.export.manifest import update_manifest
@@ -23,7 +23,9 @@ from training.heads import speaker
 from training.reporting.tables import replace_between, table
 from training.session import Session
 
-FILE, RESULT, PAGE = "voice.onnx", "several_speakers.json", settings.RESULT_PAGES / "calls.md"
+FILE = "voice.onnx"
+RESULT = "several_speakers.json"
+PAGE = settings.RESULT_PAGES / "calls.md"
 MIN_UTTERANCES = 4  # of each speaker
 # The margin and the change are those of `speakers`, chosen among 0.4, 0.5, 0.55 and 0.3, 0.5 on calls of the calibration part, of which 24 of
 # 25 of one speaker have less variance.
@@ -60,7 +62,8 @@ class Scored:
 
 def draw(clips: list[Clip], seconds: float, rng: np.random.Generator) -> list[Clip]:
     """Random clips that last `seconds`, or all."""
-    drawn, left = [], seconds
+    drawn = []
+    left = seconds
     for index in rng.permutation(len(clips)):
         if left > 0:
             drawn.append(clips[index])
@@ -70,7 +73,8 @@ def draw(clips: list[Clip], seconds: float, rng: np.random.Generator) -> list[Cl
 
 def compose(parts: tuple[Part, ...], ones: int, twos: int) -> list[Composed]:
     """`ones`, `twos`: recordings of one speaker and of two, per corpus"""
-    rng, corpora = np.random.default_rng(settings.SEED), {}
+    rng = np.random.default_rng(settings.SEED)
+    corpora = {}
     for clip in read_clips():
         if clip.part in parts and clip.definition.is_speech and clip.speaker and clip.corpus not in speaker.UNRELIABLE:
             corpora.setdefault(clip.corpus, {}).setdefault(clip.speaker, []).append(clip)
@@ -120,7 +124,8 @@ def fit_threshold(scored: list[Scored]) -> float:
     """Score that FALSE_ALARMS of the recordings of one speaker exceed. Corpora weigh alike."""
     ones = [item for item in scored if not item.several]
     sizes = Counter(item.recording.corpus for item in ones)
-    scores, weights = np.array([item.variance for item in ones]), np.array([1 / sizes[item.recording.corpus] for item in ones])
+    scores = np.array([item.variance for item in ones])
+    weights = np.array([1 / sizes[item.recording.corpus] for item in ones])
     order = np.argsort(scores)
     return round(float(np.interp(1 - FALSE_ALARMS, np.cumsum(weights[order]) / weights.sum(), scores[order])), 3)
 
@@ -145,14 +150,18 @@ def bootstrap(scored: list[Scored], warned: np.ndarray) -> np.ndarray:
         corpora.setdefault(corpus, []).append(rows)
     draws = []
     for _ in range(BOOTSTRAPS):
-        rows = [row for groups in corpora.values() for i in rng.integers(len(groups), size=len(groups)) for row in groups[i]]
+        rows: list[int] = []
+        for groups in corpora.values():
+            for index in rng.integers(len(groups), size=len(groups)):
+                rows += groups[index]
         draws.append(rates([scored[row] for row in rows], warned[rows])["all"])
     return np.quantile(draws, [0.025, 0.975], axis=0).T
 
 
 def report(scored: list[Scored], threshold: float) -> dict:
     warned = np.array([item.variance > threshold for item in scored])
-    found, count = rates(scored, warned), {}
+    found = rates(scored, warned)
+    count = {}
     for corpus in found:
         rows = [item for item in scored if corpus in (item.recording.corpus, "all")]
         count[corpus] = (sum(item.several for item in rows), sum(not item.several for item in rows))
@@ -162,8 +171,12 @@ def report(scored: list[Scored], threshold: float) -> dict:
 
 def write_page(results: dict) -> None:
     """Table of the sets in docs/results/calls.md. They share the VAD model, and so the recordings that count."""
-    shown = lambda rate: "" if rate is None else f"{rate:.2f}"
-    titles = ["corpus", "of two speakers", *(f"warned, {name}" for name in results), "of one speaker", *(f"warned, {name}" for name in results)]
+
+    def shown(rate: float | None) -> str:
+        return "" if rate is None else f"{rate:.2f}"
+
+    warned = [f"warned, {name}" for name in results]
+    titles = ["corpus", "of two speakers", *warned, "of one speaker", *warned]
     rows = []
     for corpus, (of_two, of_one) in next(iter(results.values()))["recordings"].items():
         two, one = zip(*(result["rates"][corpus] for result in results.values()))

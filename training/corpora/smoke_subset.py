@@ -5,9 +5,10 @@ from collections import defaultdict
 from pathlib import Path
 
 from training.corpora.corpus import Clip, Part
-from training.corpora.index import read_clips
+from training.corpora.registry import read_clips
 
-PER_LABEL, PER_UNLABELLED = 3, 24  # about so many clips per group
+PER_LABEL = 3  # about so many clips per group
+PER_UNLABELLED = 24
 
 
 def choose(clips: list[Clip]) -> list[Clip]:

@@ -18,12 +18,11 @@ from training import cache, settings
 from training.augment import augmented, mix, spectral, synthetic_noise
 from training.augment.augmented import AugmentedCopies
 from training.augment.spectral import Noises, augment_log_mel
-from training.corpora.index import labels_key, read_clips
-from training.encoder import embeddings, examples, finetune, trunk, window_store
-from training.encoder.embeddings import EmbeddingStore
-from training.encoder.examples import draw_epoch, stack_log_mel
+from training.corpora.registry import labels_key, read_clips
+from training.encoder import embeddings, finetune, trunk
+from training.encoder.embeddings import EmbeddingStore, WindowStore, finetune_split
+from training.encoder.finetune import draw_epoch, stack_log_mel
 from training.encoder.trunk import DEVICE, WIDTH, Trunk
-from training.encoder.window_store import WindowStore, finetune_split
 from training.features import batches, level
 from training.features.batches import stack_padded
 from training.features.level import normalize_level
@@ -33,7 +32,8 @@ INNER = 512
 PEAK_LR = 8e-4
 CLEAN_SHARE = 0.25  # of the examples that are not copies
 SAVE_EVERY = 50  # steps
-RESULT_FILE, CHECKPOINT_FILE = "student.pt", "checkpoint.pt"
+RESULT_FILE = "student.pt"
+CHECKPOINT_FILE = "checkpoint.pt"
 
 
 def new_student() -> Trunk:
@@ -42,7 +42,8 @@ def new_student() -> Trunk:
 
 def prune_ffn(teacher: Trunk) -> Trunk:
     """The trunk at half the frame rate, with the feed-forward units of the largest norms."""
-    student, state = new_student(), teacher.state_dict()
+    student = new_student()
+    state = teacher.state_dict()
     for index, layer in enumerate(teacher.layers):
         kept = (layer.ffn_in.weight.norm(dim=1) * layer.ffn_out.weight.norm(dim=0)).topk(INNER).indices
         for name in ("ffn_in.weight", "ffn_in.bias"):
@@ -56,7 +57,9 @@ class DistillDataset:
     """Utterances, and the teacher's embeddings of them."""
 
     def __init__(self, windows: WindowStore, store: EmbeddingStore):
-        self.windows, self.store, self.noises = windows, store, Noises()
+        self.windows = windows
+        self.store = store
+        self.noises = Noises()
 
     def draw(self, window: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         plain = self.windows.log_mel(window)
@@ -82,11 +85,14 @@ def compute_loss(predicted: torch.Tensor, target: torch.Tensor, lengths: torch.T
 
 
 def distill(folder: Path, windows: WindowStore, store: EmbeddingStore) -> None:
-    clips, data, steps = read_clips(), DistillDataset(windows, store), settings.SIZES.distill_steps
+    clips = read_clips()
+    data = DistillDataset(windows, store)
+    steps = settings.SIZES.distill_steps
     members, _ = finetune_split(clips, windows)
     sample = store.embeddings[:: max(1, len(store.embeddings) // 50000)].astype(np.float32)
     scale = torch.from_numpy(sample.std(0) + 0.05)
-    student, first = prune_ffn(finetune.finetuned_trunk(refit=True)), 0
+    student = prune_ffn(finetune.finetuned_trunk(refit=True))
+    first = 0
     optimizer = torch.optim.AdamW(student.to(DEVICE).parameters(), PEAK_LR, weight_decay=0.01)
     if (folder / CHECKPOINT_FILE).exists():
         state = torch.load(folder / CHECKPOINT_FILE)
@@ -94,7 +100,8 @@ def distill(folder: Path, windows: WindowStore, store: EmbeddingStore) -> None:
         student.load_state_dict(state["student"])
         optimizer.load_state_dict(state["optimizer"])
     epochs = (draw_epoch(clips, windows, members, SEED, epoch) for epoch in itertools.count())
-    losses, drawn = [], itertools.islice(itertools.chain.from_iterable(epochs), first, None)
+    losses = []
+    drawn = itertools.islice(itertools.chain.from_iterable(epochs), first, None)
     bar = tqdm(range(first, steps), "distillation steps", steps, initial=first, mininterval=20)
     for step, batch in zip(bar, drawn):
         for group in optimizer.param_groups:
@@ -114,25 +121,26 @@ def distill(folder: Path, windows: WindowStore, store: EmbeddingStore) -> None:
 
 
 def inputs_of(windows: WindowStore) -> dict:
+    code = (augmented, batches, draw_epoch, embeddings, level, mix, spectral, stack_log_mel, synthetic_noise, trunk)
     return {
         "teacher": cache.file_hash(finetune.result_path(refit=True)),
         "trunk": cache.file_hash(settings.weights("trunk")),
         "labels": labels_key(read_clips()),
         "windows": windows.key,
         "steps": settings.SIZES.distill_steps,
-        "code": cache.code_hash(sys.modules[__name__], augmented, batches, embeddings, examples, level, mix, spectral, synthetic_noise, trunk),
+        "code": cache.code_hash(sys.modules[__name__], *code),
     }
 
 
 def run() -> None:
     copies = AugmentedCopies()
-    windows = window_store.load(copies)
+    windows = embeddings.load_windows(copies)
     store = embeddings.load(settings.weights("trunk"), 2, copies)
     cache.build("distill", inputs_of(windows), lambda folder: distill(folder, windows, store))
 
 
 def student_trunk() -> Trunk:
-    folder = cache.finished("distill", inputs_of(window_store.load(AugmentedCopies())), "training/train fast")
+    folder = cache.finished("distill", inputs_of(embeddings.load_windows(AugmentedCopies())), "training/train fast")
     student = new_student()
     student.load_state_dict(torch.load(folder / RESULT_FILE))
     return student.eval()

@@ -20,22 +20,27 @@ from torch import nn
 from training import cache, settings
 from training.augment import augmented, mix, spectral, synthetic_noise
 from training.augment.augmented import AugmentedCopies
+from training.augment.spectral import Noises, augment_log_mel, stretch_time, warp_frequency
 from training.corpora.corpus import Clip
-from training.corpora.index import labels_key, read_clips
-from training.encoder import embeddings, examples, finetune_report, multitask, trunk, whisper_weights, window_store
-from training.encoder.examples import FinetuneDataset, draw_epoch
-from training.encoder.multitask import MultiTaskModel
-from training.encoder.trunk import DEVICE, Trunk
-from training.encoder.window_store import WindowStore, finetune_split
+from training.corpora.registry import labels_key, read_clips
+from training.encoder import embeddings, finetune_report, trunk
+from training.encoder.embeddings import WindowStore, finetune_split
+from training.encoder.trunk import DEVICE, WHISPER_PATH, Trunk, read_whisper_tiny
 from training.export import graph, trunk_graph
 from training.export.manifest import update_manifest
 from training.export.trunk_graph import write_trunk
 from training.features import batches, level
+from training.features.batches import stack_padded, stack_weights
 from training.features.level import normalize_level
 from training.features.log_mel import BINS
+from training.features.windows import MAX_FRAMES, SILENCE, embedding_weights
 from training.heads import attention_head, clarity, emotion, fit
+from training.heads.attention_head import AttentionHead
 from training.settings import SEED
 
+BATCH_FRAMES = 9000
+CLARITY = emotion.OUTPUTS  # column of clarity, behind those of the emotion head
+CLARITY_WEIGHT = 1.5  # in the loss
 LAYER_LRS = {"layers.0": 6e-5, "layers.1": 8e-5}  # the convolutions stay as they are
 HEAD_LR = 3e-4
 L2_SP_WEIGHT = 3.0  # pull towards the frozen weights, times the learning rate
@@ -46,10 +51,95 @@ CHECKPOINT_SECONDS = 150
 RESULT_FILE = "finetuned.pt"
 
 
+def draw_epoch(clips: list[Clip], windows: WindowStore, members: np.ndarray, seed: int, epoch: int) -> list[np.ndarray]:
+    """The batches of an epoch: corpora repeated or thinned by their sampling weight, windows of like length together."""
+    rng = np.random.default_rng([seed, epoch])
+    mean_draws = np.array([clips[i].definition.sampling.finetune for i in windows.clips[members]])
+    drawn = np.repeat(members, np.floor(mean_draws + rng.random(len(members))).astype(int))
+    order = drawn[np.argsort(windows.lengths[drawn] * rng.uniform(0.97, 1.03, len(drawn)))]
+    batch_of = np.cumsum(windows.lengths[order]) // BATCH_FRAMES
+    batches = np.split(order, np.flatnonzero(np.diff(batch_of)) + 1)
+    return [batches[i] for i in rng.permutation(len(batches))]
+
+
+def stack_log_mel(windows: list[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
+    """[T,80] each -> [B,longest T,80] filled with silence, lengths [B]"""
+    return torch.from_numpy(stack_padded(windows, SILENCE)), torch.tensor(list(map(len, windows)))
+
+
+class FinetuneDataset:
+    def __init__(self, windows: WindowStore):
+        self.windows = windows
+        self.noises = Noises()
+
+    def draw(self, window: int, rng: np.random.Generator | None) -> tuple[np.ndarray, np.ndarray]:
+        """Log-mel frames [T,80], speech [T]; as recorded without `rng`."""
+        frames = self.windows.log_mel(window)
+        speech = self.windows.speech_of(window)
+        if rng is None or self.windows.copied[window]:
+            return frames, speech
+        if rng.random() < 0.4 and len(frames) > 20:
+            both = stretch_time(np.concatenate([frames, speech[:, None]], 1), rng)
+            frames = both[:MAX_FRAMES, :BINS]
+            speech = both[:MAX_FRAMES, BINS]
+        if rng.random() < 0.4:
+            frames = warp_frequency(frames, rng)
+        if rng.random() < 0.85:
+            frames = augment_log_mel(frames, self.noises, rng)
+        return frames, speech
+
+    def batch(self, members: np.ndarray, rng: np.random.Generator | None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """-> features [B,T,80] log10 of mel energies, lengths [B], weights [B,ceil(T/2)]"""
+        frames, speech = zip(*(self.draw(i, rng) for i in members))
+        return *stack_log_mel(frames), torch.from_numpy(stack_weights([embedding_weights(s) for s in speech]))
+
+
+class MultiTaskModel(nn.Module):
+    def __init__(self, trunk: Trunk):
+        super().__init__()
+        self.trunk = trunk
+        self.emotion = AttentionHead(emotion.OUTPUTS)
+        self.clarity = AttentionHead(1, dropout=0.5)
+
+    def forward(self, scaled: torch.Tensor, lengths: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        """scaled [B,T,80], lengths [B], weights [B,ceil(T/2)] -> [B,11] on the CPU: logits, valence, arousal, clarity"""
+        scaled, lengths, weights = (value.to(DEVICE) for value in (scaled, lengths, weights))
+        with torch.autocast(DEVICE.type, torch.bfloat16, enabled=self.training):  # a variance in bfloat16 would cancel: the heads are outside
+            embeddings = self.trunk(scaled, lengths).float()
+        return torch.cat([self.emotion(embeddings, weights), self.clarity(embeddings, weights)], 1).cpu()
+
+    def predict(self, dataset: FinetuneDataset, members: np.ndarray) -> np.ndarray:
+        """[windows, 11] of the windows as recorded"""
+        self.eval()
+        order = members[np.argsort(dataset.windows.lengths[members])]
+        result = {}
+        with torch.no_grad():
+            for batch in np.array_split(order, max(1, len(order) // 24)):
+                x, lengths, weights = dataset.batch(batch, None)
+                result.update(zip(batch.tolist(), self(normalize_level(x, lengths), lengths, weights).numpy()))
+        return np.stack([result[i] for i in members.tolist()])
+
+
+def make_loss(owners: np.ndarray, clips: list[Clip]) -> Callable[[torch.Tensor, np.ndarray], torch.Tensor]:
+    """-> a function of predictions [B,11] and window indices [B]"""
+    emotion_loss = emotion.make_loss(owners, emotion.targets_of(clips, balanced=True))
+    scores = clarity.targets_of(clips)
+    spread = float(np.nanstd(scores))
+
+    def loss(predicted: torch.Tensor, windows: np.ndarray) -> torch.Tensor:
+        target = torch.from_numpy(scores[owners[windows]])
+        known = ~torch.isnan(target)
+        error = torch.where(known, (predicted[:, CLARITY] - torch.nan_to_num(target)) / spread, 0.0) ** 2
+        return emotion_loss(predicted[:, : emotion.OUTPUTS], windows) + CLARITY_WEIGHT * error.mean()
+
+    return loss
+
+
 def spec_augment(scaled: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
     """SpecAugment: with probability 1/2 each, one band and one stretch of time at the mean, for the whole batch [B,T,80]."""
     scaled = scaled.clone()
-    frames, mean = scaled.shape[1], scaled.mean()
+    frames = scaled.shape[1]
+    mean = scaled.mean()
     if rng.random() < 0.5:
         at = rng.integers(0, BINS - 12)
         scaled[:, :, at : at + rng.integers(2, 13)] = mean
@@ -80,7 +170,10 @@ class TrainingRun:
     """The state of one seed's run, and its checkpoint."""
 
     def __init__(self, model: MultiTaskModel, epochs: int, seed: int, folder: Path):
-        self.model, self.ema, self.epochs, self.seed = model, copy.deepcopy(model), epochs, seed
+        self.model = model
+        self.ema = copy.deepcopy(model)
+        self.epochs = epochs
+        self.seed = seed
         self.frozen = copy.deepcopy(model.trunk.state_dict())
         self.optimizer = torch.optim.AdamW(parameter_groups(model), lr=1e-5, betas=(0.9, 0.98))
         self.epoch = self.batch = self.step = 0
@@ -118,12 +211,15 @@ class TrainingRun:
                 ema.lerp_(now, 1 - decay)
 
     def train(self, data: FinetuneDataset, clips: list[Clip], members: np.ndarray, on_epoch: Callable[[str, MultiTaskModel], None]) -> None:
-        loss_function, saved = multitask.make_loss(data.windows.clips, clips), time.time()
+        loss_function = make_loss(data.windows.clips, clips)
+        saved = time.time()
         torch.manual_seed(self.seed + self.step)
         while self.epoch < self.epochs:
-            drawn, losses = draw_epoch(clips, data.windows, members, self.seed, self.epoch), []
+            drawn = draw_epoch(clips, data.windows, members, self.seed, self.epoch)
+            losses = []
             while self.batch < len(drawn):
-                rng, batch = np.random.default_rng([self.seed, self.epoch, self.batch]), drawn[self.batch]
+                rng = np.random.default_rng([self.seed, self.epoch, self.batch])
+                batch = drawn[self.batch]
                 x, lengths, weights = data.batch(batch, rng)
                 self.model.train()
                 loss = loss_function(self.model(spec_augment(normalize_level(x, lengths), rng), lengths, weights), batch)
@@ -137,14 +233,15 @@ class TrainingRun:
                 if time.time() - saved > CHECKPOINT_SECONDS:
                     self.save()
                     saved = time.time()
-            self.epoch, self.batch = self.epoch + 1, 0
+            self.epoch = self.epoch + 1
+            self.batch = 0
             self.save()
             on_epoch(f"{self.seed}: {self.epoch}", self.ema)
 
 
 def start_model(clips: list[Clip], windows: WindowStore, path: Path) -> MultiTaskModel:
     """Whisper's trunk, and heads that were fitted on its embeddings (cached at `path`). The convolutions are not trained."""
-    trunk = Trunk().load_whisper(whisper_weights.read_encoder())
+    trunk = Trunk().load_whisper(read_whisper_tiny())
     if not path.exists():
         frozen = path.parent / "trunk"
         shutil.copytree(settings.SHIPPED_MODELS / "trunk", frozen, dirs_exist_ok=True)
@@ -152,7 +249,8 @@ def start_model(clips: list[Clip], windows: WindowStore, path: Path) -> MultiTas
         update_manifest(frozen)
         store = embeddings.load(frozen / "weights.onnx", 2, None)
         members, _ = finetune_split(clips, windows)
-        targets, scores = emotion.targets_of(clips), clarity.targets_of(clips)
+        targets = emotion.targets_of(clips)
+        scores = clarity.targets_of(clips)
         labelled = np.intersect1d(emotion.labelled_windows(store.clips, targets), members)
         scored = np.intersect1d(np.flatnonzero(~np.isnan(scores[store.clips])), members)
         heads = [emotion.fit_attention_head(store, targets, labelled), *clarity.fit(store, scores, scored, 1)]
@@ -166,7 +264,8 @@ def start_model(clips: list[Clip], windows: WindowStore, path: Path) -> MultiTas
 
 
 def finetune(folder: Path, windows: WindowStore, refit: bool) -> None:
-    clips, data = read_clips(), FinetuneDataset(windows)
+    clips = read_clips()
+    data = FinetuneDataset(windows)
     members, out = finetune_split(clips, windows)
     if refit:
         members = np.flatnonzero([clips[i].refitted for i in windows.clips])
@@ -195,12 +294,12 @@ def finetune(folder: Path, windows: WindowStore, refit: bool) -> None:
 
 
 def inputs_of(windows: WindowStore, refit: bool) -> dict:
-    code = (attention_head, augmented, batches, clarity, embeddings, emotion, examples, fit, graph, level, mix, multitask, spectral,
-            synthetic_noise, trunk, trunk_graph)  # fmt: skip
+    code = (attention_head, augmented, batches, clarity, embeddings, emotion, fit, graph, level, mix, spectral, synthetic_noise, trunk,
+            trunk_graph)  # fmt: skip
     return {
         "labels": labels_key(read_clips()),
         "windows": windows.key,
-        "whisper": cache.file_hash(whisper_weights.PATH),
+        "whisper": cache.file_hash(WHISPER_PATH),
         "epochs": settings.SIZES.finetune_epochs,
         "refit": refit,
         "code": cache.code_hash(sys.modules[__name__], *code),
@@ -209,13 +308,13 @@ def inputs_of(windows: WindowStore, refit: bool) -> dict:
 
 def run(refit: bool) -> None:
     """refit: on every part but the test part, in place of the train part, and without comparing recipes."""
-    windows = window_store.load(AugmentedCopies())
+    windows = embeddings.load_windows(AugmentedCopies())
     cache.build("finetune", inputs_of(windows, refit), lambda folder: finetune(folder, windows, refit))
 
 
 def result_path(refit: bool) -> Path:
     """Weights of the MultiTaskModel."""
-    inputs = inputs_of(window_store.load(AugmentedCopies()), refit)
+    inputs = inputs_of(embeddings.load_windows(AugmentedCopies()), refit)
     return cache.finished("finetune", inputs, "training/train trunk") / RESULT_FILE
 
 

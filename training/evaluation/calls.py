@@ -13,27 +13,34 @@ import numpy as np
 import soundfile
 
 from training import settings
-from training.calibration.moments import FIRST, MIN_UTTERANCES, MIN_SOUGHT_S, PLAIN, PLAIN_IN_CALL, SOUGHT, SOUGHT_IN_CALL, label_of
+from training.calibration.moments import FIRST, MIN_SOUGHT_S, MIN_UTTERANCES, PLAIN, PLAIN_IN_CALL, SOUGHT, SOUGHT_IN_CALL, label_of
 from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import read_clips
 from training.evaluation import results
 from training.evaluation.joined import Joined, samples_of
 from training.evaluation.metrics import Metric, make_metrics
-from training.evaluation.pipeline import BOTH, analyze
 from training.evaluation.recordings import analyze_joined, overlap
+from training.evaluation.reports import BOTH, analyze
 from training.evaluation.speakers import FIGURES, speaker_metrics
 from training.evaluation.statistics import mean
 from training.reporting.tables import replace_between, table
 from training.settings import SAMPLE_RATE
 
-PATH, PAGE = settings.RESULTS / "calls.json", settings.RESULT_PAGES / "calls.md"
+PATH = settings.RESULTS / "calls.json"
+PAGE = settings.RESULT_PAGES / "calls.md"
 SETS = ("standard", "large", "fast")
-CALLS, SECONDS, GAP_S = 6, 120, 0.6  # of each speaker; of a call at most; between two turns
+CALLS = 6  # of each speaker
+SECONDS = 120  # of a call at most
+GAP_S = 0.6  # between two turns
 TALK = ("AMIMixed", "AWSCalls", "Frisian", "VoxLingua107")  # nobody acted it
-FOUND, EVEN, PER_MINUTE = f"found among the first {FIRST} moments", "moments per minute, even calls", "moments per minute, talk"
+FOUND = f"found among the first {FIRST} moments"
+EVEN = "moments per minute, even calls"
+PER_MINUTE = "moments per minute, talk"
 READERS = "speechocean762"  # speakers who read
-READ_CLIPS, TURN_CLIPS, READ_PAUSE_S = 12, 4, 0.6  # of a monologue, of a turn, and seconds between two clips
+READ_CLIPS = 12  # of a monologue
+TURN_CLIPS = 4  # of a turn
+READ_PAUSE_S = 0.6  # between two clips
 MAX_MONOLOGUES = 20
 COMPARED = {"cognitive_load": "load", "processing": "processing", "clarity": "clarity"}
 CHANGES = tuple(f"change of {name} by the turns of another" for name in COMPARED.values())
@@ -76,14 +83,16 @@ class Call:
         """`mixed`: both speakers on one channel"""
         samples = np.zeros((round(self.seconds * SAMPLE_RATE) + 1, 1 if mixed else 2), np.int16)
         for turn in self.turns:
-            own, at = samples_of(turn.clip), round(turn.start * SAMPLE_RATE)
+            own = samples_of(turn.clip)
+            at = round(turn.start * SAMPLE_RATE)
             samples[at : at + len(own), 0 if mixed else turn.channel] = own
         soundfile.write(path, samples, SAMPLE_RATE, "PCM_16")
 
 
 def take_turns(customer: list[Clip], other: list[Clip]) -> Call:
     """The one and the other, with GAP_S between; without `other` the one alone. At most SECONDS."""
-    turns, at = [], 0.0
+    turns = []
+    at = 0.0
     for index, clip in enumerate(customer):
         for channel, spoken in enumerate([clip, *other[index % len(other) :][:1]] if other else [clip]):
             turn = Turn(spoken, channel, at)
@@ -99,7 +108,8 @@ def by_speaker(clips: list[Clip]) -> dict[str, list[Clip]]:
 
 def calls_of(clips: list[Clip]) -> list[Call]:
     """CALLS of each speaker of the test part with enough clips: plain ones, and one to three that are angry or sad."""
-    rng, calls = np.random.default_rng(settings.SEED), []
+    rng = np.random.default_rng(settings.SEED)
+    calls = []
     for name in RECIPE.known:
         own = [clip for clip in clips if clip.corpus == name and clip.tested]
         plain = by_speaker([clip for clip in own if label_of(clip) in PLAIN])
@@ -135,7 +145,9 @@ def is_found(turn: Turn, moments: list[dict]) -> bool:
 
 def built_metrics(models: Path) -> list[Metric]:
     calls = calls_of(read_clips())
-    found = [(turn.clip, is_found(turn, channels[0])) for call, channels in zip(calls, analyze_calls(calls, models)) for turn in call.turns if turn.sought]
+    found = []
+    for call, channels in zip(calls, analyze_calls(calls, models)):
+        found += [(turn.clip, is_found(turn, channels[0])) for turn in call.turns if turn.sought]
     even = [call.without_sought() for call in calls]
     alarms = [sum(map(len, channels)) / call.seconds * 60 for call, channels in zip(even, analyze_calls(even, models))]
     return group_metrics(FOUND, *zip(*found)) + group_metrics(EVEN, [call.turns[0].clip for call in even], alarms)
@@ -143,7 +155,8 @@ def built_metrics(models: Path) -> list[Metric]:
 
 def cut_into_turns(clips: list[Clip], other: list[Clip]) -> Call:
     """TURN_CLIPS with READ_PAUSE_S between two of them, then one of the other with GAP_S on both sides, and so on."""
-    turns, at = [], 0.0
+    turns = []
+    at = 0.0
     for index, clip in enumerate(clips, 1):
         turns.append(Turn(clip, 0, at))
         is_last = index % TURN_CLIPS == 0
@@ -164,9 +177,11 @@ def monologues_and_calls() -> list[tuple[Joined, Call]]:
 
 def turn_metrics(models: Path) -> list[Metric]:
     """How load, processing and clarity of a monologue change when another speaker takes turns in it."""
-    rows, clips = [], []
+    rows = []
+    clips = []
     with tempfile.TemporaryDirectory(prefix="undertone-turns-") as folder:
-        recording, segments = Path(folder) / "call.wav", Path(folder) / "segments.json"
+        recording = Path(folder) / "call.wav"
+        segments = Path(folder) / "segments.json"
         for monologue, call in monologues_and_calls():
             monologue.write(recording)
             (alone,) = analyze([recording], BOTH, models)
@@ -198,7 +213,8 @@ def talk_metrics(models: Path) -> list[Metric]:
 
 
 def group_metrics(figure: str, clips: list[Clip], values: list[float], names: tuple[str, ...] = (*RECIPE.known, ALL)) -> list[Metric]:
-    rows, metrics = np.array(values, float), []
+    rows = np.array(values, float)
+    metrics = []
     for name in names:
         own = np.array([name in (ALL, clip.corpus) for clip in clips])
         chosen = [clip for clip, wanted in zip(clips, own) if wanted]

@@ -1,13 +1,18 @@
-"""Response of the shipped pipeline to known changes of a recording."""
+"""Response of the shipped pipeline to known changes of a recording, and to whispered and loud speech.
+
+Only one speaker of MFA whispers. Whispers are synthesised: noise of the same power replaces the residual of linear
+prediction, frame by frame. Loud speech is acted.
+"""
 
 import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import soundfile
+from scipy.linalg import solve_toeplitz
+from scipy.signal import lfilter
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,16 +20,16 @@ from sklearn.preprocessing import StandardScaler
 from training import cache, settings
 from training.augment import audio
 from training.augment.audio import altered_copy, change_tempo, decode
-from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
-from training.corpora.labels import DIMENSIONS
+from training.corpora.corpus import DIMENSIONS, Clip
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import is_strong, read_clips
 from training.evaluation.metrics import Metric, mean_metric
-from training.evaluation.pipeline import BOTH, analyze, is_ok
-from training.evaluation.test_recordings import evenly_spaced
+from training.evaluation.reports import BOTH, Reports, analyze, evenly_spaced, is_ok
 from training.settings import SAMPLE_RATE
 
-PAUSES, MIN_PAUSE, MAX_PAUSE = 3, 0.3, 2.0  # added to each recording; seconds
+PAUSES = 3  # added to each recording
+MIN_PAUSE = 0.3  # seconds
+MAX_PAUSE = 2.0  # seconds
 EDGE = 0.3  # seconds of speech kept on either side of a pause
 MAX_READERS = 120
 TIMING = ["pause_ratio", "pause_rate", "mean_run", "articulation_rate", "speech_rate"]
@@ -40,6 +45,14 @@ CONVERSIONS = {  # title: (suffix of the copies, options of ffmpeg)
 }
 Change = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 cognitive_metric = partial(mean_metric, "cognitive")
+ORDER = 18  # of linear prediction
+FRAME = 400  # samples
+HOP = 200  # samples
+REGULARIZATION = 1e-4  # of the power, so that silence has a filter too
+MAX_WHISPERS = 60
+WHISPERED_CORPORA = ("RAVDESS", "EMOVO", "ASED", "TAVA", "LibriSpeech", "speechocean762")
+CHANGED_SCORES = (("emotion", "valence"), ("emotion", "arousal"), ("cognitive", "clarity"))
+REAL_WHISPERS = ("mfa_whisper", "mfa_breathy")
 
 
 def readers() -> list[Clip]:
@@ -54,7 +67,8 @@ def add_pauses(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     hop = SAMPLE_RATE // 100
     frames = samples[: len(samples) // hop * hop].reshape(-1, hop)
     level = np.convolve((frames**2).mean(1), np.ones(6) / 6, "same")
-    loud, guard = level > 0.1 * level.mean(), int(EDGE * 100)
+    loud = level > 0.1 * level.mean()
+    guard = int(EDGE * 100)
     first, *_, last = np.flatnonzero(loud)
     allowed = [p for p in range(first + guard, last - guard) if loud[p - 15 : p].any() and loud[p + 1 : p + 16].any()]
     allowed = np.array(allowed, int)
@@ -63,7 +77,8 @@ def add_pauses(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         if len(chosen) < PAUSES and all(abs(place - other) > 2 * guard for other in chosen):
             chosen.append(int(place))
     floor = np.sqrt(np.quantile((frames**2).mean(1), 0.05))
-    parts, at = [], 0
+    parts = []
+    at = 0
     for place in sorted(chosen):
         count = int(SAMPLE_RATE * rng.uniform(MIN_PAUSE, MAX_PAUSE))
         parts += [samples[at : place * hop], floor * rng.standard_normal(count)]
@@ -73,7 +88,7 @@ def add_pauses(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def write_copy(clip: Clip, name: str, change: Change | None) -> Path:
     """A WAV copy at 70 % of full scale; without `change` too, so that what is compared differs by the change alone."""
-    code = cache.code_hash(audio, sys.modules[__name__], sys.modules[(change or write_copy).__module__])
+    code = cache.code_hash(audio, write_copy, change or write_copy)
     path = altered_copy(clip, name, code)
     if not path.exists():
         samples = decode(settings.DATA / clip.path)
@@ -111,7 +126,8 @@ def pauses(models: Path) -> list[Metric]:
     """Direction, also for the tenth with the least and the tenth with the most load before the change."""
     compared = compare_readers("pauses", add_pauses, models)
     before = np.array([score_of(a, "cognitive_load") for _, a, _ in compared])
-    load, processing = changes_of(compared, "cognitive_load"), changes_of(compared, "processing")
+    load = changes_of(compared, "cognitive_load")
+    processing = changes_of(compared, "processing")
     low, high = np.quantile(before, [0.1, 0.9])
     result = []
     for group, mask in (("all", before >= 0), ("least load", before <= low), ("most load", before >= high)):
@@ -130,7 +146,8 @@ def tempo(models: Path) -> list[Metric]:
     for percent in (-20, -10, 10, 20, 30):
         compared = compare_readers(f"tempo{percent}", lambda x, _, percent=percent: change_tempo(x, 1 + percent / 100), models)
         if abs(percent) == 10:
-            unchanged, word = np.abs(changes_of(compared, "cognitive_load")) < 0.1, "slower" if percent < 0 else "faster"
+            unchanged = np.abs(changes_of(compared, "cognitive_load")) < 0.1
+            word = "slower" if percent < 0 else "faster"
             result.append(cognitive_metric(f"10 % {word}: cognitive_load within 0.1", "all", unchanged, [clip for clip, _, _ in compared]))
         fluent = [one for one in compared if one[0].corpus == "LibriSpeech"]
         name = f"mean change of clarity, {percent:+d} % tempo"
@@ -175,7 +192,8 @@ def conversions(models: Path) -> list[Metric]:
     held = [c for c in read_clips() if c.tested and c.corpus in ("RAVDESS", "EMOVO", "ASED", "TAVA", "LibriSpeech")]
     clips = evenly_spaced(held, MAX_CONVERTED)
     plain = [scores_of(report) for report in analyze([write_copy(clip, "plain", None) for clip in clips], BOTH, models)]
-    code, result = cache.code_hash(audio, sys.modules[__name__]), []
+    code = cache.code_hash(audio, conversions)
+    result = []
     for title, (suffix, options) in CONVERSIONS.items():
         paths = [altered_copy(clip, "converted", code, suffix) for clip in clips]
         for clip, path in zip(clips, paths):
@@ -197,4 +215,61 @@ def scores_of(report: dict) -> list[float] | None:
     return [signals[name] for name in (*DIMENSIONS, "cognitive_load", "clarity", "processing")]
 
 
-CHECKS = (pauses, tempo, hesitations, conversions, timing)
+def whisper(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    window = np.hanning(FRAME + 1)[:FRAME]
+    result = np.zeros(len(samples) + FRAME)
+    padded = np.concatenate([samples, np.zeros(FRAME)])
+    for start in range(0, len(samples), HOP):
+        frame = padded[start : start + FRAME] * window
+        autocorrelation = np.correlate(frame, frame, "full")[FRAME - 1 : FRAME + ORDER]
+        if autocorrelation[0] < 1e-9:
+            continue
+        autocorrelation[0] *= 1 + REGULARIZATION
+        predictor = np.concatenate([[1], -solve_toeplitz(autocorrelation[:ORDER], autocorrelation[1:])])
+        residual = lfilter(predictor, [1], frame)
+        noise = rng.standard_normal(FRAME) * window
+        noise *= np.sqrt(np.sum(residual**2) / np.sum(noise**2))
+        result[start : start + FRAME] += lfilter([1], predictor, noise)
+    return result[: len(samples)]
+
+
+def loud_groups(clips: list[Clip]) -> dict[str, list[Clip]]:
+    """Loud recordings of the test part, and those they are compared with."""
+    held = [clip for clip in clips if clip.tested]
+    angry = [clip for clip in held if clip.corpus == "RAVDESS" and clip.label == "angry"]
+    words = [clip for clip in held if clip.corpus == "BAVED"]
+    return {
+        "RAVDESS, angry and strong": [clip for clip in angry if is_strong(clip)],
+        "RAVDESS, angry, normal": [clip for clip in angry if not is_strong(clip)],
+        "BAVED, high": [clip for clip in words if clip.label == "high"],
+        "BAVED, normal": [clip for clip in words if clip.label == "normal"],
+    }
+
+
+def loud_speech(models: Path) -> list[Metric]:
+    result = []
+    for group, loud in loud_groups(read_clips()).items():
+        reports = Reports(loud, analyze([settings.DATA / clip.path for clip in loud], BOTH, models))
+        result += [mean_metric("vad", "loud speech: answered ok", group, reports.has_scores(), loud),
+                   mean_metric("emotion", "loud speech: mean arousal", group, reports.predictions().score("arousal"), loud)]  # fmt: skip
+    return result
+
+
+def whispers(models: Path) -> list[Metric]:
+    clips = read_clips()
+    picked = evenly_spaced([clip for clip in clips if clip.tested and clip.corpus in WHISPERED_CORPORA], MAX_WHISPERS)
+    compared = compare(picked, "whispered", whisper, BOTH, models)
+    both = [(c, a, b) for c, a, b in compared if is_ok(a, "emotion") and is_ok(b, "emotion")]
+    kept = [clip for clip, _, _ in both]
+    same = [a["emotion"]["signals"]["dominant_emotion"] == b["emotion"]["signals"]["dominant_emotion"] for _, a, b in both]
+    result = [mean_metric("vad", "made whispers: answered ok", "all", [is_ok(b, "emotion") for _, _, b in compared], picked),
+              mean_metric("emotion", "made whispers: same emotion as aloud", "all", same, kept)]  # fmt: skip
+    for signal, name in CHANGED_SCORES:
+        change = [b[signal]["signals"][name] - a[signal]["signals"][name] for _, a, b in both]
+        result.append(mean_metric(signal, f"made whispers: mean change of {name}", "all", change, kept))
+    real = [clip for clip in clips if Path(clip.path).stem in REAL_WHISPERS]
+    reports = analyze([settings.DATA / clip.path for clip in real], BOTH, models)
+    return [*result, *(mean_metric("vad", "answered ok", Path(c.path).stem, is_ok(report, "emotion"), [c]) for c, report in zip(real, reports))]
+
+
+CHECKS = (pauses, tempo, hesitations, conversions, timing, loud_speech, whispers)

@@ -16,19 +16,22 @@ from training import settings
 from training.augment.audio import read_audio
 from training.augment.mix import gated_power
 from training.augment.synthetic_noise import chords, coloured_noise, unit_power
-from training.corpora.corpus import Clip
-from training.corpora.labels import EMOTIONS
+from training.corpora.corpus import EMOTIONS, Clip
 from training.corpora.registry import is_strong
-from training.evaluation.test_recordings import evenly_spaced
+from training.evaluation.reports import evenly_spaced
 from training.features.spec import HOP_LENGTH
 from training.settings import SAMPLE_RATE
 
 CORPORA = ("AESDD", "CREMA-D", "EMOVO", "RAVDESS")  # order of tables: the corpus left out first
 PAUSES = (0.4, 0.9, 3.0, 10.0)  # seconds
-TURN_PAUSE, FILLED_PAUSE = 0.6, 3.0
-CLIPS, TURNS, NEUTRAL = 6, 8, 8  # clips of a recording of one speaker, of two, and neutral ones around an angry one
+TURN_PAUSE = 0.6
+FILLED_PAUSE = 3.0
+CLIPS = 6  # of a recording of one speaker
+TURNS = 8  # clips of a recording of two speakers
+NEUTRAL = 8  # clips around an angry one
 MAX_RECORDINGS = 40  # of a corpus with two speakers, and of one with noise in the pauses
-MAX_CUT, CUTS = 12, 5  # recordings of a corpus that are cut, and how often
+MAX_CUT = 12  # recordings of a corpus that are cut
+CUTS = 5  # of each
 MIN_CUT = 1.0  # second of the first cut
 ANGRY = 4  # clips of a speaker: those that most listeners heard as angry
 ROOM_DBFS = -60
@@ -101,7 +104,8 @@ class Joined:
     def samples(self) -> np.ndarray:
         """int16"""
         rng = np.random.default_rng(zlib.crc32(" ".join(clip.path for clip in self.clips).encode()))
-        count, parts = round(self.pause * SAMPLE_RATE), [samples_of(self.clips[0])]
+        count = round(self.pause * SAMPLE_RATE)
+        parts = [samples_of(self.clips[0])]
         for clip in self.clips[1:]:
             between = np.zeros(count) if self.filler is None else FILLERS[self.filler](self, count, rng)
             parts += [np.round(np.clip(between, -1, 1) * SCALE).astype(np.int16), samples_of(clip)]
@@ -126,7 +130,8 @@ def shuffled(clips: list[Clip], rng: np.random.Generator) -> list[Clip]:
 
 def one_speaker(clips: list[Clip]) -> list[tuple[Clip, ...]]:
     """Every clip once, about CLIPS of a speaker together."""
-    rng, groups = np.random.default_rng(settings.SEED), []
+    rng = np.random.default_rng(settings.SEED)
+    groups = []
     for speakers in by_speaker(clips).values():
         for own in speakers.values():
             order = shuffled(own, rng)
@@ -136,26 +141,35 @@ def one_speaker(clips: list[Clip]) -> list[tuple[Clip, ...]]:
 
 def sample(groups: list[tuple[Clip, ...]], count: int) -> list[tuple[Clip, ...]]:
     """At most `count` of each corpus."""
-    return [group for name in CORPORA for group in evenly_spaced([group for group in groups if group[0].corpus == name], count)]
+    sampled = []
+    for name in CORPORA:
+        sampled += evenly_spaced([group for group in groups if group[0].corpus == name], count)
+    return sampled
 
 
 def in_turns(clips: list[Clip]) -> list[Joined]:
     """TURNS clips of two speakers of a corpus, the one and the other."""
-    rng, found = np.random.default_rng(settings.SEED + 1), []
+    rng = np.random.default_rng(settings.SEED + 1)
+    found = []
     for speakers in by_speaker(clips).values():
         names = list(speakers)
-        pairs = list(zip(names, [*names[1:], *names[:1]]))[: len(names) if len(names) > 2 else 1] if len(names) > 1 else []
+        pairs = list(zip(names, [*names[1:], *names[:1]]))  # each speaker and the next, the last and the first
+        if len(names) < 3:
+            pairs = pairs[: len(names) - 1]
         for pair in pairs:
             one, other = (shuffled(speakers[name], rng) for name in pair)
             both = list(zip(one, other))[: MAX_RECORDINGS // len(pairs) * TURNS // 2]
             groups = [both[at : at + TURNS // 2] for at in range(0, len(both) - TURNS // 2 + 1, TURNS // 2)]
-            found += [Joined(tuple(clip for turn in group for clip in turn), TURN_PAUSE) for group in groups]
+            for group in groups:
+                clips_in_turn = tuple(clip for turn in group for clip in turn)
+                found.append(Joined(clips_in_turn, TURN_PAUSE))
     return found
 
 
 def with_noise(groups: list[tuple[Clip, ...]], filler: str) -> list[Joined]:
     """The same recordings with FILLED_PAUSE of something else than silence."""
-    rng, everybody = np.random.default_rng(settings.SEED + 2), [clip for group in groups for clip in group]
+    rng = np.random.default_rng(settings.SEED + 2)
+    everybody = [clip for group in groups for clip in group]
     found = []
     for group in sample(groups, MAX_RECORDINGS):
         others = [clip for clip in everybody if (clip.corpus, clip.speaker) != (group[0].corpus, group[0].speaker)]
@@ -170,20 +184,23 @@ def anger(clip: Clip) -> tuple[float, bool]:
 
 def angry_among_neutral(clips: list[Clip]) -> list[Joined]:
     """The strongest angry clips of each speaker, each amid others that are neutral, also to listeners who voted. Pauses come later."""
-    rng, found = np.random.default_rng(settings.SEED + 3), []
+    rng = np.random.default_rng(settings.SEED + 3)
+    found = []
     for speakers in by_speaker(clips).values():
         for own in speakers.values():
             neutral = [clip for clip in own if clip.emotion == "neutral" and np.argmax(clip.distribution) == EMOTIONS.index("neutral")]
             angry = sorted((clip for clip in own if clip.emotion == "angry"), key=anger, reverse=True)[:ANGRY]
             for clip in angry if len(neutral) >= NEUTRAL else ():
-                others, at = shuffled(neutral, rng)[:NEUTRAL], rng.integers(1, NEUTRAL)
+                others = shuffled(neutral, rng)[:NEUTRAL]
+                at = rng.integers(1, NEUTRAL)
                 found.append(Joined((*others[:at], clip, *others[at:]), 0))
     return found
 
 
 def cuts(groups: list[tuple[Clip, ...]]) -> list[list[Joined]]:
     """Of each recording the whole, then CUTS that end anywhere. All pauses take turns."""
-    rng, found = np.random.default_rng(settings.SEED + 4), []
+    rng = np.random.default_rng(settings.SEED + 4)
+    found = []
     for index, group in enumerate(sample(groups, MAX_CUT)):
         whole = Joined(group, PAUSES[index % len(PAUSES)])
         ends = rng.uniform(MIN_CUT, whole.seconds(), CUTS)

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from training.corpora.corpus import SEXES, Clip
-from training.corpora.labels import DIMENSIONS, EMOTIONS, NEGATIVE
+from training.corpora.corpus import DIMENSIONS, EMOTIONS, NEGATIVE, SEXES, Clip
 from training.corpora.recipe import RECIPE
-from training.evaluation.pipeline import is_ok
-from training.evaluation.predictions import SCORES, Predictions, Reports, corpus_of
+from training.evaluation.reports import SCORES, Predictions, Reports, corpus_of, is_ok
 from training.evaluation.statistics import Score, bootstrap_interval, ccc, ece, mean, pcc, uar
 
 ADULT_AGE = 15
 MIN_CLIPS = 5  # smaller groups say nothing
 NATURAL = (*RECIPE.ordinary, RECIPE.clarity)  # speech that nobody acted
-LEFT_OUT, LEFT_OUT_SPEAKERS = "corpora left out", "speakers left out"  # groups that pool corpora
+# Groups that pool corpora.
+LEFT_OUT = "corpora left out"
+LEFT_OUT_SPEAKERS = "speakers left out"
 COVERAGES = (1, 0.75, 0.5, 0.25)  # shares of the recordings, those of highest confidence
 
 
@@ -79,10 +79,12 @@ def recall_metrics(acted: Predictions, corpora: tuple[str, ...]) -> list[Metric]
     metrics = []
     for name in corpora:
         own = acted.of(name)
-        truth, closed = own.labels, own.best_in_corpus()
+        truth = own.labels
+        closed = own.best_in_corpus()
         variants = {f"UAR of its {len(np.unique(truth))} labels": (truth, closed)}
         if name == "RAVDESS":
-            neutral, calm = EMOTIONS.index("neutral"), EMOTIONS.index("calm")
+            neutral = EMOTIONS.index("neutral")
+            calm = EMOTIONS.index("calm")
             variants["UAR, calm as neutral"] = tuple(np.where(labels == calm, neutral, labels) for labels in (truth, closed))
         variants["UAR, all eight open"] = truth, own.probabilities.argmax(1)
         for title, (expected, predicted) in variants.items():
@@ -98,7 +100,8 @@ def dominant_of(predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
 def confidence_metrics(predictions: Predictions, group: str) -> list[Metric]:
     """Risk against coverage, and how far confidence is from accuracy."""
     confidence, correct = dominant_of(predictions)
-    order, metrics = np.argsort(-confidence, kind="stable"), []
+    order = np.argsort(-confidence, kind="stable")
+    metrics = []
 
     def add(title: str, score: Score, rows: np.ndarray, truth: np.ndarray, predicted: np.ndarray) -> None:
         metrics.extend(make_metrics("emotion", title, group, score, [predictions.clips[i] for i in rows], truth[rows], predicted[rows]))
@@ -124,7 +127,8 @@ def emotion_metrics(predictions: Predictions) -> list[Metric]:
     if len(acted) == 0 or np.isnan(acted.probabilities).all():
         return []
     metrics = recall_metrics(acted, RECIPE.known) + vote_metrics(acted)
-    truth, closed = acted.labels, acted.best_in_corpus()
+    truth = acted.labels
+    closed = acted.best_in_corpus()
     for group_of in (lambda c: c.language, lambda c: c.sex, lambda c: f"{c.language}, {c.sex}"):
         groups = np.array([group_of(clip) for clip in acted.clips])
         for group in np.unique(groups):
@@ -162,7 +166,8 @@ def dimension_metrics(predictions: Predictions) -> list[Metric]:
 
 def clarity_metrics(predictions: Predictions) -> list[Metric]:
     corpus = RECIPE.clarity
-    scored, metrics = predictions.of(corpus), []
+    scored = predictions.of(corpus)
+    metrics = []
     for column in ("fluency", "prosody"):
         truth = np.array([float(clip.row[column]) / 10 for clip in scored.clips])
         metrics += make_metrics("cognitive", f"PCC of clarity with {column}", corpus, pcc, scored.clips, truth, scored.clarity)
@@ -178,7 +183,8 @@ def coverage_metrics(predictions: Predictions) -> list[Metric]:
     """Coverage and mean width of the 80 % intervals."""
     metrics = []
     for name in SCORES if predictions.intervals is not None else ():
-        corpus, signal = corpus_of(name), "cognitive" if name == "clarity" else "emotion"
+        corpus = corpus_of(name)
+        signal = "cognitive" if name == "clarity" else "emotion"
         rated = predictions.of(corpus)
         inside, width = covered(rated, name)
         for title, values in ((f"share of {name} inside its 80 % interval", inside.astype(float)),

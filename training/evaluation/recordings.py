@@ -10,16 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from training import cache, settings
-from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
-from training.corpora.labels import DIMENSIONS, EMOTIONS, NEGATIVE
+from training import settings
+from training.corpora.corpus import DIMENSIONS, EMOTIONS, NEGATIVE, Clip
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import read_clips
 from training.evaluation import joined, results
 from training.evaluation.joined import Joined
 from training.evaluation.metrics import Metric, make_metrics, mean_metric, natural_metrics
-from training.evaluation.pipeline import analyze, is_ok
-from training.evaluation.predictions import Predictions, Reports
+from training.evaluation.reports import Predictions, Reports, analyze, is_ok
 from training.evaluation.statistics import mean, paired_interval, uar
 
 PATH = settings.RESULTS / "recordings.json"
@@ -29,7 +27,8 @@ TURNS = "two speakers in turns"
 INTENDED = "CREMA-D, as intended"
 BOUND_S = 0.02  # bounds within it are equal
 SETTLED_S = 0.5  # an utterance that ended so long before the end of the file does not depend on the end
-SURE, SURE_SECONDS = 0.45, 1.5  # confidence and length of a sure utterance
+SURE = 0.45  # confidence of a sure utterance
+SURE_SECONDS = 1.5  # length of a sure utterance
 PICTURED_PAUSE = 3.0
 NO_LABEL = -1
 PLACED = ("UAR alone", "UAR in a recording", "UAR in a recording less alone", "change of arousal", "change of valence")
@@ -122,7 +121,8 @@ def judge_all(recordings: list[Joined], models: Path, known: Alone) -> tuple[Pre
 
 def recall_metrics(alone: Predictions, inside: Predictions, group: str, truth: np.ndarray) -> list[Metric]:
     """UAR of both over the corpus's labels, and the difference."""
-    one, other = labels_of(alone), labels_of(inside)
+    one = labels_of(alone)
+    other = labels_of(inside)
     metrics = make_metrics("emotion", PLACED[0], group, uar, alone.clips, truth, one)
     metrics += make_metrics("emotion", PLACED[1], group, uar, alone.clips, truth, other)
     difference = round(uar(truth, other) - uar(truth, one), 3)
@@ -139,7 +139,8 @@ def place_metrics(alone: Predictions, inside: Predictions, place: str) -> list[M
     """By corpus. `place`: what lies between the clips"""
     metrics = []
     for name in joined.CORPORA:
-        own, other = alone.of(name), inside.of(name)
+        own = alone.of(name)
+        other = inside.of(name)
         if len(own) == 0:
             continue
         group = f"{name}, {place}"
@@ -177,7 +178,8 @@ def angry_metrics(alone: Predictions, inside: Predictions, place: str) -> list[M
         clips = [clip for clip, wanted in zip(alone.clips, rows) if wanted]
         return make_metrics("emotion", title, place, mean, clips, values[rows], values[rows], min_clips=1)
 
-    was, still = is_angry(alone.probabilities), is_angry(inside.probabilities)
+    was = is_angry(alone.probabilities)
+    still = is_angry(inside.probabilities)
     rows = angry, angry & was, ~angry, ~angry
     values = was, still, is_negative(alone.probabilities), is_negative(inside.probabilities)
     return [metric for title, wanted, found in zip(MIXED, rows, values) for metric in share(title, wanted, found)]
@@ -206,16 +208,20 @@ def cut_metrics(groups: list[tuple[Clip, ...]], models: Path) -> list[Metric]:
     """Utterances of a recording that ended before a cut, in the recording and in what is left of it."""
     families = joined.cuts(groups)
     reports = iter(analyze_joined([recording for family in families for recording in family], models))
-    clips, rows = [], []
+    clips = []
+    rows = []
     for family in families:
         whole, *shorter = (next(reports)["timeline"] for _ in family)
         for recording, timeline in zip(family[1:], shorter):
             compared = [compare_cut(entry, counterpart(entry, timeline)) for entry in settled(whole, recording.cut)]
             rows += compared
             clips += [recording.clips[0]] * len(compared)
-    values, owners, metrics = np.array(rows, float), np.array([clip.corpus for clip in clips]), []
+    values = np.array(rows, float)
+    owners = np.array([clip.corpus for clip in clips])
+    metrics = []
     for group, wanted in [(name, owners == name) for name in joined.CORPORA] + [("all", owners != "")]:
-        own, chosen = [clip for clip, one in zip(clips, wanted) if one], values[wanted]
+        own = [clip for clip, one in zip(clips, wanted) if one]
+        chosen = values[wanted]
         for title, found in zip(CUT[:2], chosen.T):
             metrics += make_metrics("emotion", title, group, mean, own, found, found)
         moved = np.concatenate([np.nanmean(chosen[:, 2:], 0), np.nanmax(chosen[:, 2:], 0)])
@@ -250,7 +256,10 @@ def pictured(recording: Joined, models: Path, known: Alone) -> dict:
 def measure(models: Path) -> dict:
     """A run: the figures, and the recording of the picture."""
     clips = chosen_clips()
-    known, groups, metrics, inside = Alone(clips, models), joined.one_speaker(clips), [], []
+    known = Alone(clips, models)
+    groups = joined.one_speaker(clips)
+    metrics = []
+    inside = []
     for pause in joined.PAUSES:
         alone, found = judge_all([Joined(group, pause) for group in groups], models, known)
         metrics += place_metrics(alone, found, pauses_of(pause))

@@ -9,17 +9,19 @@ from collections.abc import Callable
 import numpy as np
 
 from training import pipeline, settings
-from training.calibration.relative import is_at_rest
-from training.corpora.index import read_clips
-from training.corpora.labels import DIMENSIONS, EMOTIONS
+from training.calibration.intervals import is_at_rest
+from training.corpora.corpus import DIMENSIONS, EMOTIONS
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import read_clips
 from training.evaluation import results
 from training.evaluation.statistics import sigmoid, uar
 from training.heads import emotion
 from training.reporting.tables import replace_between, table
 
-PAGE, RESULT = settings.RESULT_PAGES / "calls.md", settings.RESULTS / "relative.json"
-ACTED, FOLDS = "RAVDESS", 4  # it has two intensities
+PAGE = settings.RESULT_PAGES / "calls.md"
+RESULT = settings.RESULTS / "relative.json"
+ACTED = "RAVDESS"  # it has two intensities
+FOLDS = 4
 LOW = ("calm",)  # strong, but less aroused than neutral
 WEIGHTS = (0.25, 0.5, 1)  # of a speaker's own neutral logits
 SETS: dict[str, Callable[[], pipeline.ModelSet]] = {"standard": pipeline.standard, "fast": pipeline.fast, "large": pipeline.large}  # shipped
@@ -27,13 +29,17 @@ Scores = dict[int, np.ndarray]  # clip index -> outputs of the heads [10]
 
 
 def left_out_scores(models: pipeline.ModelSet, corpus: str) -> Scores:
-    clips, store = read_clips(), pipeline.load_embeddings(models)
-    targets, found = emotion.targets_of(clips), {}
+    clips = read_clips()
+    store = pipeline.load_embeddings(models)
+    targets = emotion.targets_of(clips)
+    found = {}
     speakers = sorted({clip.speaker for clip in clips if clip.corpus == corpus})
     for fold in range(FOLDS):
-        is_held = lambda clip: clip.corpus == corpus and clip.speaker in speakers[fold::FOLDS]
-        model = pipeline.fit_emotion(store, targets, lambda clip: pipeline.is_fitted(clip) and not is_held(clip))
-        found |= dict(zip(*pipeline.outputs_of(model, store, pipeline.rows_of(is_held, store, np.arange(len(store.clips))))))
+        held = {(corpus, speaker) for speaker in speakers[fold::FOLDS]}
+        model = pipeline.fit_emotion(store, targets, lambda clip: pipeline.is_fitted(clip) and (clip.corpus, clip.speaker) not in held)
+        rows = pipeline.rows_of(lambda clip: (clip.corpus, clip.speaker) in held, store, np.arange(len(store.clips)))
+        indices, outputs = pipeline.outputs_of(model, store, rows)
+        found |= dict(zip(indices, outputs))
         print(f"{models.models.name}: {corpus}, {fold + 1} of {FOLDS} parts", flush=True)
     return found
 
@@ -46,39 +52,53 @@ def dimension(outputs: np.ndarray, name: str) -> np.ndarray:
 def rated_figures(scores: Scores) -> dict[str, str]:
     """Changes from rest, predicted with the speaker's own rest, and with that of the other speakers."""
     known = read_clips()
-    clips, outputs = [known[i] for i in scores], np.stack(list(scores.values()))
-    speaker, rest, figures = np.array([clip.speaker for clip in clips]), np.array([is_at_rest(clip) for clip in clips]), {}
+    clips = [known[i] for i in scores]
+    outputs = np.stack(list(scores.values()))
+    speaker = np.array([clip.speaker for clip in clips])
+    rest = np.array([is_at_rest(clip) for clip in clips])
+    figures = {}
     for name in DIMENSIONS:
-        truth, raw = np.array([getattr(clip.dimensions, name) for clip in clips]), dimension(outputs, name)
+        truth = np.array([getattr(clip.dimensions, name) for clip in clips])
+        raw = dimension(outputs, name)
         predicted = (raw - raw.mean()) / raw.std() * truth.std() + truth.mean()
         errors = []
         for one in np.unique(speaker):
-            own, others = (speaker == one) & ~rest, (speaker != one) & rest
+            own = (speaker == one) & ~rest
+            others = (speaker != one) & rest
             change = truth[own] - np.median(truth[(speaker == one) & rest])
             centres = np.median(predicted[others]), np.median(predicted[(speaker == one) & rest])
             errors.append([np.sqrt(np.mean((predicted[own] - centre - change) ** 2)) for centre in centres])
         without, beside = np.array(errors).T
-        figures[f"{RECIPE.rated}: error of the change of {name} from rest, without baselines"] = f"{without.mean():.3f}"
-        figures[f"{RECIPE.rated}: error of the change of {name} from rest, with baselines"] = f"{beside.mean():.3f}, less in {(beside < without).sum()} of {len(errors)} speakers"
+        title = f"{RECIPE.rated}: error of the change of {name} from rest"
+        better = f"less in {(beside < without).sum()} of {len(errors)} speakers"
+        figures[f"{title}, without baselines"] = f"{without.mean():.3f}"
+        figures[f"{title}, with baselines"] = f"{beside.mean():.3f}, {better}"
     return figures
 
 
 def acted_figures(scores: Scores) -> dict[str, str]:
     known = read_clips()
-    clips, outputs = [known[i] for i in scores], np.stack(list(scores.values()))
-    speaker, label = np.array([clip.speaker for clip in clips]), np.array([clip.emotion for clip in clips])
-    arousal, neutral = dimension(outputs, "arousal"), label == "neutral"
+    clips = [known[i] for i in scores]
+    outputs = np.stack(list(scores.values()))
+    speaker = np.array([clip.speaker for clip in clips])
+    label = np.array([clip.emotion for clip in clips])
+    arousal = dimension(outputs, "arousal")
+    neutral = label == "neutral"
     strong = np.array(["intensity=2" in clip.row["extra"] for clip in clips])
     usual = {one: np.median(arousal[(speaker == one) & neutral]) for one in np.unique(speaker)}
     above = arousal > np.array([usual[one] for one in speaker])
     high = strong & ~np.isin(label, LOW)
     figures = {f"{ACTED}: strong clips but calm ones whose arousal is above the speaker's neutral": f"{above[high].mean():.3f}",
                f"{ACTED}: strong calm clips whose arousal is below it": f"{(~above)[strong & ~high].mean():.3f}"}  # fmt: skip
-    logits, truth = outputs[:, emotion.CATEGORIES], np.array([EMOTIONS.index(name) for name in label])
+    logits = outputs[:, emotion.CATEGORIES]
+    truth = np.array([EMOTIONS.index(name) for name in label])
     apart = np.zeros_like(logits)
     for one in usual:
         apart[speaker == one] = logits[(speaker == one) & neutral].mean(0) - logits[neutral].mean(0)
-    recall = lambda weight: uar(truth[~neutral], (logits - weight * apart)[~neutral].argmax(1))
+
+    def recall(weight: float) -> float:
+        return uar(truth[~neutral], (logits - weight * apart)[~neutral].argmax(1))
+
     by_weight = ", ".join(f"{recall(weight):.3f}" for weight in WEIGHTS)
     return figures | {f"{ACTED}: UAR of the other labels": f"{recall(0):.3f}",
                       f"{ACTED}: the same less {WEIGHTS[0]}, {WEIGHTS[1]}, {WEIGHTS[2]} of the speaker's neutral logits": by_weight}  # fmt: skip

@@ -52,8 +52,11 @@ def versions(run: dict) -> dict[str, str]:
 
 def describe_sources(runs: dict[str, dict]) -> str:
     """A line of Markdown: title, commit and versions of the models of each run."""
-    of = lambda run: f"commit {run['commit']}, {', '.join(map(' '.join, versions(run).items()))}"
-    return f"{'; '.join(f'*{title}*: {of(run)}' for title, run in runs.items())}."
+    parts = []
+    for title, run in runs.items():
+        models = ", ".join(f"{name} {version}" for name, version in versions(run).items())
+        parts.append(f"*{title}*: commit {run['commit']}, {models}")
+    return "; ".join(parts) + "."
 
 
 def add_run(results: dict, alternative: str | None, run: dict) -> dict:

@@ -9,22 +9,28 @@ import soundfile
 
 from training import settings
 from training.corpora.corpus import Clip, Part
-from training.corpora.index import read_clips
+from training.corpora.registry import read_clips
 from training.evaluation.joined import SCALE, samples_of
 from training.evaluation.metrics import Metric, make_metrics
-from training.evaluation.pipeline import BOTH, analyze
+from training.evaluation.reports import BOTH, analyze
 from training.evaluation.statistics import mean
 from training.features.spec import FRAMES_PER_SECOND, HOP_LENGTH
 from training.heads.speaker import UNRELIABLE
 from training.settings import SAMPLE_RATE
 
-MIN_CLIP_S, CLIPS, MIN_CLIPS, CALLS = 1.5, 8, 6, 12  # of a clip; of each speaker at most, at least; of a corpus
-GAP_S, TIGHT_S, START_S = 0.6, 0.15, 0.3  # between turns; at most between turns without a pause; before the first
+MIN_CLIP_S = 1.5
+CLIPS = 8  # of each speaker, at most
+MIN_CLIPS = 6  # of each speaker, at least
+CALLS = 12  # of a corpus
+GAP_S = 0.6  # between turns
+TIGHT_S = 0.15  # at most between turns without a pause
+START_S = 0.3  # before the first
 QUIET_DB = 30  # below the peak: cut off from both ends of a clip in a call without pauses
 ROOM = 3 / SCALE  # noise
 UNSTATED = "unstated"
 SEXES = {True: "same sex", False: "other sex"}
-RIGHT, ASSIGNED = "seconds of the right voice, of those assigned", "seconds assigned"
+RIGHT = "seconds of the right voice, of those assigned"
+ASSIGNED = "seconds assigned"
 PAUSES = {GAP_S: "pauses between turns", TIGHT_S: "none between turns"}
 ONE_AS_TWO = "one voice reported as two, `auto`"
 FIGURES = (*(f"{name}: {sex}, {pauses}" for name in (RIGHT, ASSIGNED) for sex in SEXES.values() for pauses in PAUSES.values()), ONE_AS_TWO)
@@ -43,7 +49,8 @@ class Call:
     def write(self, path: Path) -> np.ndarray:
         """-> speaker of each frame, -1 between turns"""
         rng = np.random.default_rng(settings.SEED)
-        parts, truth = [np.zeros(round(START_S * SAMPLE_RATE))], [np.full(round(START_S * FRAMES_PER_SECOND), -1)]
+        parts = [np.zeros(round(START_S * SAMPLE_RATE))]
+        truth = [np.full(round(START_S * FRAMES_PER_SECOND), -1)]
         for clip, speaker in zip(self.clips, self.speakers):
             own = samples_of(clip) if self.gap_s == GAP_S else trimmed(samples_of(clip))
             own = own[: len(own) // HOP_LENGTH * HOP_LENGTH] / SCALE
@@ -63,7 +70,8 @@ def trimmed(samples: np.ndarray) -> np.ndarray:
 
 def calls_of() -> list[Call]:
     """Of each corpus in the test part: of two speakers with pauses and without, and of one."""
-    rng, calls = np.random.default_rng(settings.SEED), []
+    rng = np.random.default_rng(settings.SEED)
+    calls = []
     corpora: dict[str, dict[str, list[Clip]]] = {}
     for clip in read_clips():
         known = clip.definition.is_speech and clip.speaker and clip.sex != UNSTATED and clip.corpus not in UNRELIABLE
@@ -71,14 +79,20 @@ def calls_of() -> list[Call]:
             corpora.setdefault(clip.corpus, {}).setdefault(clip.speaker, []).append(clip)
     for speakers in corpora.values():
         names = sorted(speaker for speaker, own in speakers.items() if len(own) >= MIN_CLIPS)
-        draw = lambda speaker, count: [speakers[speaker][i] for i in rng.permutation(len(speakers[speaker]))[:count]]
+
+        def draw(speaker: str, count: int) -> list[Clip]:
+            own = speakers[speaker]
+            return [own[i] for i in rng.permutation(len(own))[:count]]
+
         for index in range(CALLS if len(names) > 1 else 0):
             one, other = rng.choice(names, 2, replace=False)
             turns = [(clip, owner) for owner, speaker in enumerate((one, other)) for clip in draw(speaker, CLIPS)]
             mixed = [turns[i] for i in rng.permutation(len(turns))]
             by_turns = [turn for pair in zip(turns[: len(turns) // 2], turns[len(turns) // 2 :]) for turn in pair]
             calls += [Call(*map(list, zip(*order)), gap) for order, gap in ((mixed, GAP_S), (by_turns, TIGHT_S))]
-        calls += [Call(own := draw(speaker, 2 * CLIPS), [0] * len(own), GAP_S) for speaker in names[:CALLS]]
+        for speaker in names[:CALLS]:
+            own = draw(speaker, 2 * CLIPS)
+            calls.append(Call(own, [0] * len(own), GAP_S))
     return calls
 
 

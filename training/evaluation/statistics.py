@@ -37,14 +37,16 @@ def mean_recall(sums: np.ndarray) -> np.ndarray:
 
 
 def moment_rows(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    x, y = truth.astype(float), predicted.astype(float)
+    x = truth.astype(float)
+    y = predicted.astype(float)
     return np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], 1)
 
 
 def central_moments(sums: np.ndarray) -> tuple[np.ndarray, ...]:
     """-> means of both, variances of both, covariance"""
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
-    x, y = x / n, y / n
+    x = x / n
+    y = y / n
     return x, y, xx / n - x * x, yy / n - y * y, xy / n - x * y
 
 

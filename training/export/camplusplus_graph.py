@@ -20,7 +20,8 @@ def write_conv(g: Graph, x: str, conv: nn.Module, norm: nn.Module | None = None)
     bias = np.zeros(len(weight), np.float32) if conv.bias is None else numpy_of(conv, "bias")
     if norm is not None:
         scale, shift = affine_of(norm)
-        weight, bias = weight * scale.reshape(-1, *[1] * (weight.ndim - 1)), bias * scale + shift
+        weight = weight * scale.reshape(-1, *[1] * (weight.ndim - 1))
+        bias = bias * scale + shift
     attributes = {"kernel_shape": conv.kernel_size, "strides": conv.stride, "pads": conv.padding * 2, "dilations": conv.dilation}
     return g.op("Conv", x, g.constant(weight), g.constant(bias), **attributes)
 
@@ -40,7 +41,8 @@ class Segments:
     """Sums over segments of SEGMENT embeddings, whose last may be shorter, and the way back."""
 
     def __init__(self, g: Graph, x: str):
-        self.g, self.count = g, g.op("Shape", x, start=2, end=3)
+        self.g = g
+        self.count = g.op("Shape", x, start=2, end=3)
         self.size = g.integers(SEGMENT)
         segments = g.op("Div", g.op("Add", self.count, g.integers(SEGMENT - 1)), self.size)
         self.padding = g.op("Concat", g.integers(0, 0, 0, 0, 0), g.op("Sub", g.op("Mul", segments, self.size), self.count), axis=0)
@@ -64,7 +66,8 @@ def write_context(g: Graph, x: str, layer: nn.Module, segments: Segments) -> str
     """Context-aware masking: a convolution times a gate from the means of the segment and of the whole."""
 
     def product(values: str, conv: nn.Module) -> str:
-        weight, bias = g.constant(numpy_of(conv, "weight")[:, :, 0].T), g.constant(numpy_of(conv, "bias"))
+        weight = g.constant(numpy_of(conv, "weight")[:, :, 0].T)
+        bias = g.constant(numpy_of(conv, "bias"))
         return g.op("Add", g.op("MatMul", values, weight), bias)
 
     sums = segments.sums(x)
@@ -84,7 +87,8 @@ def write_dense(g: Graph, x: str, block: nn.Module, segments: Segments) -> str:
 
 def write_blocks(g: Graph, features: str, network: nn.Module) -> list[str]:
     """Filterbanks without their mean [1,80,T] -> outputs of the blocks [1,512,ceil(T/2)], [1,1024,ceil(T/2)]"""
-    head, layers = network.head, network.xvector
+    head = network.head
+    layers = network.xvector
     x = g.op("Relu", write_conv(g, g.op("Unsqueeze", features, g.integers(1)), head.conv1, head.bn1))
     for block in (*head.layer1, *head.layer2):
         x = write_residual(g, x, block)

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from torch import nn
 
-from training.corpora.labels import DIMENSIONS, EMOTIONS, PLACES
+from training.corpora.corpus import DIMENSIONS, EMOTIONS, PLACES
 from training.export.graph import Graph, numpy_of
 from training.heads.attention_head import HIDDEN, QUERIES, VARIANCE_FLOOR, AttentionHead
-from training.heads.distance import Distance
+from training.heads.emotion import Distance
 from training.heads.speaker import VoiceNetwork
 
 
@@ -37,14 +37,16 @@ def write_scores(g: Graph, head: AttentionHead, embeddings: str, w: str) -> tupl
     """-> frame layer [1,N,HIDDEN], its scores times w [1,QUERIES,N]"""
     weight, bias = (v.detach().numpy() for v in head.folded_frame_layer())
     h = g.op("Gelu", g.op("Add", g.op("MatMul", embeddings, g.constant(weight.T)), g.constant(bias)))
-    quarter, four = g.scalar(0.25), g.scalar(4)
+    quarter = g.scalar(0.25)
+    four = g.scalar(4)
     bounded = g.op("Mul", g.op("Tanh", g.op("Mul", write_linear(g, h, head.query), quarter)), four)
     return h, g.op("Mul", g.op("Transpose", g.op("Exp", bounded), perm=[0, 2, 1]), w)
 
 
 def write_inputs(g: Graph, width: int, rows: int | str = 1) -> tuple[str, str]:
     """-> embeddings [1,N,width], weights [rows,1,N] that sum to 1"""
-    embeddings, weights = g.input("tokens", [1, "tokens", width]), g.input("weights", [rows, "tokens"])
+    embeddings = g.input("tokens", [1, "tokens", width])
+    weights = g.input("weights", [rows, "tokens"])
     axis = g.integers(1)
     return embeddings, g.op("Unsqueeze", g.op("Div", weights, g.op("ReduceSum", weights, axis, keepdims=1)), axis)
 
@@ -62,7 +64,8 @@ def write_layers(g: Graph, head: nn.Sequential, x: str) -> str:
 
 def write_affine(g: Graph, value: str, slope: float, intercept: float, name: str) -> None:
     """The output `name` [1]: slope * value + intercept, clipped to [0, 1]."""
-    slope_at, intercept_at = g.scalar(slope), g.scalar(intercept)
+    slope_at = g.scalar(slope)
+    intercept_at = g.scalar(intercept)
     line = g.op("Add", g.op("Mul", value, slope_at), intercept_at)
     g.output(g.op("Clip", line, g.scalar(0), g.scalar(1)), name, [1])
 
@@ -115,7 +118,9 @@ def write_emotion(heads: list[nn.Sequential], scale: EmotionScale, distance: Dis
     moved = g.op("Add", logits, g.constant(scale.neutral * np.eye(1, 8, dtype=np.float32)))
     probabilities = g.op("Softmax", g.op("Div", moved, grown(scale.temperature, scale.growth)), axis=-1)
     g.output(probabilities, "probabilities", [1, 8])
-    flat, column, spreads = g.integers(1), grown(1, scale.growth), {}
+    flat = g.integers(1)
+    column = grown(1, scale.growth)
+    spreads = {}
     for index, name in enumerate(DIMENSIONS):
         score = g.op("Reshape", g.op("Sigmoid", values[index]), flat)
         write_affine(g, score, scale.slopes[index], scale.intercepts[index], name)
@@ -175,8 +180,10 @@ def pooling_sums(heads: list[AttentionHead]) -> int:
 
 def write_clarity(heads: list[AttentionHead], slope: float, intercept: float, path: Path) -> None:
     """tokens, weights and `sums` [1,S] of the utterances before -> clarity [1] of all, next_sums [1,S]; S is `pooling_sums`."""
-    g, size = Graph("cognitive"), pooling_sums(heads)
-    embeddings, w = g.input("tokens", [1, "tokens", heads[0].width]), g.op("Unsqueeze", g.input("weights", [1, "tokens"]), g.integers(1))
+    g = Graph("cognitive")
+    size = pooling_sums(heads)
+    embeddings = g.input("tokens", [1, "tokens", heads[0].width])
+    w = g.op("Unsqueeze", g.input("weights", [1, "tokens"]), g.integers(1))
     before = g.op("Unsqueeze", g.input("sums", [1, size]), g.integers(1))
     new = [part for head in heads for part in write_sums(g, head, embeddings, w)]
     sums = g.op("Add", before, g.op("Concat", *new, axis=2))
@@ -191,7 +198,8 @@ def write_voice(net: VoiceNetwork, path: Path) -> None:
     """tokens, `weights` [V,N] -> voice [V * 48]: a voice of length 1 for each row of weights"""
     g = Graph("voice")
     embeddings, w = write_inputs(g, len(net.mean), "voices")
-    mean, scale = g.constant(net.mean.numpy()), g.constant(1 / net.std.numpy())
+    mean = g.constant(net.mean.numpy())
+    scale = g.constant(1 / net.std.numpy())
     x = g.op("Mul", g.op("Sub", g.op("MatMul", w, embeddings), mean), scale)
     x = write_linear(g, g.op("Relu", write_linear(g, x, net.hidden)), net.out)
     length = g.op("Sqrt", g.op("ReduceSum", g.op("Mul", x, x), g.integers(2), keepdims=1))

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from training import cache
 from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
-from training.corpora.registry import CORPORA
-from training.export.model_spec import ModelSpec
+from training.corpora.registry import CORPORA, read_clips
+from training.export.specs import ModelSpec
 from training.features.log_mel import FEATURES_VERSION
 from training.features.spec import SPEC
 from training.reporting.cards import evidence_of
@@ -20,7 +19,10 @@ from training.settings import SEED
 
 def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, fits: Callable[[Clip], bool],
                 metrics: dict | None = None, more_data: list[dict] = ()) -> None:  # fmt: skip
-    """`params`: thresholds and calibration that the service reads; `fits`: whether weights are fitted on a clip; `more_data`: training data apart from corpora."""
+    """`params`: thresholds and calibration that the service reads. `fits`: whether weights are fitted on a clip.
+
+    `more_data`: training data apart from corpora.
+    """
     folder = models / spec.name
     folder.mkdir(parents=True, exist_ok=True)
     weights = folder / "weights.onnx"

@@ -15,7 +15,8 @@ from training.features.log_mel import BINS
 
 
 def write_norm(g: Graph, x: str, norm: nn.LayerNorm) -> str:
-    gamma, beta = g.constant(numpy_of(norm, "weight")), g.constant(numpy_of(norm, "bias"))
+    gamma = g.constant(numpy_of(norm, "weight"))
+    beta = g.constant(numpy_of(norm, "bias"))
     return g.op("LayerNormalization", x, gamma, beta, axis=-1, epsilon=1e-5)
 
 
@@ -39,7 +40,8 @@ def write_conv(g: Graph, x: str, conv: nn.Conv1d) -> str:
     """Kernel of 3, [1,N,in] -> [1,ceil(N/stride),out], as one product over three shifted copies side by side."""
     whole, step, zero = g.op("DynamicQuantizeLinear", x, outputs=3)
     padded = g.op("Pad", whole, g.integers(0, 1, 0, 0, 1, 0), zero)
-    length, axis = g.op("Shape", x, start=1, end=2), g.integers(1)
+    length = g.op("Shape", x, start=1, end=2)
+    axis = g.integers(1)
     stride = g.integers(*conv.stride)
     shifted = []
     for first in range(3):
@@ -64,9 +66,11 @@ def write_layers(g: Graph, features: str, trunk: Trunk) -> list[str]:
     x = g.op("Gelu", write_conv(g, x, trunk.conv1))
     x = g.op("Gelu", write_conv(g, x, trunk.conv2))
     length = g.op("Shape", x, start=1, end=2)
-    zero, axis = g.integers(0), g.integers(0)
+    zero = g.integers(0)
+    axis = g.integers(0)
     positions = g.op("Slice", g.half(trunk.position_rows().numpy()), zero, length, axis)
-    x, outputs = g.op("Add", x, positions), []
+    x = g.op("Add", x, positions)
+    outputs = []
     for layer in trunk.layers:
         x = g.op("Add", x, write_attention(g, write_norm(g, x, layer.attention_norm), layer))
         hidden = g.op("Gelu", write_linear(g, write_norm(g, x, layer.ffn_norm), layer.ffn_in))

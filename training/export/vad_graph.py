@@ -17,14 +17,16 @@ from training.features.level import FLOOR, OFFSET
 from training.features.log_mel import BINS
 from training.vad.model import KERNEL, LAYERS, LOUDEST, MAX_RATE, MIN_POWER, SMOOTHED, WIDTH, VadNet
 
-POWERS, FRAMES = SMOOTHED + LOUDEST - 2, 4  # kept of the past: powers of frames, and normalised frames
+POWERS = SMOOTHED + LOUDEST - 2  # powers of frames, kept of the past
+FRAMES = 4  # normalised frames, kept of the past
 SIZES = [POWERS, FRAMES * BINS, *((KERNEL - 1) * dilation * WIDTH for dilation, _ in LAYERS)]
 SETTLED = POWERS + 2 * (KERNEL - 1) * sum(dilation for dilation, _ in LAYERS) + 2 * FRAMES
 
 
 def write_vad(net: VadNet, path: Path) -> None:
     g = Graph("vad")
-    features, state = g.input("features", [1, "frames", BINS]), g.input("state", [1, sum(SIZES)])
+    features = g.input("features", [1, "frames", BINS])
+    state = g.input("state", [1, sum(SIZES)])
     powers, frames, *inputs = g.op("Split", state, g.integers(*SIZES), axis=1, outputs=len(SIZES))
     kept: list[str] = []
 

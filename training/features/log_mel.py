@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from training import cache, settings
 from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
+from training.corpora.registry import read_clips
 from training.features.spec import FILTERBANKS, SPEC
 
 BINS = SPEC["nMels"]

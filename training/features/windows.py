@@ -19,7 +19,8 @@ MAX_FRAMES = WINDOW_PARAMS["windowSeconds"] * FRAMES_PER_SECOND
 
 def find_segments(speech: np.ndarray, params: dict = SEGMENT_PARAMS) -> list[tuple[int, int]]:
     """Speech probability [T] -> (first frame, frame after the last) of each segment: hysteresis, then short gaps closed."""
-    raw, start = [], -1
+    raw = []
+    start = -1
     for frame, probability in enumerate(speech.tolist()):
         if start < 0 and probability >= params["onset"]:
             start = frame
@@ -39,7 +40,8 @@ def find_segments(speech: np.ndarray, params: dict = SEGMENT_PARAMS) -> list[tup
 
 def slice_padded(values: np.ndarray, start: int, end: int, padding: float) -> np.ndarray:
     """A copy of values[start:end], with `padding` outside of the array."""
-    before, after = max(0, -start), max(0, end - len(values))
+    before = max(0, -start)
+    after = max(0, end - len(values))
     inside = values[max(0, start) : max(0, end)]
     return np.pad(inside, [(before, after)] + [(0, 0)] * (values.ndim - 1), constant_values=padding)
 

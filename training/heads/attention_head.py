@@ -7,7 +7,8 @@ from torch.nn import functional as F
 
 from training.encoder.trunk import WIDTH
 
-HIDDEN, QUERIES = 64, 4
+HIDDEN = 64
+QUERIES = 4
 VARIANCE_FLOOR = 1e-5
 
 
@@ -23,7 +24,8 @@ class AttentionHead(nn.Module):
         self.query = nn.Linear(HIDDEN, QUERIES)
         self.clip = nn.Linear(2 * self.width, outputs)
         self.out = nn.Linear((2 + QUERIES) * HIDDEN, outputs)
-        self.frame_dropout, self.dropout = nn.Dropout(0.1), nn.Dropout(dropout)
+        self.frame_dropout = nn.Dropout(0.1)
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, embeddings: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         """embeddings [B,N,width], weights [B,N] (0 where there is no speech) -> [B,outputs]"""

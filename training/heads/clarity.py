@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from training.calibration.timing_reference import CLARITY_TIMING
+from training.calibration.reference import CLARITY_TIMING
 from training.corpora.corpus import Clip
 from training.encoder.embeddings import EmbeddingStore
 from training.heads.attention_head import AttentionHead
@@ -53,7 +53,8 @@ def targets_of(clips: list[Clip]) -> np.ndarray:
 
 def fit(store: EmbeddingStore, targets: np.ndarray, windows: np.ndarray, count: int) -> list[AttentionHead]:
     """`count` networks, to be averaged."""
-    mean, std = np.nanmean(targets[store.clips[windows]]), np.nanstd(targets[store.clips[windows]])
+    mean = np.nanmean(targets[store.clips[windows]])
+    std = np.nanstd(targets[store.clips[windows]])
 
     def loss(predicted: torch.Tensor, batch: np.ndarray) -> torch.Tensor:
         target = torch.from_numpy((targets[store.clips[batch]] - mean) / std)

@@ -1,9 +1,11 @@
-"""The emotion heads: eight categories, valence and arousal.
+"""The emotion heads: eight categories, valence and arousal; and how far a recording is from the training recordings.
 
 A corpus has labels of its own categories only. The others stay in the softmax, lowered by ABSENT, so that they are
 neither targets nor excluded. The logits of a corpus are raised by the log of how frequent its categories are (logit
 adjustment: Menon et al. 2021): a corpus of which listeners heard half as neutral does not make other speech neutral.
 """
+
+from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
@@ -13,23 +15,33 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from training.corpora.corpus import CATEGORY_WEIGHT, ORDINARY_WEIGHT, Clip
-from training.corpora.labels import EMOTIONS
+from training.corpora.corpus import CATEGORY_WEIGHT, EMOTIONS, ORDINARY_WEIGHT, Clip
 from training.encoder.embeddings import EmbeddingStore
 from training.heads.attention_head import AttentionHead
 from training.heads.fit import FitParams, Loss, fit_attention, minimize_linear
 from training.settings import SEED
 
 ABSENT = -2.0
-CATEGORIES, DIMENSIONS = slice(0, 8), slice(8, 10)  # columns of the output: logits; valence and arousal before the sigmoid
+# Columns of the output.
+CATEGORIES = slice(0, 8)  # logits
+DIMENSIONS = slice(8, 10)  # valence and arousal before the sigmoid
 OUTPUTS = 10
-CATEGORY_DECAY, DIMENSION_DECAY = 0.02, 0.05  # of the linear head
-HIDDEN, INPUT_DROPOUT, DROPOUT = 256, 0.3, 0.5  # of the network
-EPOCHS, BATCH, PEAK_LR, WEIGHT_DECAY = 20, 256, 2e-3, 0.3
+CATEGORY_DECAY = 0.02  # of the linear head
+DIMENSION_DECAY = 0.05  # of the linear head
+# Of the network.
+HIDDEN = 256
+INPUT_DROPOUT = 0.3
+DROPOUT = 0.5
+EPOCHS = 20
+BATCH = 256
+PEAK_LR = 2e-3
+WEIGHT_DECAY = 0.3
 ORDINARY_TOTAL = 1.5  # weight of all ordinary speech, over that of an acted corpus
-EMOTIONAL, EMOTIONAL_SHARE = ("VoxLingua107", "AWSCalls", "AMI", "AMIMixed"), 0.5  # ordinary speech that holds some real emotion
+EMOTIONAL = ("VoxLingua107", "AWSCalls", "AMI", "AMIMixed")  # ordinary speech that holds some real emotion
+EMOTIONAL_SHARE = 0.5  # weight of such a corpus, over that of other ordinary speech
 DIMENSION_LOSS_WEIGHT = 10
 MAX_ORDINARY = 2  # weight of a clip of ordinary speech, for corpora of few clips
+DIRECTIONS = 64  # of largest variance; the others are noise
 
 
 @dataclass(frozen=True)
@@ -47,10 +59,12 @@ class Targets:
 def targets_of(clips: list[Clip], balanced: bool = False) -> Targets:
     """`balanced`: acted corpora weigh alike, for a sampler that balances them by how often it draws."""
     count = len(clips)
-    label, label_weight = np.full(count, -1), np.zeros(count, np.float32)
+    label = np.full(count, -1)
+    label_weight = np.zeros(count, np.float32)
     distribution = np.full((count, len(EMOTIONS)), 1 / len(EMOTIONS), np.float32)
     mask = np.full((count, len(EMOTIONS)), ABSENT, np.float32)
-    dimensions, weight = np.full((count, 2), 0.5, np.float32), np.zeros((count, 2), np.float32)
+    dimensions = np.full((count, 2), 0.5, np.float32)
+    weight = np.zeros((count, 2), np.float32)
     for clip in clips:
         if clip.distribution is not None:
             distribution[clip.index] = clip.distribution
@@ -62,13 +76,15 @@ def targets_of(clips: list[Clip], balanced: bool = False) -> Targets:
             weight[clip.index] = found.valence_weight, found.arousal_weight
             if balanced and clip.emotion is not None and not found.rated:
                 weight[clip.index] = CATEGORY_WEIGHT
-    names, ordinary = np.array([clip.corpus for clip in clips]), np.array([clip.definition.ordinary for clip in clips])
+    names = np.array([clip.corpus for clip in clips])
+    ordinary = np.array([clip.definition.ordinary for clip in clips])
     held_out = np.array([clip.held_out for clip in clips])
     for name in np.unique(names[label_weight > 0]):
         own = names == name
         labelled = own & (label_weight > 0)
         trained = labelled & ~held_out
-        mask[own] = 0 if ordinary[own].all() else log_prior(distribution[trained if trained.any() else labelled])
+        counted = trained if trained.any() else labelled
+        mask[own] = 0 if ordinary[own].all() else log_prior(distribution[counted])
     label_weight[ordinary] = ordinary_weights(clips, label_weight)[ordinary]
     return Targets(label, distribution, mask, label_weight, dimensions, weight)
 
@@ -103,10 +119,12 @@ def make_loss(owners: np.ndarray, targets: Targets) -> Loss:
     """owners [windows]: the clip of each window."""
 
     def loss(predicted: torch.Tensor, windows: np.ndarray) -> torch.Tensor:
-        of = lambda column: torch.from_numpy(column[owners[windows]])
-        return category_loss(
-            predicted[:, CATEGORIES], of(targets.mask), of(targets.distribution), of(targets.label_weight)
-        ) + dimension_loss(predicted[:, DIMENSIONS], of(targets.dimensions), of(targets.dimensions_weight))
+        def of(column: np.ndarray) -> torch.Tensor:
+            return torch.from_numpy(column[owners[windows]])
+
+        categories = category_loss(predicted[:, CATEGORIES], of(targets.mask), of(targets.distribution), of(targets.label_weight))
+        dimensions = dimension_loss(predicted[:, DIMENSIONS], of(targets.dimensions), of(targets.dimensions_weight))
+        return categories + dimensions
 
     return loss
 
@@ -136,7 +154,8 @@ class Examples:
     def of(store: EmbeddingStore, targets: Targets, windows: np.ndarray, clips: list[Clip]) -> "Examples":
         rows = store.clips[windows]
         share = label_shares([clips[i] for i in rows], targets.label[rows]) * len(rows)
-        columns = (store.moments[windows], targets.mask[rows], targets.distribution[rows], share, targets.dimensions[rows], targets.dimensions_weight[rows])
+        learned = (targets.mask[rows], targets.distribution[rows], share, targets.dimensions[rows], targets.dimensions_weight[rows])
+        columns = (store.moments[windows], *learned)
         return Examples(*map(torch.from_numpy, columns))
 
     def category_loss(self, logits: torch.Tensor, rows: torch.Tensor | slice = slice(None)) -> torch.Tensor:
@@ -166,10 +185,13 @@ def fit_linear(examples: Examples) -> nn.Sequential:
 
 def fit_network(examples: Examples) -> nn.Sequential:
     torch.manual_seed(SEED)
-    rng, count = np.random.default_rng(SEED), len(examples.moments)
-    mean, std = examples.moments.mean(0), examples.moments.std(0) + 1e-4
+    rng = np.random.default_rng(SEED)
+    count = len(examples.moments)
+    mean = examples.moments.mean(0)
+    std = examples.moments.std(0) + 1e-4
     inputs = (examples.moments - mean) / std
-    hidden, out = nn.Linear(inputs.shape[1], HIDDEN), nn.Linear(HIDDEN, OUTPUTS)
+    hidden = nn.Linear(inputs.shape[1], HIDDEN)
+    out = nn.Linear(HIDDEN, OUTPUTS)
     network = nn.Sequential(nn.Dropout(INPUT_DROPOUT), hidden, nn.GELU(), nn.Dropout(DROPOUT), out)
     optimizer = torch.optim.AdamW(network.parameters(), PEAK_LR, weight_decay=WEIGHT_DECAY)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, PEAK_LR, EPOCHS * -(-count // BATCH) + 1, pct_start=0.15)
@@ -188,7 +210,8 @@ def fit_network(examples: Examples) -> nn.Sequential:
 
 
 def set_linear(layer: nn.Linear, weight: torch.Tensor, bias: torch.Tensor) -> None:
-    layer.weight.data, layer.bias.data = weight.float().contiguous(), bias.float()
+    layer.weight.data = weight.float().contiguous()
+    layer.bias.data = bias.float()
 
 
 def predict_mean(heads: list[nn.Sequential], moments: np.ndarray) -> np.ndarray:
@@ -199,7 +222,8 @@ def predict_mean(heads: list[nn.Sequential], moments: np.ndarray) -> np.ndarray:
 
 def label_shares(clips: list[Clip], label: np.ndarray) -> np.ndarray:
     """float32 [n] that sums to 1: weight of each row in the loss of the categories"""
-    names, ordinary = np.array([clip.corpus for clip in clips]), np.array([clip.definition.ordinary for clip in clips])
+    names = np.array([clip.corpus for clip in clips])
+    ordinary = np.array([clip.definition.ordinary for clip in clips])
     share = np.zeros(len(clips), np.float32)
     for name in np.unique(names[~ordinary & (label >= 0)]):
         own = names == name
@@ -212,3 +236,24 @@ def label_shares(clips: list[Clip], label: np.ndarray) -> np.ndarray:
     for name, size in sizes.items():
         share[names == name] = ORDINARY_TOTAL * size / sum(sizes.values()) / counts[name]
     return share / share.sum()
+
+
+@dataclass(frozen=True)
+class Distance:
+    centre: np.ndarray  # [2 * width]
+    projection: np.ndarray  # [2 * width, directions]; training recordings have variance 1 in each
+
+    def __call__(self, moments: np.ndarray) -> np.ndarray:
+        """[n, 2 * width] -> [n], about 1 for training recordings"""
+        return np.sqrt(np.mean(((moments - self.centre) @ self.projection) ** 2, 1))
+
+
+def fit_distance(moments: np.ndarray, corpora: np.ndarray) -> Distance:
+    """moments [n, 2 * width], corpora [n]: names. Corpora weigh alike."""
+    names, owner = np.unique(corpora, return_inverse=True)
+    weight = 1 / np.bincount(owner)[owner] / len(names)
+    centre = weight @ moments
+    spread = moments - centre
+    values, vectors = np.linalg.eigh(spread.T @ (spread * weight[:, None]))
+    best = np.argsort(values)[::-1][:DIRECTIONS]
+    return Distance(centre.astype(np.float32), (vectors[:, best] / np.sqrt(values[best])).astype(np.float32))

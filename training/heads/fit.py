@@ -70,7 +70,8 @@ def minimize_linear(
     inputs: np.ndarray, loss: Callable[[torch.Tensor], torch.Tensor], decay: list[float], rounds: int = 80
 ) -> tuple[np.ndarray, np.ndarray]:
     """inputs [n,D] -> weight [D,outputs] and bias [outputs] of least loss. `decay`: L2 penalty of each output, for standardised inputs."""
-    mean, std = inputs.mean(0), inputs.std(0) + 1e-4
+    mean = inputs.mean(0)
+    std = inputs.std(0) + 1e-4
     weight, bias = minimize((inputs - mean) / std, loss, decay, rounds)
     w = weight / std[:, None]
     return w, bias - mean @ w

@@ -11,9 +11,13 @@ from training import settings
 
 # ASED: numbers that stand for several people. AMI: several people in a recording.
 UNRELIABLE = ("ASED", "AMI")
-DIMENSIONS, HIDDEN, DROPOUT = 48, 256, 0.2
-SPEAKERS, UTTERANCES = 24, 6  # of one corpus in a batch
-LEARNING_RATE, WEIGHT_DECAY = 2e-3, 0.1
+DIMENSIONS = 48
+HIDDEN = 256
+DROPOUT = 0.2
+SPEAKERS = 24  # of one corpus in a batch
+UTTERANCES = 6  # of each speaker in a batch
+LEARNING_RATE = 2e-3
+WEIGHT_DECAY = 0.1
 
 
 @dataclass(frozen=True)
@@ -30,13 +34,14 @@ class VoiceNetwork(nn.Module):
         super().__init__()
         self.register_buffer("mean", torch.tensor(mean))
         self.register_buffer("std", torch.tensor(std))
-        self.hidden, self.out = nn.Linear(len(mean), HIDDEN), nn.Linear(HIDDEN, DIMENSIONS)
+        self.hidden = nn.Linear(len(mean), HIDDEN)
+        self.out = nn.Linear(HIDDEN, DIMENSIONS)
         self.scale = nn.Parameter(torch.tensor(10.0))  # of the cosines in the loss
 
     def forward(self, means: torch.Tensor) -> torch.Tensor:
-        drop = lambda x: F.dropout(x, DROPOUT, self.training)
-        x = drop((means - self.mean) / self.std)
-        return F.normalize(self.out(drop(torch.relu(self.hidden(x)))), dim=1)
+        x = F.dropout((means - self.mean) / self.std, DROPOUT, self.training)
+        hidden = F.dropout(torch.relu(self.hidden(x)), DROPOUT, self.training)
+        return F.normalize(self.out(hidden), dim=1)
 
     def loss(self, means: torch.Tensor, speakers: int) -> torch.Tensor:
         """Half of each speaker's utterances are to be nearest to the mean of the other half."""
@@ -63,8 +68,10 @@ def untrained(width: int) -> VoiceNetwork:
 def fit(utterances: list[Utterance]) -> VoiceNetwork:
     torch.manual_seed(settings.SEED)
     rng = np.random.default_rng(settings.SEED)
-    corpora, means = by_speaker(utterances), np.stack([utterance.mean for utterance in utterances])
-    net, steps = VoiceNetwork(means.mean(0), means.std(0)), settings.SIZES.voice_steps
+    corpora = by_speaker(utterances)
+    means = np.stack([utterance.mean for utterance in utterances])
+    net = VoiceNetwork(means.mean(0), means.std(0))
+    steps = settings.SIZES.voice_steps
     optimizer = torch.optim.AdamW(net.parameters(), LEARNING_RATE, weight_decay=WEIGHT_DECAY)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, steps)
     names = list(corpora)

@@ -4,13 +4,43 @@ Metrics come from results/metrics.json where they were measured on these very we
 """
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
-from training.corpora.licences import LICENCES
 from training.evaluation import results
 from training.evaluation.metrics import Metric
 from training.export.specs import specs_of
 from training.reporting.tables import metric_table, table
+
+
+@dataclass(frozen=True)
+class Licence:
+    text: str
+    allows: str
+    due: str
+    source: str
+    tool: bool = False  # behind every model, not a corpus
+
+
+ATTRIBUTION = "name of the authors, the licence and its address; that it was changed"
+LICENCES = {
+    "CREMA-D": Licence("ODbL 1.0 (database), DbCL 1.0 (contents)", "commercial use of works produced from it",
+                       "the notice `Contains information from CREMA-D, which is made available under the Open Database License (ODbL)`; "
+                       "a database derived from it shares alike", "LICENSE.txt of CheyneyComputerScience/CREMA-D"),
+    "speechocean762": Licence("CC BY 4.0", "commercial use", ATTRIBUTION, "OpenSLR 101"),
+    "LibriSpeech": Licence("CC BY 4.0, of readings in the public domain (LibriVox)", "commercial use", ATTRIBUTION, "OpenSLR 12"),
+    "AMI": Licence("CC BY 4.0", "commercial use", ATTRIBUTION, "groups.inf.ed.ac.uk/ami/corpus/license.shtml"),
+    "MFA": Licence("MIT", "commercial use", "copyright and licence text", "LICENSE of MontrealCorpusTools/Montreal-Forced-Aligner"),
+    "ESC10": Licence("CC BY 3.0 (the part of ESC-50 without NC)", "commercial use", ATTRIBUTION, "LICENSE of karolpiczak/ESC-50"),
+    "EmoGator": Licence("Apache-2.0", "commercial use", "licence text", "LICENSE of fredbuhl/EmoGator"),
+    "RIR": Licence("Apache-2.0", "commercial use", "licence text", "LICENSE of speechbrain/speechbrain"),
+    "Whisper-tiny.en": Licence("MIT", "commercial use", "copyright and licence text", "LICENSE of openai/whisper; first weights of the trunk", True),
+    "Silero VAD": Licence("MIT", "commercial use", "nothing: its answers are labels", "LICENSE of snakers4/silero-vad", True),
+    "eSpeak NG": Licence("GPL-3.0-or-later", "commercial use of its output", "nothing: its output is synthetic speech", "COPYING of espeak-ng", True),
+    "TimGM6mb, FluidSynth": Licence("GPL-2.0, LGPL-2.1", "commercial use of their output", "nothing: their output is generated music",
+                                    "copyright files of Debian", True),
+}  # fmt: skip
+
 
 # Word in the name of a training metric -> explanation.
 METRIC_NOTES = {
@@ -72,14 +102,17 @@ def training_data(manifest: dict, models: Path) -> list[dict]:
 
 def run_of(manifest: dict, models: Path) -> dict:
     """The evaluation of exactly these weights together; otherwise an empty one."""
-    runs, now = results.read(), results.weights_in(models)
+    runs = results.read()
+    now = results.weights_in(models)
     now[manifest["name"]] = {"version": manifest["version"], "sha256": manifest["weights"]["sha256"]}
     matching = (run for run in (runs.get("shipped"), *runs.get("alternatives", {}).values()) if run and run["models"] == now)
     return next(matching, {"figures": [], "failures": {}})
 
 
 def evidence_of(manifest: dict, models: Path) -> dict:
-    kind, spec, run = manifest["kind"], specs_of(models)[manifest["kind"]], run_of(manifest, models)
+    kind = manifest["kind"]
+    spec = specs_of(models)[manifest["kind"]]
+    run = run_of(manifest, models)
     return {
         "figures": [{key: m[key] for key in METRIC_KEYS} for m in run["figures"] if m["signal"] == kind],
         "failures": [*spec.failures, *run.get("failures", {}).get(kind, [])],
@@ -91,7 +124,9 @@ def evidence_of(manifest: dict, models: Path) -> dict:
 
 def sections_of(manifest: dict, models: Path) -> dict[str, list[str]]:
     """Title -> lines; those without content are left out of the card."""
-    kind, training, evidence = manifest["kind"], manifest["training"], manifest["evidence"]
+    kind = manifest["kind"]
+    training = manifest["training"]
+    evidence = manifest["evidence"]
     weights = models / manifest["name"] / manifest["weights"]["file"]
     data = table(["set", "licence", "clips"], [[d["name"], d["licence"], d["clips"]] for d in training["data"]])
     notes = " ".join(text for word, text in METRIC_NOTES.items() if any(word in name.split("_") for name in training["metrics"]))
@@ -102,7 +137,7 @@ def sections_of(manifest: dict, models: Path) -> dict[str, list[str]]:
     step = name if name in ("fast", "large") and kind != "vad" else own
     lists = {"Known failures": evidence["failures"], "Intended use": evidence["intendedUse"],
              "Not intended": evidence["unintendedUse"], "Limits": training["limits"]}  # fmt: skip
-    split = VAD_SPLIT_NOTE if kind == "vad" else FAST_SPLIT_NOTE if step == "fast" else SPLIT_NOTE
+    split = {"vad": VAD_SPLIT_NOTE, "fast": FAST_SPLIT_NOTE}.get(step, SPLIT_NOTE)
     return {
         "Measured": [METRIC_NOTE, "", metrics] if evidence["figures"] else [],
         "Origin and licence": [specs_of(models)[kind].origin, "", f"Licence: {manifest['licence']}.", "", evidence["deployment"]],

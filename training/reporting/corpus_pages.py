@@ -4,9 +4,8 @@ from pathlib import Path
 
 from training import corpora
 from training.corpora.corpus import Clip, Part
-from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
-from training.corpora.registry import CORPORA
+from training.corpora.registry import CORPORA, read_clips
 from training.reporting.tables import replace_between, table
 
 PAGES = Path(corpora.__file__).with_name("pages")

@@ -11,15 +11,17 @@ from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 
 from training import settings
 from training.augment.corruptions import CONDITIONS
-from training.corpora.labels import EMOTIONS
+from training.corpora.corpus import EMOTIONS
 from training.corpora.recipe import RECIPE
 from training.evaluation.metrics import LEFT_OUT, LEFT_OUT_SPEAKERS, covered, dominant_of
-from training.evaluation.predictions import SCORES, Predictions, corpus_of
+from training.evaluation.reports import CLEAN, SCORES, Predictions, corpus_of
 from training.evaluation.statistics import CALIBRATION_BINS, confidence_bins
-from training.evaluation.test_recordings import CLEAN
 
 FOLDER = settings.REPOSITORY / "docs" / "pictures"
-INK, PAPER, BLUE, RED = "#222222", "#ffffff", "#2b6cb0", "#c05621"
+INK = "#222222"
+PAPER = "#ffffff"
+BLUE = "#2b6cb0"
+RED = "#c05621"
 GROUPS = {LEFT_OUT: RECIPE.unseen, LEFT_OUT_SPEAKERS: RECIPE.known}
 plt.rcParams.update({
     "svg.fonttype": "none", "svg.hashsalt": "undertone", "font.family": "sans-serif", "font.size": 9,
@@ -59,7 +61,8 @@ def draw_calibration(predictions: Predictions) -> Path:
     """Reliability diagram."""
     _, (axes, below) = plt.subplots(2, 1, figsize=(4, 4.6), height_ratios=[3, 1], sharex=True)
     axes.plot([0, 1], [0, 1], color="#999999", lw=1, ls="--", label="calibrated")
-    centres, width = (np.arange(CALIBRATION_BINS) + 0.5) / CALIBRATION_BINS, 0.45 / CALIBRATION_BINS
+    centres = (np.arange(CALIBRATION_BINS) + 0.5) / CALIBRATION_BINS
+    width = 0.45 / CALIBRATION_BINS
     for (name, corpora), offset, colour in zip(GROUPS.items(), (-width / 2, width / 2), (RED, BLUE)):
         top, correct = dominant_of(predictions.of(*corpora))
         bins = confidence_bins(top)

@@ -53,6 +53,10 @@ def write(runs: dict[str, dict]) -> None:
 
 
 def write_page() -> None:
-    blocks = [block for name in SETS if (runs := runs_of(name)) for block in section_of(name, runs)]
+    blocks = []
+    for name in SETS:
+        runs = runs_of(name)
+        if runs:
+            blocks += section_of(name, runs)
     replace_between(PAGE, "recordings", "\n\n".join(blocks))
     plots.draw_timeline({when: run["pictured"] for when, run in runs_of(SETS[0]).items()})

@@ -6,13 +6,19 @@ from pathlib import Path
 from training import settings
 from training.evaluation import recordings, results
 from training.evaluation.metrics import Metric
-from training.export.model_spec import PERMISSIVE
+from training.export.specs import PERMISSIVE
 from training.reporting.tables import comparison_table, replace_between, short_cell, table
 
-README, PAGE = settings.REPOSITORY / "README.md", settings.PAGES / "models.md"
+README = settings.REPOSITORY / "README.md"
+PAGE = settings.PAGES / "models.md"
 COSTS = settings.REPOSITORY / "benchmarks" / "results" / "models.json"  # of npm run bench -- models
 SETS = {"standard": "shipped", "large": "large", "fast": "fast", "open": "open"}  # folder -> title of its column of results/metrics.json
-PURPOSES = {"standard": "the default", "large": "speech of unseen kinds, where time matters less", "fast": "many live sessions", "open": "weights that may be sold"}
+PURPOSES = {
+    "standard": "the default",
+    "large": "speech of unseen kinds, where time matters less",
+    "fast": "many live sessions",
+    "open": "weights that may be sold",
+}
 NATURAL_AND_LEFT_OUT = [
     "emotion: negative without a warning, LibriSpeech",
     "emotion: negative without a warning, AMI",
@@ -58,13 +64,19 @@ def figures_of(name: str, folder: Path, columns: dict[str, list[Metric]]) -> tup
     return {key: metric for key, metric in all_figures.items() if metric.signal in available}, set(inside)
 
 
+def megabytes_of(folder: Path) -> float:
+    return sum(path.stat().st_size for path in folder.glob("*/*.onnx")) / 1e6
+
+
+def is_permissive(folder: Path) -> bool:
+    return all(manifest_of(path.parent)["licence"] == PERMISSIVE for path in folder.glob("*/manifest.json"))
+
+
 def cost_rows(folders: dict[str, Path]) -> list[list[str]]:
     spent = {row["name"]: row["ours"]["median"] for row in json.loads(COSTS.read_text())["rows"]}
-    megabytes = lambda folder: sum(path.stat().st_size for path in folder.glob("*/*.onnx")) / 1e6
-    is_permissive = lambda folder: all(manifest_of(path.parent)["licence"] == PERMISSIVE for path in folder.glob("*/manifest.json"))
     return [
         ["all models over 10 s, one core", *(f"{spent[f'all models, 10 s, {name}']:.0f} ms" for name in folders)],
-        ["weights", *(f"{megabytes(folder):.0f} MB" for folder in folders.values())],
+        ["weights", *(f"{megabytes_of(folder):.0f} MB" for folder in folders.values())],
         ["commercial use", *("yes" if is_permissive(folder) else "no" for folder in folders.values())],
         ["use", *(PURPOSES[name] for name in folders)],
     ]
@@ -75,8 +87,12 @@ def text_of(columns: dict[str, list[Metric]]) -> str:
     folders = {name: settings.SHIPPED_MODELS.with_name(name) for name, title in SETS.items() if title in columns}
     found, inside = zip(*(figures_of(name, folder, columns) for name, folder in folders.items()))
     names = {key: f"{metric.group}: {metric.figure}" for figures in found for key, metric in figures.items()}
-    title = lambda key: names[key] + (", in recordings" if key in set.union(*inside) else "")
-    rows = [[title(key), *(short_cell(figures.get(key)) for figures in found)] for key in KEYS if key in names]
+    in_recordings = set.union(*inside)
+    rows = []
+    for key in KEYS:
+        if key in names:
+            title = names[key] + (", in recordings" if key in in_recordings else "")
+            rows.append([title, *(short_cell(figures.get(key)) for figures in found)])
     return table(["", *(f"`{name}`" for name in folders)], [*rows, *cost_rows(folders)])
 
 

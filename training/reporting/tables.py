@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from training.corpora.labels import EMOTIONS
+from training.corpora.corpus import EMOTIONS
 from training.evaluation.metrics import Metric
 
 
@@ -44,9 +44,11 @@ def confusion_matrix(truth: np.ndarray, predicted: np.ndarray) -> str:
 
 def replace_between(path: Path, name: str, text: str) -> None:
     """Replaces the part of a page between `<!-- NAME -->` and `<!-- end of NAME -->`."""
-    start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    start = f"<!-- {name} -->"
+    end = f"<!-- end of {name} -->"
     page = path.read_text()
     if start not in page or end not in page:
         raise ValueError(f"Expected the markers {start} and {end} in {path}")
-    before, after = page[: page.index(start) + len(start)], page[page.index(end) :]
+    before = page[: page.index(start) + len(start)]
+    after = page[page.index(end) :]
     path.write_text(f"{before}\n\n{text.strip()}\n\n{after}")

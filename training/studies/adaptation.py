@@ -17,11 +17,9 @@ import numpy as np
 from training import settings
 from training.augment.augmented import AugmentedCopies
 from training.augment.corruptions import Corruptor
-from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
-from training.corpora.labels import EMOTIONS
+from training.corpora.corpus import EMOTIONS, Clip
 from training.corpora.recipe import RECIPE
-from training.corpora.registry import is_steady
+from training.corpora.registry import is_steady, read_clips
 from training.encoder import embeddings
 from training.evaluation import results
 from training.export.head_graph import write_emotion

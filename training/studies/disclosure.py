@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from training import settings
 from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
+from training.corpora.registry import read_clips
 from training.encoder import embeddings
 from training.evaluation import results
 from training.evaluation.statistics import uar
@@ -23,7 +23,8 @@ DECAY = 0.01  # C of the logistic regression: little data per dimension
 
 def load() -> tuple[list[Clip], np.ndarray]:
     """-> clips, mean embeddings [n,width]"""
-    store, clips = embeddings.load(settings.weights("trunk"), FRAMES_PER_EMBEDDING, None), read_clips()
+    store = embeddings.load(settings.weights("trunk"), FRAMES_PER_EMBEDDING, None)
+    clips = read_clips()
     rows, means = mean_per_clip(store.clips, store.speech_frames, store.moments[:, : store.width])
     return [clips[i] for i in rows], means
 

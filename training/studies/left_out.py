@@ -49,7 +49,8 @@ def run() -> None:
 
 
 def write_page(found: dict) -> None:
-    rows, corpora = [], found["corpora"]
+    rows = []
+    corpora = found["corpora"]
     for name, figures in corpora.items():
         first = next(iter(figures.values()))
         cells = [f"{one['value']:.3f} ({one['interval'][0]:.2f} to {one['interval'][1]:.2f})" for one in map(figures.__getitem__, FIGURES)]

@@ -4,16 +4,19 @@ import numpy as np
 
 from training import settings
 from training.corpora.recipe import RECIPE
-from training.evaluation.metrics import dominant_of
 from training.evaluation import results
+from training.evaluation.metrics import dominant_of
+from training.evaluation.reports import analyze_clean
 from training.evaluation.statistics import Score, accuracy, pcc
-from training.evaluation.test_recordings import analyze_clean
 from training.reporting.tables import replace_between, table
 
 PAGE = settings.RESULT_PAGES / "adaptation.md"
-SPEAKERS, CLIPS = (5, 10, 20, 50), (5, 20, 50)
+SPEAKERS = (5, 10, 20, 50)
+CLIPS = (5, 20, 50)
 ROUNDS = 2000
-NORMAL_95, NORMAL_80 = 1.96, 0.84  # quantiles of the normal distribution: 95 % intervals, power of 80 %
+# Quantiles of the normal distribution.
+NORMAL_95 = 1.96  # of 95 % intervals
+NORMAL_80 = 0.84  # of a power of 80 %
 
 
 def spread(score: Score, truth: np.ndarray, predicted: np.ndarray, owner: np.ndarray, speakers: int, clips: int) -> float:
@@ -30,7 +33,8 @@ def spread(score: Score, truth: np.ndarray, predicted: np.ndarray, owner: np.nda
 
 def run() -> None:
     predictions = analyze_clean(settings.MODELS).predictions()
-    acted, rated = predictions.of(*RECIPE.known, *RECIPE.unseen), predictions.of(RECIPE.clarity)
+    acted = predictions.of(*RECIPE.known, *RECIPE.unseen)
+    rated = predictions.of(RECIPE.clarity)
     correct = dominant_of(acted)[1]
     owners = np.array([f"{clip.corpus} {clip.speaker}" for clip in acted.clips])
     rows = []

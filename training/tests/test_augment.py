@@ -10,8 +10,7 @@ from training.augment.audio import run_codec
 from training.augment.augmentation import AMR, GAP, concatenate
 from training.augment.mix import gated_power, mix_at_snr
 from training.augment.synthetic_noise import is_held_out
-from training.evaluation.invariances import add_pauses
-from training.evaluation.vocal_effort import whisper
+from training.evaluation.invariances import add_pauses, whisper
 
 RATE = 16000
 
@@ -30,7 +29,8 @@ class FixedNoises:
 @pytest.mark.parametrize("shape", [(4000,), (400, 80)])
 def test_mix_at_snr(shape):
     rng = np.random.default_rng(0)
-    speech, noise = np.abs(rng.normal(0, 1, shape)), np.abs(rng.normal(0, 0.2, shape))
+    speech = np.abs(rng.normal(0, 1, shape))
+    noise = np.abs(rng.normal(0, 0.2, shape))
     power = (lambda x: float(np.mean(x**2))) if len(shape) == 1 else (lambda x: float(x.sum(1).mean()))
     added = mix_at_snr(speech, noise, 10, power(speech), power(noise)) - speech
     assert 10 * np.log10(power(speech) / power(added)) == pytest.approx(10)
@@ -56,7 +56,8 @@ def test_time_stretch_and_frequency_warp_stay_within_a_tenth():
 
 @pytest.mark.parametrize("condition", [*corruptions.CONDITIONS, "room", "clipped"])
 def test_corruptions_are_repeatable_and_in_range(condition):
-    samples, noise = speech_like(3), [np.random.default_rng(4).standard_normal(RATE)]
+    samples = speech_like(3)
+    noise = [np.random.default_rng(4).standard_normal(RATE)]
     (first, rate), (second, _) = (corruptions.corrupt(samples, condition, noise, 7) for _ in range(2))
     assert np.array_equal(first, second) and np.abs(first).max() <= 1
     seconds = {"loudest-2": 2, "loudest-1": 1}.get(condition, 3)

@@ -1,5 +1,6 @@
 """Cached results are keyed by content."""
 
+import sys
 import types
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from training import cache, settings
 from training.corpora import corpus
 from training.encoder import finetune
-from training.evaluation import invariances, vocal_effort
+from training.evaluation import invariances
 from training.tests.test_corpora import make_clip
 
 
@@ -58,12 +59,22 @@ def test_comments_docstrings_and_imports_do_not_change_the_hash_of_code(tmp_path
     assert hashes[0] == hashes[1] != hashes[2]
 
 
+def test_the_hash_of_a_definition_follows_what_it_uses_of_its_module(tmp_path, monkeypatch):
+    plain = "SCALE, SHIFT = 2, 3\n\ndef inner(x):\n    return SCALE * x\n\ndef outer(x):\n    return inner(x)\n\ndef other(x):\n    return x\n"
+    hashes = []
+    for text in (plain, plain.replace("return x\n", "return -x\n"), plain.replace("SCALE, SHIFT = 2", "SCALE, SHIFT = 4")):
+        module = module_of(tmp_path / f"{len(hashes)}.py", text)
+        monkeypatch.setitem(sys.modules, "joined", module)
+        hashes.append(cache.code_hash.__wrapped__(types.SimpleNamespace(__qualname__="outer.<locals>.<lambda>", __module__="joined")))
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
 def test_a_changed_copy_is_keyed_by_the_code_of_the_change(tmp_path, monkeypatch):
     codes = []
     monkeypatch.setattr(invariances, "altered_copy", lambda clip, name, code: codes.append(code) or Path(__file__))
-    for change in (invariances.add_pauses, vocal_effort.whisper, None):
+    for change in (invariances.add_pauses, invariances.whisper, None, invariances.add_pauses):
         invariances.write_copy(make_clip("MFA"), "copy", change)
-    assert codes[0] == codes[2] != codes[1]
+    assert codes[0] == codes[3] and len(set(codes)) == 3
 
 
 def test_labels_and_splits_are_inputs_of_the_fine_tuned_trunk(monkeypatch):

@@ -5,12 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from training.corpora.corpus import ORDINARY_WEIGHT, SPLITS, Clip, Part
-from training.corpora.index import read_clips
-from training.corpora.labels import EMOTIONS, ORDINARY
+from training.corpora.corpus import EMOTIONS, ORDINARY, ORDINARY_WEIGHT, SPLITS, Clip, Part
 from training.corpora.recipe import RECIPE
-from training.corpora.registry import CORPORA
-from training.corpora.syllables import count_syllables
+from training.corpora.registry import CORPORA, count_syllables, read_clips
 from training.heads import emotion
 
 
@@ -32,7 +29,8 @@ def test_no_speaker_is_in_two_parts():
 
 
 def test_unlisted_speakers_are_trained_on():
-    held_out, other = make_clip("RAVDESS", speaker="03"), make_clip("RAVDESS", speaker="01")
+    held_out = make_clip("RAVDESS", speaker="03")
+    other = make_clip("RAVDESS", speaker="01")
     assert (held_out.part, held_out.held_out) == (Part.TEST, True)
     assert (other.part, other.held_out) == (Part.TRAIN, False)
 
@@ -81,7 +79,10 @@ def test_corpora_and_their_labels_have_equal_weight_in_the_loss():
     ordinary = [*(make_clip("LibriSpeech", i) for i in range(5, 14)), make_clip("AMI", 14), make_clip("BAVED", 15, label="low")]
     clips = acted + ordinary
     share = emotion.label_shares(clips, emotion.targets_of(clips).label)
-    of = lambda name, label=None: sum(share[clip.index] for clip in clips if clip.corpus == name and label in (None, clip.label))
+
+    def of(name, label=None):
+        return sum(share[clip.index] for clip in clips if clip.corpus == name and label in (None, clip.label))
+
     assert share.sum() == pytest.approx(1) and of("BAVED") == 0
     assert of("nEMO") == pytest.approx(of("CASIA")) and of("nEMO", "angry") == pytest.approx(of("nEMO", "sad"))
     assert of("LibriSpeech") + of("AMI") == pytest.approx(emotion.ORDINARY_TOTAL * of("CASIA"))

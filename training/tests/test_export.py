@@ -6,24 +6,22 @@ import pytest
 import torch
 from torch import nn
 
-from training.corpora.labels import EMOTIONS, PLACES
-from training.encoder import camplusplus, frozen, large
+from training.corpora.corpus import EMOTIONS, PLACES
+from training.encoder import frozen
 from training.encoder.distill import new_student, prune_ffn
 from training.encoder.embeddings import moments_of
 from training.encoder.trunk import WIDTH, Trunk
+from training.export import specs
 from training.export.head_graph import EmotionScale, pooling_sums, write_clarity, write_emotion
 from training.export.trunk_graph import write_trunk
 from training.export.vad_graph import SIZES, read_vad, write_vad
 from training.features.level import normalize_level
 from training.features.windows import SILENCE
-from training.heads import distance as distances
 from training.heads import emotion
-from training.heads import spec as head_spec
 from training.heads.attention_head import AttentionHead, moments
 from training.session import Session
 from training.vad.detector import Detector
 from training.vad.model import LOOKAHEAD, VadNet
-from training.vad.spec import SPEC as VAD_SPEC
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +56,7 @@ def vad(tmp_path) -> tuple[VadNet, Detector]:
 @pytest.mark.parametrize("frames", [50, 203, 1500])
 def test_vad(vad, frames):
     net, detector = vad
-    assert tuple(detector.session.outputs) == VAD_SPEC.outputs
+    assert tuple(detector.session.outputs) == specs.VAD.outputs
     x = rows(frames)
     found = detector.run(x[0])
     with torch.no_grad():
@@ -75,9 +73,11 @@ def test_a_vad_graph_is_read_back(vad, tmp_path):
 
 
 def test_vad_in_pieces(vad):
-    detector, x = vad[1], rows(900)
+    detector = vad[1]
+    x = rows(900)
     padded = np.concatenate([x, np.full((1, LOOKAHEAD, 80), SILENCE, np.float32)], 1)
-    state, pieces = detector.state, []
+    state = detector.state
+    pieces = []
     for start, end in ((0, 2), (2, 40), (40, 600), (600, 602), (602, 900 + LOOKAHEAD)):
         found = detector.session.run(features=padded[:, start:end], state=state)
         assert found["speech"].shape == (1, end - start) and found["next_state"].shape == (1, sum(SIZES))
@@ -89,7 +89,8 @@ def test_vad_in_pieces(vad):
 
 
 def test_vad_does_not_change_what_it_said_more_than_its_lookahead_ago(vad):
-    detector, x = vad[1], rows(400)[0]
+    detector = vad[1]
+    x = rows(400)[0]
     changed = x.copy()
     changed[300:] += 2
     before, after = (detector.run(one)["speech"] for one in (x, changed))
@@ -97,7 +98,8 @@ def test_vad_does_not_change_what_it_said_more_than_its_lookahead_ago(vad):
 
 
 def test_silence_before_a_recording_changes_nothing(vad):
-    detector, x = vad[1], rows(200)[0]
+    detector = vad[1]
+    x = rows(200)[0]
     later = np.concatenate([np.full((600, 80), SILENCE, np.float32), x])
     assert np.allclose(detector.run(later)["speech"][600:], detector.run(x)["speech"], atol=1e-5)
 
@@ -115,11 +117,13 @@ def test_trunk_in_int8_follows_the_one_in_fp32(tmp_path, coarse):
 
 
 def test_padding_does_not_change_embeddings():
-    trunk, x = Trunk().eval(), torch.from_numpy(rows(120))
+    trunk = Trunk().eval()
+    x = torch.from_numpy(rows(120))
     padded = torch.cat([x, torch.full((1, 40, 80), -10.0)], 1)
     lengths = torch.tensor([120])
     with torch.no_grad():
-        alone, longer = trunk(normalize_level(x)), trunk(normalize_level(padded, lengths), lengths)
+        alone = trunk(normalize_level(x))
+        longer = trunk(normalize_level(padded, lengths), lengths)
     assert torch.allclose(alone, longer[:, :60], atol=1e-4)
 
 
@@ -135,10 +139,10 @@ def test_emotion_head(tmp_path):
     heads = [nn.Sequential(nn.Linear(2 * WIDTH, 10)), nn.Sequential(nn.Linear(2 * WIDTH, 16), nn.GELU(), nn.Linear(16, 10))]
     scale = EmotionScale(0.4, 1.3, np.array([1.2, 0.9]), np.array([0.1, -0.05]), np.array([0.01, 0.02]), np.array([0.5, 0.3]), 0.8, 0.4)
     stored = np.stack([moments_of(*(v[0] for v in embeddings(count))) for count in range(30, 130)])
-    distance = distances.fit(stored, np.repeat(["a", "b"], [30, 70]))
+    distance = emotion.fit_distance(stored, np.repeat(["a", "b"], [30, 70]))
     write_emotion(heads, scale, distance, tmp_path / "head.onnx")
     session = Session(tmp_path / "head.onnx")
-    assert tuple(session.outputs) == head_spec.EMOTION.outputs
+    assert tuple(session.outputs) == specs.EMOTION.outputs
     found = session.run(tokens=x, weights=w)
     values = torch.from_numpy(emotion.predict_mean(heads, moments_of(x[0], w[0])[None]))
     apart = distance(moments_of(x[0], w[0])[None])
@@ -164,8 +168,9 @@ def test_clarity_of_utterances_is_that_of_all_their_embeddings(tmp_path):
     x, w = embeddings(25)
     heads = clarity_heads()
     write_clarity(heads, 0.5, 0.4, tmp_path / "head.onnx")
-    session, sums = Session(tmp_path / "head.onnx"), np.zeros((1, pooling_sums(heads)), np.float32)
-    assert tuple(session.outputs) == head_spec.CLARITY.outputs
+    session = Session(tmp_path / "head.onnx")
+    sums = np.zeros((1, pooling_sums(heads)), np.float32)
+    assert tuple(session.outputs) == specs.CLARITY.outputs
     for start, end in ((0, 12), (12, 25)):
         found = session.run(tokens=x[:, start:end], weights=w[:, start:end], sums=sums)
         sums = found["next_sums"]
@@ -184,10 +189,11 @@ def test_moments_of_stored_embeddings_are_those_of_the_heads():
 
 @pytest.mark.parametrize("frames", [57, 333, 1000])
 def test_camplusplus(tmp_path, frames):
-    path, x = tmp_path / "camplusplus.onnx", rows(frames)
+    path = tmp_path / "camplusplus.onnx"
+    x = rows(frames)
     frozen.write_layers(frozen.CAMPLUSPLUS, path)
     with torch.no_grad():
-        network = camplusplus.load()
+        network = frozen.load_camplusplus()
         layers = network.xvector
         first = layers.block1(layers.tdnn(network.head(torch.from_numpy(x - x.mean(1, keepdims=True)).transpose(1, 2))))
         expected = torch.cat([first, layers.block2(layers.transit1(first))], 1).transpose(1, 2)
@@ -196,19 +202,21 @@ def test_camplusplus(tmp_path, frames):
 
 @pytest.mark.parametrize("frames", [97, 202])
 def test_large_trunk_averages_pairs_and_projects_frozen_layers(tmp_path, frames):
-    inputs = {encoder.input: rows(frames, seed) for seed, encoder in enumerate(large.ENCODERS)}
+    inputs = {encoder.input: rows(frames, seed) for seed, encoder in enumerate(frozen.LARGE_ENCODERS)}
     write_trunk(Trunk().eval(), tmp_path / "tuned.onnx")
     layers = [Session(tmp_path / "tuned.onnx").run(features=inputs["features"])["tokens"][0]]
-    for encoder in large.ENCODERS:
+    for encoder in frozen.LARGE_ENCODERS:
         frozen.write_layers(encoder, tmp_path / "layers.onnx")
         layers.append(Session(tmp_path / "layers.onnx").run(features=inputs[encoder.input])["tokens"][0])
     joined = np.concatenate(layers, 1)
     pairs = np.stack([joined[start : start + 2].mean(0) for start in range(0, len(joined), 2)])
-    rng, width = np.random.default_rng(3), joined.shape[1] - WIDTH
-    centre, deviation = pairs[:, WIDTH:].mean(0), pairs[:, WIDTH:].std(0) + 0.1
-    directions = rng.normal(0, 0.1, (width, large.PROJECTED)).astype(np.float32)
-    large.graph_of(onnx.load(tmp_path / "tuned.onnx"), large.Projection(centre, deviation, directions)).save(tmp_path / "trunk.onnx")
+    rng = np.random.default_rng(3)
+    width = joined.shape[1] - WIDTH
+    centre = pairs[:, WIDTH:].mean(0)
+    deviation = pairs[:, WIDTH:].std(0) + 0.1
+    directions = rng.normal(0, 0.1, (width, frozen.PROJECTED)).astype(np.float32)
+    frozen.large_trunk_graph(onnx.load(tmp_path / "tuned.onnx"), frozen.Projection(centre, deviation, directions)).save(tmp_path / "trunk.onnx")
     found = Session(tmp_path / "trunk.onnx").run(**inputs)["tokens"][0]
-    assert found.shape == (-(-frames // large.FRAMES_PER_EMBEDDING), WIDTH + large.PROJECTED)
+    assert found.shape == (-(-frames // frozen.LARGE_FRAMES_PER_EMBEDDING), WIDTH + frozen.PROJECTED)
     np.testing.assert_allclose(found[:, :WIDTH], pairs[:, :WIDTH], atol=1e-4)
     assert correlation(found[:, WIDTH:], (pairs[:, WIDTH:] - centre) / deviation @ directions) > 0.999

@@ -7,9 +7,8 @@ import pytest
 
 from training import settings
 from training.corpora.corpus import SPLITS
-from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
-from training.corpora.registry import CORPORA
+from training.corpora.registry import CORPORA, read_clips
 from training.evaluation import results
 from training.reporting import cards, corpus_pages, sets_table
 

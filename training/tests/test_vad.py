@@ -13,8 +13,11 @@ from training.vad.model import WIDTH, VadNet
 
 
 def test_the_dev_part_sets_the_threshold_of_the_speech_check(monkeypatch):
-    frames, ones = np.zeros((150, speech_check.MAX_FRAMES, WIDTH), np.float32), np.ones(150, np.float32)
-    mask, corpora, parts = np.ones(frames.shape[:2], np.float32), np.repeat("AMI", 150), np.repeat(["train", "dev", "test"], 50)
+    frames = np.zeros((150, speech_check.MAX_FRAMES, WIDTH), np.float32)
+    ones = np.ones(150, np.float32)
+    mask = np.ones(frames.shape[:2], np.float32)
+    corpora = np.repeat("AMI", 150)
+    parts = np.repeat(["train", "dev", "test"], 50)
     data = speech_check.Example(frames, mask, corpora, parts, ones, ones > 0, ones)
     monkeypatch.setattr(speech_check, "collect_examples", lambda net: data)
     monkeypatch.setattr(speech_check, "train_check", lambda *_: None)
@@ -30,7 +33,8 @@ def test_the_weights_see_neither_dev_nor_test_speakers_nor_corpora_left_out():
 
 
 def test_clips_are_drawn_in_proportion_to_their_weights():
-    pool, rng = WeightedClips(), np.random.default_rng(0)
+    pool = WeightedClips()
+    rng = np.random.default_rng(0)
     for name, weight in (("rare", 1), ("never", 0), ("often", 3)):
         pool.add(LabelledClip(name, np.zeros((1, 80)), np.zeros(1), None), weight)
     drawn = [pool.draw(rng).corpus for _ in range(4000)]

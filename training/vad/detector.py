@@ -14,7 +14,8 @@ from training.vad.model import LOOKAHEAD
 class Detector:
     def __init__(self, weights: Path):
         self.session = Session(weights)
-        silence, zeros = np.full((1, SETTLED, BINS), SILENCE, np.float32), np.zeros((1, sum(SIZES)), np.float32)
+        silence = np.full((1, SETTLED, BINS), SILENCE, np.float32)
+        zeros = np.zeros((1, sum(SIZES)), np.float32)
         self.state = self.session.run(features=silence, state=zeros)["next_state"]
 
     def run(self, log_mel: np.ndarray) -> dict[str, np.ndarray]:

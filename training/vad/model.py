@@ -16,12 +16,14 @@ from training.features.level import FLOOR, OFFSET
 from training.features.log_mel import BINS
 from training.features.windows import SILENCE
 
-WIDTH, CHECK_WIDTH = 64, 64
+WIDTH = 64
+CHECK_WIDTH = 64
 KERNEL = 5
 LAYERS = ((1, 2), (2, 2), (4, 1), (8, 0), (16, 0), (32, 0))  # dilation, taps of the kernel that look ahead
 LOOKAHEAD = 2 + 2 * sum(dilation * ahead for dilation, ahead in LAYERS)  # frames; the stem looks 2 ahead
 MAX_RATE = 12.0  # syllables per second
-SMOOTHED, LOUDEST = 8, 296  # frames: of a mean power, and of the maximum of such means
+SMOOTHED = 8  # frames of a mean power
+LOUDEST = 296  # frames of the maximum of such means
 MIN_POWER = 1e-4  # of the reference: quieter recordings stay quiet
 SILENT = (max(SILENCE - np.log10(MIN_POWER), -FLOOR) + OFFSET + 4) / 4  # every normalised feature of a silent frame
 

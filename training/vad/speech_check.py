@@ -16,9 +16,8 @@ from training.augment import synthetic_music, synthetic_noise, telephone_codecs
 from training.augment.mix import gated_power, mix_at_snr
 from training.augment.spectral import Noises, augment_log_mel
 from training.corpora.corpus import Part
-from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
-from training.corpora.registry import CORPORA
+from training.corpora.registry import CORPORA, read_clips
 from training.features import log_mel
 from training.features.windows import find_segments
 from training.settings import SEED

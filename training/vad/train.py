@@ -10,8 +10,7 @@ from torch.nn import functional as F
 from training.corpora.recipe import RECIPE
 from training.features.spec import FRAMES_PER_SECOND
 from training.settings import SEED
-from training.vad.dataset import LabelledClip, VadDataset
-from training.vad.mixtures import Mixture, add_noise_to_log_mel, draw_mixture, draw_noise
+from training.vad.dataset import LabelledClip, Mixture, VadDataset, add_noise_to_log_mel, draw_mixture, draw_noise
 from training.vad.model import VadNet
 
 SHAPES = ((600, 24), (200, 48))  # (frames of an example, examples of a batch); single words are short

@@ -2,9 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cacheFolder } from '../../../benchmarks/case.ts';
+import { cacheFolder, percentile } from '../../../benchmarks/case.ts';
 import { installPackages } from '../../../benchmarks/packages.ts';
-import { percentile } from '../../../benchmarks/percentile.ts';
 import {
   forgetPeak,
   livingThreadsMs,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { cacheFolder, root, succeeds } from '../../../benchmarks/case.ts';
 import { installPackages } from '../../../benchmarks/packages.ts';
 import { makeVenv } from '../../../benchmarks/python.ts';
-import { closeConnections, post, token } from '../../../benchmarks/request/client.ts';
+import { closeConnections, post, token } from '../../../benchmarks/service.ts';
 import { call } from '../../support/http.ts';
 import { atMost, exactly, negativeControl, type Options, type Row } from '../case.ts';
 import { runContainer } from '../deployment/container.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, runProgram } from '../../../benchmarks/case.ts';
 import { childrenOf } from '../../../benchmarks/process.ts';
-import { closeConnections, post, token } from '../../../benchmarks/request/client.ts';
+import { closeConnections, post, token } from '../../../benchmarks/service.ts';
 import { execute } from '../support/program.ts';
 
 export const unit = 'deploy/systemd/undertone.service';

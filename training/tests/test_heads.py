@@ -1,14 +1,52 @@
-"""Calibration and intervals on errors whose law is known."""
+"""Batches that heads are fitted on, and calibration and intervals on errors whose law is known."""
 
 import numpy as np
 import pytest
 
-from training.calibration import affine, baseline_reference, intervals, moments, relative
-from training.calibration.timing_reference import logistic_spread, measure_timing, weighted_quantiles
+from training.calibration import affine, intervals, moments, reference
+from training.calibration.reference import logistic_spread, measure_timing, weighted_quantiles
 from training.corpora.corpus import Part
+from training.encoder.embeddings import EmbeddingStore, by_recording, moments_of
+from training.encoder.trunk import WIDTH
+from training.features.batches import stack_padded, stack_weights
 from training.features.windows import find_segments
 from training.heads import clarity
+from training.heads.fit import make_batch
 from training.tests.test_corpora import make_clip
+
+
+def test_shorter_arrays_are_padded():
+    assert stack_padded([np.ones(1), np.ones(3)], -1).tolist() == [[1, -1, -1], [1, 1, 1]]
+    assert stack_padded([np.ones((2, 80)), np.ones((4, 80))], 0).shape == (2, 4, 80)
+
+
+def test_windows_without_speech_have_equal_weights():
+    assert stack_weights([np.zeros(2), np.array([0.5])]).tolist() == [[np.float32(1e-9)] * 2, [0.5, 0]]
+
+
+def test_every_window_of_a_batch_keeps_its_place():
+    lengths = (4, 1, 3)
+    store = [(np.full((length, WIDTH), length), np.ones(length)) for length in lengths]
+    for phase in (None, 0, 1):
+        embeddings, weights = make_batch(store, np.arange(3), phase)
+        assert embeddings[:, 0, 0].tolist() == list(lengths) and len(weights) == 3
+
+
+def test_utterances_of_a_recording_are_joined_and_its_copy_is_not():
+    lengths = np.array([4, 1, 3, 2, 5])
+    rng = np.random.default_rng(0)
+    embeddings = rng.normal(0, 1, (15, WIDTH)).astype(np.float16)
+    weights = rng.random(15).astype(np.float32)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    moments = np.stack([moments_of(embeddings[a:b].astype(np.float32), weights[a:b]) for a, b in zip(offsets, offsets[1:])])
+    clips = np.array([0, 0, 2, 2, 2])
+    copied = np.array([False, False, False, False, True])
+    joined = by_recording(EmbeddingStore([embeddings], weights, offsets, moments, clips, 10 * lengths, copied, 2))
+    assert (joined.clips.tolist(), joined.copied.tolist()) == ([0, 2, 2], [False, False, True])
+    assert (joined.offsets.tolist(), joined.speech_frames.tolist()) == ([0, 5, 10, 15], [50, 50, 50])
+    for row in range(3):
+        x, w = joined[row]
+        assert len(x) == 5 and joined.moments[row] == pytest.approx(moments_of(x.astype(np.float32), w))
 
 
 def synthetic_errors(count: int = 1200) -> intervals.Errors:
@@ -38,7 +76,8 @@ def test_clean_recordings_have_no_degradations():
 
 def test_temperature_and_its_growth_with_distance_are_found_again():
     rng = np.random.default_rng(1)
-    logits, beyond = rng.normal(0, 3, (20000, 8)), np.repeat([0.0, 1.0], 10000)
+    logits = rng.normal(0, 3, (20000, 8))
+    beyond = np.repeat([0.0, 1.0], 10000)
     scaled = logits / (1 + 0.5 * beyond[:, None])
     p = np.exp(scaled) / np.exp(scaled).sum(1, keepdims=True)
     temperature, growth = affine.fit_temperature(2 * logits, p, beyond, np.ones(20000))
@@ -84,7 +123,8 @@ def test_the_spread_of_a_report_is_its_interval_without_the_rule():
 
 def test_affine_calibration_matches_mean_and_spread():
     rng = np.random.default_rng(2)
-    truth, predicted = rng.normal(0.5, 0.2, 200), rng.normal(0.3, 0.05, 200)
+    truth = rng.normal(0.5, 0.2, 200)
+    predicted = rng.normal(0.3, 0.05, 200)
     slope, intercept = affine.match_moments(truth, predicted)
     moved = slope * predicted + intercept
     assert (moved.mean(), moved.std()) == pytest.approx((truth.mean(), truth.std()))
@@ -105,13 +145,15 @@ def test_quantiles_and_spread():
 
 def test_segments_close_short_gaps():
     speech = np.zeros(3000)
-    speech[100:900], speech[920:2500] = 1, 1
+    speech[100:900] = 1
+    speech[920:2500] = 1
     assert find_segments(speech) == [(100, 2500)]
 
 
 def test_timing_moves_clarity_as_far_as_two_deviations():
     rng = np.random.default_rng(6)
-    outputs, timing = rng.normal(0.5, 0.1, 400), rng.normal([1.2, 0.8, 0.5], [0.2, 0.3, 0.6], (400, 3))
+    outputs = rng.normal(0.5, 0.1, 400)
+    timing = rng.normal([1.2, 0.8, 0.5], [0.2, 0.3, 0.6], (400, 3))
     bounded = np.clip((timing - timing.mean(0)) / timing.std(0), -clarity.MAX_DEVIATIONS, clarity.MAX_DEVIATIONS)
     truth = 0.7 * outputs + 0.1 + bounded @ [0.02, 0.03, -0.01]
     line = clarity.fit_timing(outputs, timing, truth)
@@ -125,8 +167,8 @@ def test_timing_moves_clarity_as_far_as_two_deviations():
 def test_the_baseline_reference_separates_the_parts(monkeypatch):
     rows = [{"path": f"{i}", "speech_s": 6, "measures": {"pitch_level": 30, "pitch_range": 5, "spectral_tilt": -6}, "cepstrum": [0.0]} for i in range(8)]
     clips = [make_clip("RAVDESS", i, path=str(i), speaker=["01", "06", "03", "05"][i // 2]) for i in range(8)]
-    monkeypatch.setattr(baseline_reference, "read_clips", lambda: clips)
-    by_part = {part: list(baseline_reference.recordings_of(rows, part, plain=True)) for part in Part}
+    monkeypatch.setattr(reference, "read_clips", lambda: clips)
+    by_part = {part: list(reference.recordings_of(rows, part, plain=True)) for part in Part}
     assert by_part == {part: [("RAVDESS", speaker)] for part, speaker in zip(Part, ["01", "05", "06", "03"])}
 
 
@@ -134,7 +176,8 @@ def test_bounds_of_moments_find_outbursts_and_keep_even_speech_free_of_them():
     rng = np.random.default_rng(3)
     sides = []
     for _ in range(60):
-        plain, loud = rng.normal(-1, 0.7, 12), rng.normal(4, 0.7, 2)
+        plain = rng.normal(-1, 0.7, 12)
+        loud = rng.normal(4, 0.7, 2)
         sides.append(moments.Side(np.concatenate([plain, loud]), np.arange(14) >= 12, 1.0))
     least, log_odds, share = moments.fit_bounds(sides, 0.7)
     assert share > 0.95
@@ -150,8 +193,8 @@ def test_a_spread_is_that_of_the_speaker_and_of_speakers_in_general():
 
 
 def test_every_choice_of_calm_recordings_is_a_baseline_of_the_others(monkeypatch):
-    monkeypatch.setattr(relative, "is_at_rest", lambda clip: clip < 3)
-    found = relative.choices([0, 1, 2, 10, 11])
+    monkeypatch.setattr(intervals, "is_at_rest", lambda clip: clip < 3)
+    found = intervals.baseline_choices([0, 1, 2, 10, 11])
     assert [baselines for baselines, _ in found] == [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]]
     assert all(others == [10, 11] for _, others in found)
 
@@ -159,7 +202,7 @@ def test_every_choice_of_calm_recordings_is_a_baseline_of_the_others(monkeypatch
 def test_the_factor_of_relative_affect_covers_80_percent_of_the_changes():
     rng = np.random.default_rng(0)
     half = rng.uniform(0.1, 0.3, 2000)
-    changes = relative.Changes(np.abs(rng.normal(0, 0.5, 2000)) * half, half)
+    changes = intervals.Changes(np.abs(rng.normal(0, 0.5, 2000)) * half, half)
     factor = intervals.conformal_quantile(changes.error / changes.half)
-    assert relative.coverage(changes) > 0.9
-    assert relative.coverage(relative.Changes(changes.error, factor * half)) == pytest.approx(0.8, abs=0.01)
+    assert intervals.coverage_of(changes) > 0.9
+    assert intervals.coverage_of(intervals.Changes(changes.error, factor * half)) == pytest.approx(0.8, abs=0.01)
