@@ -86,15 +86,14 @@ After this page you can read every column of the files that the command writes. 
 
 ## CSV and Parquet
 
-\`undertone analyze --output csv\` and \`--output parquet\`, and \`undertone bulk\` to a file named \`.csv\`, write the columns below, in this order. *Rows* says which rows have a column:
+\`undertone analyze --output csv\` and \`--output parquet\`, and \`undertone bulk\` to a file named \`.csv\`, write these columns in this order. *Rows* says which rows have a column:
 
 - CSV: one per recording, without \`--wide\` and from \`undertone bulk\`
 - file: one per recording, with \`--wide\` or in Parquet
 - utterance, segment: with \`--by utterance\` and \`--by segment\`
 
-With \`--channels split\`, \`--segments\` or \`--speakers\` the rows are those of each channel or speaker. A recording that failed has one row with \`path\`, \`error\` and,
-where the rows have it, \`status\`. One without utterances has no row per utterance. Other values are empty, in Parquet null, where a recording has none: a signal that was not requested or that the models
-lack, scores without enough speech, a [measure](measures.md) that is undefined. In Parquet, text is STRING, \`utterance\` INT32, all other columns DOUBLE.
+With \`--channels split\`, \`--segments\` or \`--speakers\` the rows are those of each channel or speaker. A recording that failed has one row with \`path\`, \`error\` and \`status\`. One without utterances
+has no row per utterance. Values that a recording does not have are empty, in Parquet null. In Parquet, text is STRING, \`utterance\` INT32, all other columns DOUBLE.
 
 | column | unit, range or values | meaning | rows |
 |---|---|---|---|
@@ -133,7 +132,9 @@ function columnRows(): string[] {
 }
 
 function cellsOf({ unit, description, rows }: Column): string {
-  return `| ${unit} | ${description} | ${rows.map((kind) => rowNames[kind]).join(', ')} |`;
+  const kinds = rows.map((kind) => rowNames[kind]).join(', ');
+  const all = Object.values(rowNames).join(', ');
+  return `| ${unit} | ${description} | ${kinds === all ? 'all' : kinds} |`;
 }
 
 const binsOf = ({ nMfcc, nMels }: FeatureSpec) => nMfcc ?? nMels;

@@ -84,10 +84,10 @@ const audioColumn = (
   ...column,
 });
 
-const spanColumn = (name: 'start_s' | 'end_s', end: 'Start' | 'End'): Column => ({
+const spanColumn = (name: 'start_s' | 'end_s'): Column => ({
   name,
   ...seconds,
-  description: `${end} of the utterance or of the segment, from the start of the recording.`,
+  description: 'Span of the utterance or of the segment, from the start of the recording.',
   rows: ['utterance', 'segment'],
   value: ({ segment, ...row }) => segment?.[name] ?? toCell(scoresOf('emotion', row)[name]),
 });
@@ -131,8 +131,8 @@ const firstColumns: readonly Column[] = [
     rows: ['segment'],
     value: ({ segment }) => segment?.type ?? null,
   },
-  spanColumn('start_s', 'Start'),
-  spanColumn('end_s', 'End'),
+  spanColumn('start_s'),
+  spanColumn('end_s'),
 ];
 
 /** The moment that the utterance of a row is, or the most unusual one of the recording. */
@@ -283,7 +283,7 @@ function signalColumns(signal: Signal, labels: readonly string[]): Column[] {
       (end, at): Column => ({
         name: `${name}_${end}`,
         ...score,
-        description: `${end === 'low' ? 'Lower' : 'Upper'} end of the 80 % interval of \`${name}\`.`,
+        description: `Ends of the 80 % interval of \`${name}\`.`,
         rows: wideRows(field),
         value: (row) => toCell(scoresOf(signal, row).intervals?.[field]?.[at]),
       }),
