@@ -1,6 +1,7 @@
 /** Requests that come at their own time, at half of what the service can do: how long the slow ones take. */
+
+import { percentile } from '../../src/tools/evaluate/statistics.ts';
 import { atMost, figure, type Row, withinLimit } from '../case.ts';
-import { percentile } from '../percentile.ts';
 import { ask, closeConnections, post, times } from '../request/client.ts';
 import { capacity, openLoop } from '../request/load.ts';
 import { buildService, startService } from '../service.ts';

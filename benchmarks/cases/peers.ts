@@ -10,6 +10,7 @@ import { defaultOptions } from '../../src/engine/chunks.ts';
 import { signalReport } from '../../src/engine/report.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { parseConfig } from '../../src/service/config.ts';
+import { percentile } from '../../src/tools/evaluate/statistics.ts';
 import {
   atLeast,
   cacheFolder,
@@ -27,7 +28,6 @@ import {
   startStack,
   startTransformers,
 } from '../peers/stack.ts';
-import { percentile } from '../percentile.ts';
 import { proportionalMebibytes } from '../process.ts';
 import { makeVenv } from '../python.ts';
 import { ask, closeConnections, closedLoop, formOf, recording, times } from '../request/client.ts';

@@ -1,6 +1,7 @@
 /** Live sessions in real time: how late their messages are, how many fit on the machine, and the cost of a step. */
+
+import { percentile } from '../../src/tools/evaluate/statistics.ts';
 import { type Figure, figure, type Row, reaches, withinLimit } from '../case.ts';
-import { percentile } from '../percentile.ts';
 import { mainThreadMs } from '../process.ts';
 import { buildService, type Service, startService } from '../service.ts';
 import { speechFile } from '../speech.ts';

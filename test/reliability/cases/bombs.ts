@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheFolder } from '../../../benchmarks/case.ts';
 import { installPackages } from '../../../benchmarks/packages.ts';
-import { percentile } from '../../../benchmarks/percentile.ts';
 import {
   forgetPeak,
   livingThreadsMs,
@@ -12,6 +11,7 @@ import {
   residentMebibytes,
 } from '../../../benchmarks/process.ts';
 import { contentType, multipart } from '../../../benchmarks/upload-body.ts';
+import { percentile } from '../../../src/tools/evaluate/statistics.ts';
 import { call } from '../../support/http.ts';
 import { atMost, negativeControl, none, type Options, type Row } from '../case.ts';
 import { ffmpeg, generateFiles, tools } from '../corpus/generate.ts';
