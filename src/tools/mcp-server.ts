@@ -13,8 +13,8 @@ import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from './analyze-thre
 import type { CliContext } from './context.ts';
 import type { Report } from './index.ts';
 import { describeConversation, describeReport } from './output.ts';
-import { partsOf } from './parts.ts';
-import { titleOf, warningsOf } from './tables.ts';
+import { partsOf, titleOf } from './parts.ts';
+import { warningsOf } from './tables.ts';
 
 type Analyze = (input: z.output<typeof recording>) => Promise<Analyzed>;
 /** Of one voice, or of each channel or speaker. */

@@ -238,7 +238,11 @@ function describe(head: Head, text: string, { correction, adaptation, source }: 
       ? `Emotion as in the labels of ${source.name}, learned from the mean embedding alone`
       : `${head.description}; adapted to recordings of ${source.name}`,
     labels: correction.labels?.labels ?? head.labels,
-    correction: { file: correctionFile, sha256: sha256(Buffer.from(text)), labelsSha256: source.labelsSha256 },
+    correction: {
+      file: correctionFile,
+      sha256: sha256(Buffer.from(text)),
+      labelsSha256: source.labelsSha256,
+    },
     params: { ...head.params, ...found, intervals, ...timingOf(head, correction) },
     training: {
       ...training,
