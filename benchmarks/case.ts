@@ -136,12 +136,6 @@ export function succeeds(program: string, args: readonly string[]): boolean {
   }
 }
 
-/** Null of nothing. */
-export function percentile(values: readonly number[], share: number): number | null {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(share * (sorted.length - 1))] ?? null;
-}
-
 export function printTable(lines: readonly (readonly string[])[]): void {
   const widths =
     lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? [];

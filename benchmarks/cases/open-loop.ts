@@ -1,5 +1,6 @@
 /** Requests that come at their own time, at half of what the service can do: how long the slow ones take. */
-import { atMost, figure, percentile, type Row, withinLimit } from '../case.ts';
+import { percentile } from '../../src/tools/evaluate/statistics.ts';
+import { atMost, figure, type Row, withinLimit } from '../case.ts';
 import {
   ask,
   buildService,

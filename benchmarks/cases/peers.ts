@@ -10,13 +10,13 @@ import { defaultOptions } from '../../src/engine/chunks.ts';
 import { signalReport } from '../../src/engine/report.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { parseConfig } from '../../src/service/config.ts';
+import { percentile } from '../../src/tools/evaluate/statistics.ts';
 import {
   atLeast,
   cacheFolder,
   figure,
   largestDifference,
   type Measured,
-  percentile,
   type Row,
   root,
   runProgram,

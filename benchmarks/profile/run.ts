@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runScript } from '../../scripts/run-script.ts';
-import { percentile, printTable, root } from '../case.ts';
+import { percentile } from '../../src/tools/evaluate/statistics.ts';
+import { printTable, root } from '../case.ts';
 import {
   type Answer,
   analyze,

@@ -34,6 +34,8 @@ export type Scored = ScoredUtterance & {
   readonly voice: Voice | null;
   /** Of this utterance alone; null unless speakers are separated. */
   readonly totals: Totals | null;
+  /** The utterance cut where the speaker changes; empty when it is not cut. */
+  readonly parts: readonly Scored[];
 };
 
 /** What signals add up over the utterances of a recording. */
@@ -42,7 +44,7 @@ export type Totals = Readonly<Partial<Record<Signal, unknown>>>;
 export type ScoreRequest = {
   readonly signals: readonly Signal[];
   readonly embeddings: boolean;
-  /** With a mode, utterances end where the speaker changes, and each has a voice and totals of its own. */
+  /** With a mode, utterances have parts where the speaker changes, and each has a voice and totals of its own. */
   readonly voices: 'compare' | SpeakerMode | null;
 };
 
@@ -63,15 +65,22 @@ export async function scoreUtterances(
     timer.mark('features');
     return { ...utterance, rows, ...(await encode(rows, models.trunk, timer)) };
   };
-  const { voices } = request;
-  const cut = isMode(voices) ? await cutAtChanges(utterances, voices, read, speech, models, timer) : null;
-  for (const utterance of cut ?? utterances) {
-    const encoded = isEncoded(utterance) ? utterance : await read(utterance);
+  const scoreNext = async (encoded: EncodedUtterance, own: Totals, parts: readonly Scored[]) => {
     const { start, end, speechFrames, rows } = encoded;
-    const heads = await score(encoded, totals, request, models, timer);
-    totals = heads.totals;
-    scored.push({ start, end, speechFrames, quality: meter.measure(encoded, rows), ...heads.own });
+    const heads = await score(encoded, own, request, models, timer);
     await timer.yieldToOthers();
+    const scored = { start, end, speechFrames, quality: meter.measure(encoded, rows), ...heads.own, parts };
+    return { scored, totals: heads.totals };
+  };
+  const { voices } = request;
+  const cuts = isMode(voices) ? await findCuts(utterances, voices, read, speech, models, timer) : [];
+  for (const [index, utterance] of utterances.entries()) {
+    const { encoded = await read(utterance), cut = [] } = cuts[index] ?? {};
+    const parts: Scored[] = [];
+    for (const part of cut) parts.push((await scoreNext(await read(part), {}, [])).scored);
+    const next = await scoreNext(encoded, totals, parts);
+    totals = next.totals;
+    scored.push(next.scored);
   }
   return { scored, totals };
 }
@@ -80,22 +89,20 @@ const isMode = (voices: ScoreRequest['voices']): voices is SpeakerMode =>
   voices !== null && voices !== 'compare';
 
 type EncodedUtterance = Utterance & Encoded & { readonly rows: Rows };
-const isEncoded = (utterance: Utterance | EncodedUtterance): utterance is EncodedUtterance =>
-  'embeddings' in utterance;
 
 /** A cut is the middle of the span of this length with the least speech, so near to the change. */
 const dipSeconds = 0.1;
 const maxShiftSeconds = 0.2;
 
-/** Utterances in which the speaker changes become several, which do not read each other and are not encoded yet. */
-async function cutAtChanges(
+/** Each utterance with the parts of an utterance in which the speaker changes. They do not read each other and are not encoded yet. */
+async function findCuts(
   utterances: readonly Utterance[],
   mode: SpeakerMode,
   read: (utterance: Utterance) => Promise<EncodedUtterance>,
   speech: DetectedSpeech,
   { voice, trunk }: Models,
   timer: StageTimer,
-): Promise<readonly (Utterance | EncodedUtterance)[]> {
+): Promise<readonly { readonly encoded: EncodedUtterance; readonly cut: readonly Utterance[] }[]> {
   const { framesPerToken } = trunk.manifest.params;
   const params = trunk.manifest.params.severalSpeakers as SeveralSpeakersParams;
   const { framesPerSecond, speechProbability, segments } = speech;
@@ -120,13 +127,13 @@ async function cutAtChanges(
     ),
   );
   timer.mark('voices');
-  return encoded.flatMap((utterance, index) => {
-    const own = changes[index] ?? [];
-    return own.length === 0 ? [utterance] : cutAt(utterance, own, minSeconds * framesPerSecond, segments);
-  });
+  return encoded.map((own, index) => ({
+    encoded: own,
+    cut: cutAt(own, changes[index] ?? [], minSeconds * framesPerSecond, segments),
+  }));
 }
 
-/** Cuts that would leave less speech than `minFrames` are left out. */
+/** Cuts that would leave less speech than `minFrames` are left out. Empty without a cut. */
 function cutAt(
   { start, end, window, cause }: Utterance,
   cuts: readonly number[],
@@ -142,6 +149,7 @@ function cutAt(
     ];
     if (speechIn(before) >= minFrames && speechIn(after) >= minFrames) starts.push(cut);
   }
+  if (starts.length === 1) return [];
   return starts.map((from, index) => {
     const to = starts[index + 1] ?? end;
     const part = { start: from, end: to };
@@ -169,8 +177,8 @@ export async function scoreRuns(
   timer.mark('features');
   const encoded = await encode(rows, models.trunk, timer);
   const { own, totals } = await score({ ...encoded, speechFrames }, {}, request, models, timer);
-  const scored = { ...span, speechFrames, quality: meter.measure(span, rows), ...own };
-  return { scored, totals: own.totals ?? totals };
+  const scored = { ...span, speechFrames, quality: meter.measure(span, rows), ...own, parts: [] };
+  return { scored, totals };
 }
 
 async function score(
@@ -184,12 +192,13 @@ async function score(
   readonly totals: Totals;
 }> {
   const rows: Partial<Record<Signal, unknown>> = {};
-  const added: Partial<Record<Signal, unknown>> = {};
+  const totals: Partial<Record<Signal, unknown>> = {};
+  const alone: Partial<Record<Signal, unknown>> = {};
   const isSeparate = isMode(voices);
   for (const signal of signals) {
     rows[signal] = await definitions[signal].score?.(encoded, models[signal]);
-    const total = isSeparate ? null : (before[signal] ?? null);
-    added[signal] = await definitions[signal].addTo?.(total, encoded, models[signal]);
+    totals[signal] = await definitions[signal].addTo?.(before[signal] ?? null, encoded, models[signal]);
+    if (isSeparate) alone[signal] = await definitions[signal].addTo?.(null, encoded, models[signal]);
     timer.mark(signal);
   }
   const { voice: session } = models;
@@ -198,10 +207,7 @@ async function score(
     isCompared && session !== null ? await inferVoices(encoded, encoded.weights.data, session) : [];
   if (voice !== null) timer.mark('voices');
   const embedding = embeddings ? meanEmbedding(encoded.embeddings, encoded.weights) : null;
-  return {
-    own: { rows, embedding, voice, totals: isSeparate ? added : null },
-    totals: isSeparate ? before : added,
-  };
+  return { own: { rows, embedding, voice, totals: isSeparate ? alone : null }, totals };
 }
 
 /** Speech of an utterance whose voice is compared, in frames. */

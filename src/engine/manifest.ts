@@ -115,7 +115,14 @@ const headManifests = signals.map((signal) =>
     labels: definitions[signal].labels,
     params: definitions[signal].params,
     /** Changes the outputs of the weights (correction.ts); absent from models that are not adapted. */
-    correction: z.strictObject({ file: z.literal('correction.json'), sha256 }).optional(),
+    correction: z
+      .strictObject({
+        file: z.literal('correction.json'),
+        sha256,
+        /** Of the file of labels that it was learned from. */
+        labelsSha256: sha256,
+      })
+      .optional(),
     /** Why reports have no scores of this signal; absent when they have. */
     unavailable: z.string().min(1).optional(),
   }),

@@ -13,25 +13,27 @@ type Assigned = Scored & { readonly speaker: number | null };
 
 /**
  * Voices are compared within the recording alone, and no voice is kept.
- * @param results of the recording, whose utterances have voices and totals of their own
- * @returns results of each speaker, in the order in which they first speak; with `2` the second may have no speech
+ * @param whole results of the recording, whose utterances have voices, totals of their own and parts
+ * @returns results of each speaker, in the order in which they first speak; with `2` the second may have no speech; with `auto` and one
+ *   voice, `whole`, whose utterances are not cut
  */
 export async function separateSpeakers(
-  results: readonly ChunkResult[],
+  whole: readonly ChunkResult[],
   mode: SpeakerMode,
   models: Models,
   timer: StageTimer,
 ): Promise<readonly (readonly ChunkResult[])[]> {
+  const results = whole.map((result) => ({ ...result, utterances: result.utterances.flatMap(partsOf) }));
   const utterances = assign(
     shiftToRecording(results, (result) => result.utterances),
     mode,
     models,
   );
-  const count = mode === '2' ? 2 : Math.max(...utterances.map(({ speaker }) => (speaker ?? 0) + 1), 1);
+  if (utterances === null) return [whole];
   const turns = turnsOf(utterances);
   timer.mark('voices');
   const speakers: ChunkResult[][] = [];
-  for (let speaker = 0; speaker < count; speaker++) {
+  for (const speaker of [0, 1]) {
     await timer.yieldToOthers();
     const own = utterances.filter((utterance) => utterance.speaker === speaker);
     const spans = turns.filter((turn) => turn.speaker === speaker);
@@ -42,7 +44,11 @@ export async function separateSpeakers(
   return speakers;
 }
 
-function assign(utterances: readonly Scored[], mode: SpeakerMode, models: Models): Assigned[] {
+const partsOf = (utterance: Scored): readonly Scored[] =>
+  utterance.parts.length === 0 ? [utterance] : utterance.parts;
+
+/** Null when `auto` finds one voice. */
+function assign(utterances: readonly Scored[], mode: SpeakerMode, models: Models): Assigned[] | null {
   const params = models.trunk.manifest.params.severalSpeakers as SeveralSpeakersParams;
   const spoken = utterances.flatMap((utterance) => {
     const { voice, speechFrames } = utterance;
@@ -50,8 +56,7 @@ function assign(utterances: readonly Scored[], mode: SpeakerMode, models: Models
   });
   const voices = spoken.map(({ voice }) => voice);
   const compared = spoken.filter(({ isCompared }) => isCompared).map(({ voice }) => voice);
-  if (mode === 'auto' && !soundLikeSeveral(compared, params))
-    return utterances.map((utterance) => ({ ...utterance, speaker: 0 }));
+  if (mode === 'auto' && !soundLikeSeveral(compared, params)) return null;
   const isCompared = spoken.map((own) => own.isCompared);
   const groups = groupVoices(voices, isCompared, mode, params);
   const first = groups.find((group) => group !== null) ?? 0;

@@ -133,12 +133,12 @@ const report = z.union([
 ]);
 
 /** No signature covers the fields beside `result`: those of a job that is done leave no room for text but its client's metadata. */
-const job = jobSchemas.Job.extend({
-  status: z.literal('done'),
-  progress: z.null(),
-  result: report,
-  error: z.null(),
-});
+const done = { status: z.literal('done'), progress: z.null(), result: report, error: z.null() };
+/** As GET /v1/jobs/ID returns it, or as the body of a callback. */
+const job = z.union([
+  jobSchemas.Job.extend(done),
+  jobSchemas.JobEvent.extend({ ...done, type: z.literal('job.done') }),
+]);
 
 /**
  * A receipt, a report or a job that is done. Values are as in the file.

@@ -37,6 +37,8 @@ export type AnalyzeTask = Omit<Input, 'name'> & {
   readonly segments: readonly SpeakerSegment[] | null;
   /** Not null: each voice alone. */
   readonly speakers: SpeakerMode | null;
+  /** Those of the settings by default. */
+  readonly baselines?: readonly Uint8Array[];
   readonly embeddings?: boolean;
   /** Embeddings in place of scores. */
   readonly embedOnly?: boolean;
@@ -61,14 +63,14 @@ reportReady();
 export async function run(task: AnalyzeTask): Promise<AnalyzeResult | EmbedResult> {
   try {
     const { channel, segments, speakers, signals, embeddings: wanted = false } = task;
-    const { baselines = [], maxBytes, roots = null, ...options } = settings;
+    const { baselines: shared = [], maxBytes, roots = null, ...options } = settings;
     const read = { maxBytes, roots, setting: 'UNDERTONE_JOB_MAX_BYTES' };
     const audio = task.bytes ?? (await readRegularFile(task.path, read));
     if (task.embedOnly) return { report: await embed(audio, { ...options, channel: null }) };
     if (channel === 'split') return { report: await analyzeChannels(audio, options) };
     const separate = segments ?? speakers;
     if (separate !== null) return { report: await analyzeSpeakers(audio, separate, { ...options, channel }) };
-    const own = { ...options, baseline: baselines, channel, signals, embeddings: wanted };
+    const own = { ...options, baseline: task.baselines ?? shared, channel, signals, embeddings: wanted };
     const { embeddings, ...report } = await analyze(audio, own);
     return { report, ...(embeddings && { embeddings }) };
   } catch (error) {

@@ -9,13 +9,15 @@ import {
   UndertoneError,
   ValidationError,
 } from '../../clients/typescript/src/index.ts';
+import { signals } from '../engine/schema.ts';
 import { FileError, readRegularFile } from '../node/files.ts';
 import { readPassword } from './accounts.ts';
-import type { FileResult } from './analyze-thread.ts';
+import type { AnalyzeResult } from './analyze-thread.ts';
 import { type CliContext, countFiles, expected, showProgress, UsageError } from './context.ts';
-import type { Report } from './index.ts';
 import { checkStandardInput, findInputs, readNamedFile, readOwnFile, standardInput } from './inputs.ts';
-import { csvHeader, toCsv, toJsonLine } from './tables.ts';
+import { csvPerPart } from './output.ts';
+import { parseParts, partKind } from './parts.ts';
+import { csvHeader, type Part, toJsonLine } from './tables.ts';
 
 const examples = `
 The output file is also what has been done: run the same command again after an end of any kind, and it goes on. Each file
@@ -27,6 +29,7 @@ The token, with both scopes, comes from UNDERTONE_TOKEN or --token-file; other u
 Examples:
   undertone bulk recordings --url https://voice.example --token-file token.txt --output signals.jsonl
   undertone bulk --list paths.txt --url http://127.0.0.1:8080 --output signals.csv --concurrency 16
+  undertone bulk calls --channels split --url http://127.0.0.1:8080 --output calls.csv
   pass show undertone | undertone bulk recordings --url https://voice.example --token-file - --output signals.csv`;
 
 /** More than a service accepts by default. */
@@ -35,6 +38,8 @@ const maxRecordingBytes = 2 ** 29;
 type Options = TokenOptions & {
   readonly url: string;
   readonly output: string;
+  readonly channels?: string;
+  readonly speakers?: string;
   readonly concurrency: string;
   readonly retries: string;
 };
@@ -49,6 +54,8 @@ export function registerBulk(program: Command, terminal: CliContext): void {
     .option('--token-file <file>', 'its first line is the token; - is standard input (UNDERTONE_TOKEN)')
     .option('--token <token>', 'the token itself, which other users of this machine can read')
     .requiredOption('--output <file>', 'what to write: .jsonl as analyze does, or .csv')
+    .option('--channels <mode>', 'split: each of two channels alone, and their conversation')
+    .option('--speakers <count>', 'two voices on one channel, each alone: 2, or auto for one or two')
     .option('--concurrency <n>', 'files at a time', '4')
     .option('--retries <n>', 'attempts after the first', '7')
     .addHelpText('after', examples)
@@ -59,8 +66,9 @@ async function bulk(paths: readonly string[], options: Options, terminal: CliCon
   const started = performance.now();
   const client = await openClient(options, terminal);
   const concurrency = integer(options.concurrency, 1, 256, '--concurrency');
+  const parts = await parseParts({ ...options, baseline: [] }, signals, terminal);
   const inputs = await findInputs(paths, options.list, terminal, null);
-  const file = await openBulkFile(options.output);
+  const file = await openBulkFile(options.output, partKind(parts));
   const names = new Set(inputs.map(({ path }) => path));
   const pending = [...names].filter((path) => !file.answered.has(path));
   const totals = { before: names.size - pending.length, done: 0, refused: 0, open: 0 };
@@ -69,7 +77,7 @@ async function bulk(paths: readonly string[], options: Options, terminal: CliCon
   const queue = pending.values();
   const sendNext = async () => {
     for (const path of queue) {
-      const result = await analyzeFile(client, path);
+      const result = await analyzeFile(client, path, parts);
       if ('unanswered' in result) {
         totals.open++;
         progress.note(result.unanswered, path);
@@ -104,18 +112,26 @@ function integer(text: string, low: number, high: number, name: string): number 
   throw expected(`an integer from ${low} to ${high}`, name, JSON.stringify(text));
 }
 
+type Parts = Awaited<ReturnType<typeof parseParts>>;
+
+/** As `undertone analyze` returns a report. */
+function withoutIds<Answer extends { readonly request_id: string }>(answer: Answer) {
+  const json = JSON.stringify(answer, (name, value) => (name === 'request_id' ? undefined : value));
+  return JSON.parse(json);
+}
+
 /** @throws UsageError when the service refuses the token, which fails every file */
 async function analyzeFile(
   client: ReturnType<typeof createClient>,
   path: string,
-): Promise<FileResult | { readonly unanswered: string }> {
+  { channel, speakers }: Parts,
+): Promise<AnalyzeResult | { readonly unanswered: string }> {
   try {
-    const {
-      status: _,
-      request_id: __,
-      ...report
-    } = await client.analyze(await readRegularFile(path, { maxBytes: maxRecordingBytes }));
-    return { report: report as Report };
+    const audio = await readRegularFile(path, { maxBytes: maxRecordingBytes });
+    if (channel === 'split') return { report: withoutIds(await client.analyzeChannels(audio)) };
+    if (speakers !== null) return { report: withoutIds(await client.analyzeSpeakers(audio, { speakers })) };
+    const { status: _, ...report } = withoutIds(await client.analyze(audio));
+    return { report };
   } catch (error) {
     const item = error instanceof ValidationError ? error.items[0] : undefined;
     if (item !== undefined) return { error: { ...item, loc: ['body', item.loc[1] ?? 'audio'] }, cause: null };
@@ -141,13 +157,13 @@ function summarise(
 type BulkFile = {
   /** Paths of the finished recordings. */
   readonly answered: ReadonlySet<string>;
-  add(path: string, result: FileResult): Promise<void>;
+  add(path: string, result: AnalyzeResult): Promise<void>;
   close(): Promise<void>;
 };
 
 type ResultFormat = {
   readonly header: string;
-  format(path: string, result: FileResult): string;
+  format(path: string, result: AnalyzeResult): string;
   /** Matches the complete records at the start of a text, each with its line feed. */
   readonly records: RegExp;
   pathOf(record: string): string;
@@ -160,29 +176,28 @@ const jsonl: ResultFormat = {
   pathOf: (record) => String((JSON.parse(record) as { path: unknown }).path),
 };
 
-const csv: ResultFormat = {
-  header: `${csvHeader()}\n`,
-  format: toCsv,
+const csvOf = (kind: Part['kind'] | null): ResultFormat => ({
+  header: `${csvHeader(kind)}\n`,
+  format: csvPerPart(kind),
   // A quoted field may contain line feeds, and a quote as two quotes.
   records: /(?:[^"\n]|"[^"]*")*\n/gy,
   pathOf: (record) => {
     const quoted = /^"((?:[^"]|"")*)"/.exec(record)?.[1];
     return quoted?.replaceAll('""', '"') ?? (record.split(',', 1)[0] as string);
   },
-};
+});
 
-const resultFormats: Readonly<Record<string, ResultFormat>> = { '.jsonl': jsonl, '.csv': csv };
-
-/** Drops an incomplete last record. @throws UsageError */
-async function openBulkFile(path: string): Promise<BulkFile> {
-  const format = resultFormats[extname(path)];
+/** Drops an incomplete last record, and of several rows per file the others of its file. @throws UsageError */
+async function openBulkFile(path: string, kind: Part['kind'] | null): Promise<BulkFile> {
+  const formats: Readonly<Record<string, ResultFormat>> = { '.jsonl': jsonl, '.csv': csvOf(kind) };
+  const format = formats[extname(path)];
   if (format === undefined) throw expected('a file that ends in .jsonl or .csv', '--output', path);
   const text = await readOwnFile('--output', path);
   const file = await open(path, 'a').catch((error: Error) => {
     throw expected('a file that can be written', '--output', error.message);
   });
   try {
-    const answered = await resume(file, text, format);
+    const answered = await resume(file, text, format, kind);
     return {
       answered,
       async add(from, result) {
@@ -196,8 +211,19 @@ async function openBulkFile(path: string): Promise<BulkFile> {
   }
 }
 
-async function resume(file: FileHandle, text: string, format: ResultFormat): Promise<Set<string>> {
-  const records = text.match(format.records) ?? [];
+async function resume(
+  file: FileHandle,
+  text: string,
+  format: ResultFormat,
+  kind: Part['kind'] | null,
+): Promise<Set<string>> {
+  const complete = text.match(format.records) ?? [];
+  const last = complete.at(-1);
+  const isCut = complete.join('').length < text.length && last !== undefined;
+  const records =
+    isCut && kind !== null && format.header !== ''
+      ? complete.filter((record) => format.pathOf(record) !== format.pathOf(last))
+      : complete;
   const kept = records.reduce((sum, record) => sum + Buffer.byteLength(record), 0);
   await file.truncate(kept);
   if (kept === 0) await file.appendFile(format.header);

@@ -4,15 +4,17 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { z } from 'zod';
 import { channelModes, defaultOptions, speakerModes } from '../engine/index.ts';
-import { signals as allSignals, type Warning, warnings } from '../engine/schema.ts';
+import { signals as allSignals, maxBaselines, type Warning, warnings } from '../engine/schema.ts';
+import { FileError, readRegularFile } from '../node/files.ts';
 import { entryFile, listDocs, readDoc, version } from '../node/paths.ts';
+import { refuseBeside } from '../service/form.ts';
 import { createThreadPool } from '../service/workers/threads.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from './analyze-thread.ts';
 import type { CliContext } from './context.ts';
 import type { Report } from './index.ts';
 import { describeConversation, describeReport } from './output.ts';
-import { partsOf } from './parts.ts';
-import { titleOf, warningsOf } from './tables.ts';
+import { partsOf, titleOf } from './parts.ts';
+import { warningsOf } from './tables.ts';
 
 type Analyze = (input: z.output<typeof recording>) => Promise<Analyzed>;
 /** Of one voice, or of each channel or speaker. */
@@ -27,10 +29,17 @@ const recording = z.strictObject({
     .optional()
     .describe('`split`: a report for each of two channels, and their conversation.'),
   speakers: z
-    .enum(speakerModes)
+    .literal([...speakerModes, 2])
     .optional()
     .describe(
       'A report for each voice on one channel, and their conversation: `2`, or `auto` for one or two voices.',
+    ),
+  baseline: z
+    .array(z.string().min(1))
+    .max(maxBaselines)
+    .default([])
+    .describe(
+      'Paths of recordings of the same speaker at rest: load, processing, valence and arousal are compared with them.',
     ),
 });
 
@@ -43,7 +52,7 @@ const analyzeInput = recording.extend({
 
 const pageNames = listDocs().map((name) => name.replace(/\.md$/, ''));
 
-const explainInput = recording.partial().extend({
+const explainInput = recording.partial({ path: true }).extend({
   page: z
     .enum(pageNames)
     .optional()
@@ -60,13 +69,14 @@ export async function runMcpServer(settings: AnalyzeSettings, { stdin }: CliCont
     settings,
   });
   const server = new McpServer({ name: 'undertone', version });
-  addTools(server, async ({ path, channel = null, channels, speakers = null }) => {
-    if (channels !== undefined && (channel !== null || speakers !== null))
-      throw new Error(
-        `Expected no \`${channel === null ? 'speakers' : 'channel'}\` beside \`channels\`, got both`,
-      );
+  addTools(server, async ({ path, channel = null, channels, speakers, baseline }) => {
+    const compared = baseline[0];
+    if (channels !== undefined) refuseBeside('channels', { channel, speakers, baseline: compared });
+    if (speakers !== undefined) refuseBeside('speakers', { baseline: compared });
+    const baselines = await Promise.all(baseline.map((one) => readBaseline(one, settings)));
+    const mode = speakerModes.find((one) => one === String(speakers)) ?? null;
     const task = { ...defaultOptions, path: resolve(path), bytes: null, optional: false };
-    const own = { ...task, channel: channels ?? channel, speakers, signals: allSignals };
+    const own = { ...task, channel: channels ?? channel, speakers: mode, signals: allSignals, baselines };
     const result = await threads.run(own, []);
     if ('error' in result) throw new Error(result.error.msg);
     return result;
@@ -76,6 +86,16 @@ export async function runMcpServer(settings: AnalyzeSettings, { stdin }: CliCont
   await closed;
   await server.close();
   await threads.close();
+}
+
+async function readBaseline(path: string, { maxBytes, roots = null }: AnalyzeSettings): Promise<Uint8Array> {
+  try {
+    return await readRegularFile(resolve(path), { maxBytes, roots });
+  } catch (error) {
+    throw error instanceof FileError
+      ? new Error(`Expected a readable file for \`baseline\`, got ${error.got}`)
+      : error;
+  }
 }
 
 function addTools(server: McpServer, analyze: Analyze): void {

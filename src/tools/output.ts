@@ -10,7 +10,7 @@ import { tiersOf, toLabels, toTextGrid } from './annotations.ts';
 import { expected } from './context.ts';
 import type { Report } from './index.ts';
 import type { Input } from './inputs.ts';
-import { partsOf } from './parts.ts';
+import { partsOf, titleOf } from './parts.ts';
 import {
   type Cell,
   type Column,
@@ -19,11 +19,10 @@ import {
   csvLine,
   headerOf,
   type Part,
+  type Row,
   type RowUnit,
   reportsOf,
-  rowsOf,
   rowUnits,
-  titleOf,
   toCsv,
   toJsonLine,
   warningsOf,
@@ -73,6 +72,16 @@ export function parseOutput(options: OutputOptions): { name: OutputName; by: Row
   return { name, by: isWide ? unit : null };
 }
 
+type PartFormat = (path: string, result: FileResult, part: Part | null) => string;
+
+/** A line for each channel or speaker. */
+const formatParts = (format: PartFormat, kind: Kind) => (path: string, result: AnalyzeResult) =>
+  partsOf(result, kind)
+    .map((one) => format(path, one.result, one.part))
+    .join('\n');
+
+export const csvPerPart = (kind: Kind) => formatParts(toCsv, kind);
+
 /** @param labels of the emotion model, for wide rows */
 export function createOutput(
   { name, by }: ReturnType<typeof parseOutput>,
@@ -80,14 +89,9 @@ export function createOutput(
   labels: readonly string[],
 ): OutputFormat {
   if (by !== null) return wideOutput(name === 'parquet', by, kind, labels);
-  const perPart =
-    (format: (path: string, result: FileResult, part: Part | null) => string): OutputFormat['format'] =>
-    (path, result) =>
-      partsOf(result, kind)
-        .map((one) => format(path, one.result, one.part))
-        .join('\n');
+  const perPart = (format: PartFormat) => formatParts(format, kind);
   if (name === 'table') return { shortPaths: true, header: tableHeader, format: perPart(toTable) };
-  if (name === 'csv') return { isData: true, header: csvHeader(kind), format: perPart(toCsv) };
+  if (name === 'csv') return { isData: true, header: csvHeader(kind), format: csvPerPart(kind) };
   if (name === 'jsonl') return { listSkipped: true, format: toJsonLine };
   if (name === 'textgrid') return annotationOutput('.TextGrid', toTextGrid, kind);
   if (name === 'audacity') return annotationOutput('.txt', (_, tiers) => toLabels(tiers), kind);
@@ -115,6 +119,15 @@ function annotationOutput(extension: string, write: typeof toTextGrid, kind: Kin
 function describe(path: string, result: FileResult, part: Part | null): string {
   if ('error' in result) return `${path}\n  failed: ${result.error.msg}`;
   return describeReport(titleOf(path, part), result.report);
+}
+
+/** One row for a file that failed. */
+function rowsOf(by: RowUnit, path: string, result: FileResult, part: Part | null): Row[] {
+  const row = { path, result, part };
+  if ('error' in result || by === 'file') return [row];
+  const { segments, emotion } = result.report;
+  if (by === 'segment') return segments.map((segment) => ({ ...row, segment }));
+  return (emotion?.timeline ?? []).map((_, utterance) => ({ ...row, utterance }));
 }
 
 function wideOutput(parquet: boolean, by: RowUnit, kind: Kind, labels: readonly string[]): OutputFormat {

@@ -100,3 +100,8 @@ export function partsOf(
   }
   return [{ result: { report }, part: null }];
 }
+
+/** The path, and the channel or the speaker. */
+export function titleOf(path: string, part: Part | null): string {
+  return part === null || part.name === '' ? path : `${path} (${part.kind} ${part.name})`;
+}

@@ -11,6 +11,7 @@ import { createClient, type WebSocketConstructor } from '../../clients/typescrip
 import { wavHeader } from '../engine/index.ts';
 import { failuresFolder, version } from '../node/paths.ts';
 import { type CliContext, UsageError } from './context.ts';
+import { percentile } from './evaluate/statistics.ts';
 import { decode } from './index.ts';
 import { processorMs, residentMebibytes } from './process-usage.ts';
 
@@ -34,6 +35,8 @@ const busyShare = 0.85;
 const maxOthers = 0.05;
 const frameMs = 250;
 const maxLogCharacters = 2000;
+/** Of no answers. */
+const never = Number.POSITIVE_INFINITY;
 
 const token = randomUUID();
 
@@ -221,7 +224,7 @@ async function fastRate(
   let found = '';
   for (const share of shares) {
     const ms = await openLoop(share * most, seconds, send);
-    const [p50, p99] = [percentile(ms, 0.5), percentile(ms, 0.99)];
+    const [p50, p99] = [percentile(ms, 0.5) ?? never, percentile(ms, 0.99) ?? never];
     const measured = `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms of ${ms.length} at ${percent(share)} of the throughput`;
     if (p99 > maxRequestMs) return found || `none within ${maxRequestMs} ms: ${measured}`;
     found = `${((share * most) / cores).toFixed(1)} per second and core within ${maxRequestMs} ms: ${measured}`;
@@ -256,7 +259,7 @@ async function liveSessions(
   const counts = sessionCounts.slice(0, Math.max(1, Math.floor((sessionCounts.length * seconds) / each)));
   let found = '';
   for (const count of counts) {
-    const p99 = percentile(await streamAtOnce(client, samples, count * cores, each), 0.99);
+    const p99 = percentile(await streamAtOnce(client, samples, count * cores, each), 0.99) ?? never;
     const measured = `p99 of their measurements is ${p99.toFixed(0)} ms`;
     if (p99 > maxMessageMs) return found || `fewer than ${count} live sessions per core: ${measured}`;
     found = `${count} live sessions per core: ${measured}`;
@@ -322,11 +325,6 @@ function boundOf(busy: number, fewWorkers: boolean): string {
   if (busy < busyShare)
     return `not the cores alone: ${share}; this measurement and other programs use the rest`;
   return `the cores: ${share}`;
-}
-
-function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.POSITIVE_INFINITY;
 }
 
 const percent = (share: number) => `${Math.round(100 * share)} %`;

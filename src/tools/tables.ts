@@ -25,7 +25,7 @@ type RowKind = 'short' | RowUnit;
 export type Part = { readonly kind: 'channel' | 'speaker'; readonly name: string };
 
 /** What the cells of a row are read from. */
-type Row = {
+export type Row = {
   readonly path: string;
   readonly result: FileResult;
   readonly part: Part | null;
@@ -176,26 +176,43 @@ const momentColumns: readonly Column[] = [
   },
 ];
 
+const intervalColumns = (
+  name: string,
+  shape: Pick<Column, 'type' | 'unit' | 'rows'>,
+  intervalOf: (row: Row) => readonly number[] | null | undefined,
+): Column[] =>
+  (['low', 'high'] as const).map((end, at) => ({
+    name: `${name}_${end}`,
+    ...shape,
+    description: `Ends of the 80 % interval of \`${name}\`.`,
+    value: (row) => toCell(intervalOf(row)?.[at]),
+  }));
+
 /** Of an utterance, or of the recording, which has one only with a baseline. */
 function relativeOf(row: Row): Relative | null | undefined {
   if (row.utterance === undefined) return 'error' in row.result ? null : row.result.report.emotion?.relative;
   return (scoresOf('emotion', row) as { relative?: Relative }).relative;
 }
 
+const change = { type: 'DOUBLE', unit: '-1 to 1' } as const;
 const relativeColumns = (['valence', 'arousal'] as const).flatMap((name): Column[] => [
   {
     name: `${name}_change`,
-    type: 'DOUBLE',
-    unit: '-1 to 1',
+    ...change,
     description: `\`${name}\` less what is usual for the speaker: in the baselines, or in the utterances before.`,
-    rows: ['file', 'utterance'],
+    rows: ['short', 'file', 'utterance'],
     value: (row) => toCell(relativeOf(row)?.[name].change),
   },
+  ...intervalColumns(
+    `${name}_change`,
+    { ...change, rows: ['file', 'utterance'] },
+    (row) => relativeOf(row)?.[name].interval,
+  ),
   {
     name: `${name}_change_spreads`,
     type: 'DOUBLE',
     unit: 'number',
-    description: `The same in spreads of the speaker.`,
+    description: `\`${name}_change\` in spreads of the speaker.`,
     rows: ['file', 'utterance'],
     value: (row) => toCell(relativeOf(row)?.[name].spreads),
   },
@@ -279,15 +296,13 @@ function signalColumns(signal: Signal, labels: readonly string[]): Column[] {
       ...(table && { table }),
       value: (row) => toCell(scoresOf(signal, row)[field]),
     },
-    ...(field in intervals ? (['low', 'high'] as const) : []).map(
-      (end, at): Column => ({
-        name: `${name}_${end}`,
-        ...score,
-        description: `Ends of the 80 % interval of \`${name}\`.`,
-        rows: wideRows(field),
-        value: (row) => toCell(scoresOf(signal, row).intervals?.[field]?.[at]),
-      }),
-    ),
+    ...(field in intervals
+      ? intervalColumns(
+          name,
+          { ...score, rows: wideRows(field) },
+          (row) => scoresOf(signal, row).intervals?.[field],
+        )
+      : []),
   ]);
   const probabilities = labels.map(
     (label): Column => ({
@@ -359,15 +374,6 @@ function statusOf(report: Report): string | null {
   return all.find((status) => status !== 'not_available') ?? all[0] ?? null;
 }
 
-/** One row for a file that failed. */
-export function rowsOf(by: RowUnit, path: string, result: FileResult, part: Part | null): Row[] {
-  const row = { path, result, part };
-  if ('error' in result || by === 'file') return [row];
-  const { segments, emotion } = result.report;
-  if (by === 'segment') return segments.map((segment) => ({ ...row, segment }));
-  return (emotion?.timeline ?? []).map((_, utterance) => ({ ...row, utterance }));
-}
-
 // A result as one line: CSV or JSON.
 
 export const csvHeader = (kind: Part['kind'] | null = null) => headerOf(columnsOf('short', kind));
@@ -387,11 +393,6 @@ export function csvLine(columns: readonly Column[], row: Row): string {
 
 export function toJsonLine(path: string, result: AnalyzeResult): string {
   return JSON.stringify('error' in result ? { path, error: result.error } : { path, ...result.report });
-}
-
-/** The path, and the channel or the speaker. */
-export function titleOf(path: string, part: Part | null): string {
-  return part === null || part.name === '' ? path : `${path} (${part.kind} ${part.name})`;
 }
 
 function quoteField(text: string): string {

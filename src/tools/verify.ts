@@ -52,10 +52,10 @@ export function registerVerify(program: Command, terminal: CliContext): void {
   program
     .command('verify')
     .description('check the receipt of a report')
-    .argument('<receipt>', 'the receipt, or the response or job with it')
+    .argument('<receipt>', 'the receipt, or the response, job or callback with it')
     .argument('<recording>', 'the file that was sent')
     .requiredOption('--keys <file>', 'public keys of the service')
-    .option('--report <file>', 'a response or job in another file: is it the one of the receipt?')
+    .option('--report <file>', 'a response, job or callback in another file: is it the one of the receipt?')
     .option('--baseline <file>', 'a part `baseline` that was sent; several in the same order', collect, [])
     .option('--segments <file>', 'the part `segments`, if one was sent')
     .option('--models <name>', 'standard, large, fast, open or a folder (UNDERTONE_MODELS_DIR, or standard)')

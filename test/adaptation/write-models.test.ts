@@ -39,7 +39,11 @@ const adaptation: Adaptation = {
   speakers: 3,
   recordings: 30,
 };
-const source = { name: 'labels.csv', command: 'undertone adapt labels.csv --out ours' };
+const source = {
+  name: 'labels.csv',
+  command: 'undertone adapt labels.csv --out ours',
+  labelsSha256: 'a'.repeat(64),
+};
 
 async function adapted(t: ExecutionContext, change: (models: string, victim: string) => void) {
   const [models, folder] = [await copyModels(t), makeFolder()];
@@ -108,7 +112,7 @@ test('the correction is a file beside weights that stay as they are, and the gol
   const { weights, correction } = JSON.parse(read(out, 'manifest.json').toString());
   t.deepEqual(weights, JSON.parse(read('models/standard', 'manifest.json').toString()).weights);
   const hash = createHash('sha256').update(read(out, 'correction.json')).digest('hex');
-  t.deepEqual(correction, { file: 'correction.json', sha256: hash });
+  t.deepEqual(correction, { file: 'correction.json', sha256: hash, labelsSha256: source.labelsSha256 });
   const valenceOf = (folder: string) =>
     JSON.parse(read(folder, 'golden.json').toString()).outputs.valence.values[0] as number;
   t.true(Math.abs(valenceOf(out) - (0.9 * valenceOf('models/standard') + 0.01)) < 1e-5);

@@ -75,7 +75,11 @@ test('new labels are learned, and the folder works everywhere', async (t) => {
   const report = join(corpus.folder, 'report');
   const evaluated = await runCli(['evaluate', corpus.test, '--models', out, '--out', report]);
   t.is(evaluated.code, 0, evaluated.stderr);
-  const { figures } = JSON.parse(readFileSync(join(report, 'report.json'), 'utf8'));
+  const { figures, notes } = JSON.parse(readFileSync(join(report, 'report.json'), 'utf8'));
+  const warning = 'The models were adapted to these recordings: their figures do not hold for others.';
+  t.false(notes.includes(warning));
+  const own = await runCli(['evaluate', corpus.train, '--models', out, '--out', report]);
+  t.true(own.stdout.includes(`\n${warning}\n`));
   const recall = figures.find((one: { figure: string }) => one.figure === 'UAR, all labels open');
   t.true(recall.value > 0.8, JSON.stringify(recall));
 

@@ -50,6 +50,37 @@ test.serial(
   },
 );
 
+test.serial('channels and voices have the lines of analyze, and an incomplete write none', async (t) => {
+  const server = shared();
+  const folder = makeFolder();
+  fs.copyFileSync('examples/call.ogg', join(folder, 'call.ogg'));
+  for (const [name, parts] of [
+    ['out.csv', ['--channels', 'split']],
+    ['out.jsonl', ['--speakers', '2']],
+  ] as const) {
+    const output = join(makeFolder(), name);
+    const args = ['--url', server.url, '--token', server.token, '--output', output, ...parts];
+    t.is((await runCli(['bulk', folder, ...args])).code, 0);
+    const whole = fs.readFileSync(output, 'utf8');
+    t.is(whole, (await runCli(['analyze', '--output', name.slice(4), ...parts, folder])).stdout);
+    // The last row of the file is incomplete, and the first is whole.
+    fs.writeFileSync(output, whole.slice(0, -20));
+    t.regex((await runCli(['bulk', folder, ...args])).stderr, /^1 file answered/);
+    t.is(fs.readFileSync(output, 'utf8'), whole);
+  }
+  const both = ['--channels', 'split', '--speakers', '2', '--output', join(folder, 'out.csv')];
+  const { code, stderr } = await runCli([
+    'bulk',
+    folder,
+    '--url',
+    server.url,
+    '--token',
+    server.token,
+    ...both,
+  ]);
+  t.deepEqual([code, stderr], [2, 'Expected no --speakers for `--channels`, got both: remove one of them\n']);
+});
+
 test.serial('records equal those of analyze, and errors those of the service', async (t) => {
   const server = shared();
   const folder = makeTree(1);

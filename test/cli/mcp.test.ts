@@ -66,22 +66,42 @@ test.serial('analyze and explain separate channels and voices', async (t) => {
   t.is(stereo.channels.length, 2);
   t.is(stereo.channels[0].emotion.timeline, undefined);
   t.deepEqual(Object.keys(stereo.channels[0].emotion.moments[0]).slice(0, 2), ['start_s', 'end_s']);
-  const mono = JSON.parse((await call('analyze', { path: 'examples/call.ogg', speakers: '2' })).text);
-  t.deepEqual(
-    mono.speakers.map(({ speaker }: { speaker: string }) => speaker),
-    ['1', '2'],
-  );
+  for (const speakers of ['2', 2]) {
+    const mono = JSON.parse((await call('analyze', { path: 'examples/call.ogg', speakers })).text);
+    t.deepEqual(
+      mono.speakers.map(({ speaker }: { speaker: string }) => speaker),
+      ['1', '2'],
+    );
+  }
   const { text } = await call('explain', { path: 'examples/call.ogg', channels: 'split' });
   t.regex(text, /call\.ogg \(channel 0\)[\s\S]*call\.ogg \(channel 1\)/);
   t.is(text.match(/no diagnosis/g)?.length, 1);
   t.regex(text, /conversation\n +talk share +\d+ %/);
-  const unknown = await call('analyze', { path, baseline: path });
+  const unknown = await call('analyze', { path, segments: path });
   t.true(unknown.isError);
-  t.regex(unknown.text, /baseline/);
+  t.regex(unknown.text, /segments/);
   t.deepEqual(await call('analyze', { path, channels: 'split', speakers: 'auto' }), {
     text: 'Expected no `speakers` beside `channels`, got both',
     isError: true,
   });
+});
+
+test.serial('analyze and explain compare a recording with baselines', async (t) => {
+  const { call } = await connect(t, ['--root', 'examples']);
+  const { stdout } = await runCli(['analyze', '--jsonl', '--baseline', path, path]);
+  const own = JSON.parse((await call('analyze', { path, timeline: true, baseline: [path] })).text);
+  t.deepEqual({ path: JSON.parse(stdout).path, ...own }, JSON.parse(stdout));
+  t.is(own.cognitive.reference, 0.5);
+  t.regex((await call('explain', { path, baseline: [path] })).text, /from baseline +valence/);
+  t.deepEqual(await call('analyze', { path, baseline: ['package.json'] }), {
+    text: 'Expected a readable file for `baseline`, got none inside the allowed folders',
+    isError: true,
+  });
+  for (const several of [{ channels: 'split' }, { speakers: 2 }])
+    t.deepEqual(await call('analyze', { path, ...several, baseline: [path] }), {
+      text: `Expected no \`baseline\` beside \`${Object.keys(several)}\`, got both`,
+      isError: true,
+    });
 });
 
 test.serial('errors of a tool are results, and the server goes on', async (t) => {

@@ -7,6 +7,7 @@ import { defaultOptions } from '../../src/engine/chunks.ts';
 import { composeReport } from '../../src/engine/compose-report.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { encodeWithReceipt } from '../../src/service/compose-receipt.ts';
+import { encodeEvent, encodeJob, type StoredJob } from '../../src/service/jobs/job-store.ts';
 import { loadOrCreateKeys, signReceipt } from '../../src/service/receipts.ts';
 import { findMismatch, readAnswer } from '../../src/service/verify-receipt.ts';
 import { limits, samplesOf } from '../support/analysis.ts';
@@ -31,6 +32,7 @@ const kinds: Readonly<Record<string, Partial<AnalyzeRequest>>> = {
   'a report per channel': { audio: stereo, channels: 'split' },
   'a report per speaker': { audio: mono, segments },
   'a job': { audio: mono },
+  'a callback': { audio: mono },
 };
 const requestId = 'id-of-request';
 
@@ -59,22 +61,23 @@ async function answerOf(kind: string) {
   const unsigned = encodeWithReceipt(analyzer, request, { analyses, report }, { keyId: id, purpose: null });
   signReceipt(unsigned, key);
   const json = Buffer.from(unsigned.json).toString();
-  return { text: kind === 'a job' ? jobOf(json) : json, refusal: refusalOf(request) };
+  const encode = kind === 'a job' ? encodeJob : kind === 'a callback' ? encodeEvent : null;
+  return { text: encode === null ? json : encode(jobOf(json)), refusal: refusalOf(request) };
 }
 
-const jobOf = (result: string) =>
-  JSON.stringify({
-    id: `job_${'0'.repeat(20)}`,
-    status: 'done',
-    reason: null,
-    created_at: '2027-01-01T00:00:00.000Z',
-    finished_at: '2027-01-01T00:00:00.000Z',
-    expires_at: '2027-01-01T00:00:00.000Z',
-    metadata: {},
-    progress: null,
-    result: JSON.parse(result),
-    error: null,
-  });
+const time = '2027-01-01T00:00:00.000Z';
+const jobOf = (resultJson: string): StoredJob => ({
+  id: `job_${'0'.repeat(20)}`,
+  status: 'done',
+  reason: null,
+  created_at: time,
+  finished_at: time,
+  expires_at: time,
+  progress: null,
+  metadata: {},
+  resultJson,
+  errorJson: null,
+});
 
 /** Returns why the bytes are refused; null when they are not. */
 const refusalOf =
@@ -92,7 +95,7 @@ const isEscape = (byte: number, next: number | undefined) => byte === 0x5c && ne
 /** Bytes of a report but for the values of `request_id`. */
 function covered(text: string): number[] {
   const bytes = Buffer.from(text);
-  const from = text.startsWith('{"id"') ? bytes.indexOf('"result":') + 9 : 0;
+  const from = bytes.indexOf('"result":') < 0 ? 0 : bytes.indexOf('"result":') + 9;
   const until = bytes.lastIndexOf(from === 0 ? '' : ',"error"');
   const uncovered = new Set<number>();
   for (let at = bytes.indexOf(requestId); at >= 0; at = bytes.indexOf(requestId, at + 1)) {
@@ -159,20 +162,25 @@ for (const kind of Object.keys(kinds)) {
   });
 }
 
-test('the fields of a job that no signature covers leave no room for text but metadata', async (t) => {
-  const { text, refusal } = await answerOf('a job');
-  for (const [field, value] of [
-    ['id', 'happy'],
-    ['status', 'failed'],
-    ['reason', 'happy'],
-    ['created_at', 'today'],
-    ['progress', { analysed_s: 1, duration_s: 1 }],
-    ['error', { detail: 'happy' }],
-    ['emotion', { signals: { valence: 0.99 } }],
-  ] as const) {
-    t.is(refusal(JSON.stringify({ ...JSON.parse(text), [field]: value })), 'unreadable', field);
-  }
-});
+const forged: readonly (readonly [field: string, value: unknown])[] = [
+  ['id', 'happy'],
+  ['status', 'failed'],
+  ['reason', 'happy'],
+  ['created_at', 'today'],
+  ['progress', { analysed_s: 1, duration_s: 1 }],
+  ['error', { detail: 'happy' }],
+  ['emotion', { signals: { valence: 0.99 } }],
+];
+for (const [kind, fields] of [
+  ['a job', [...forged, ['type', 'job.done']]],
+  ['a callback', [...forged, ['type', 'job.failed'], ['type', undefined], ['timestamp', 'happy']]],
+] as const) {
+  test(`the fields of ${kind} that no signature covers leave no room for text but metadata`, async (t) => {
+    const { text, refusal } = await answerOf(kind);
+    for (const [field, value] of fields)
+      t.is(refusal(JSON.stringify({ ...JSON.parse(text), [field]: value })), 'unreadable', field);
+  });
+}
 
 test('a receipt alone, and numbers and names in other spellings', async (t) => {
   const { text, refusal } = await answerOf('a report');

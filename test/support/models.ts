@@ -54,7 +54,7 @@ export async function withCorrection(t: ExecutionContext, name: string, correcti
   await writeFile(join(models, name, 'correction.json'), correction);
   await editManifest(models, name, (manifest) => {
     const sha256 = createHash('sha256').update(correction).digest('hex');
-    Object.assign(manifest, { correction: { file: 'correction.json', sha256 } });
+    Object.assign(manifest, { correction: { file: 'correction.json', sha256, labelsSha256: sha256 } });
   });
   return models;
 }

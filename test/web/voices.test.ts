@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { barriers, unfold, widthOf } from '../support/playground.ts';
+import { barriers, sendRecording, unfold, widthOf } from '../support/playground.ts';
 import { interview, talk } from '../support/recordings.ts';
 import { startSite } from '../support/site.ts';
 
@@ -55,6 +55,24 @@ for (const [device, viewport] of [
     await page.getByText('The recording sounds like more than one speaker').waitFor();
   });
 }
+
+test.serial('a recording of one voice or two is analysed once', async (t) => {
+  for (const [voices, said] of [
+    [['low'], /valence/i],
+    [['low', 'high'], /Two voices/],
+  ] as const) {
+    const { page } = await site.open(t);
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(`${request.method()} ${new URL(request.url()).pathname}`));
+    const shown = await sendRecording(page, 'talk.wav', wavFile(talk(voices, 0.5).samples));
+    t.regex(shown, said);
+    t.is(await page.getByLabel('Analyse').inputValue(), voices.length === 1 ? 'average' : '2');
+    t.deepEqual(
+      sent.filter((request) => request.startsWith('POST')),
+      ['POST /v1/analyze'],
+    );
+  }
+});
 
 test.serial('the moments of two voices are one list, and each voice has files of its own', async (t) => {
   const { page, said } = await site.report(t, 'call.ogg', readFileSync('examples/call.ogg'));

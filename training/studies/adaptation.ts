@@ -29,7 +29,8 @@ async function main([labels, modelsDir, scores, speakers]: readonly string[]): P
   const manifests = await readManifests(modelsDir);
   const { limits, jobs } = parseConfig({});
   const terminal = { env, stdin, stdout, stderr, stdoutClosed: () => false, fail: () => {}, exit };
-  const { scored } = await scoreLabels(await readLabels(labels, terminal), scores, manifests, {
+  const { recordings } = await readLabels(labels, terminal);
+  const { scored } = await scoreLabels(recordings, scores, manifests, {
     jobs: availableParallelism(),
     settings: { modelsDir, limits, maxBytes: jobs.maxBytes },
     terminal,

@@ -1,14 +1,14 @@
 /** What of a recording is analysed, and its upload: to POST /v1/analyze, or as a job when it is above the limits of a request. */
 import type { JobSummary } from '../../src/service/jobs/job-store.ts';
 import { element } from '../elements.ts';
-import { isOfSeveral, type Report, type SeveralReport } from './report.ts';
+import { loadRules, type Report, type SeveralReport } from './report.ts';
 
 /** A file, or a microphone recording in the format of the browser's encoder. */
 export type Recording = { readonly name: string; readonly blob: Blob };
 
 /**
- * The average of all channels, one channel (from 0), each of two channels, or each of two voices on one channel. `best`: the
- * average, and each voice where it warns of two.
+ * The average of all channels, one channel (from 0), each of two channels, or each of two voices on one channel. `best`: one voice or
+ * two, whichever the average sounds like, and each channel where two differ.
  */
 export type Choice = 'best' | 'average' | number | 'split' | '2';
 
@@ -16,6 +16,7 @@ export type Choice = 'best' | 'average' | number | 'split' | '2';
 export function partsOf(choice: Choice): Readonly<Record<string, string>> {
   if (typeof choice === 'number') return { channel: String(choice) };
   if (choice === 'split') return { channels: choice };
+  if (choice === 'best') return { speakers: 'auto' };
   return choice === '2' ? { speakers: choice } : {};
 }
 
@@ -44,7 +45,7 @@ export function createChoice(
     { id: 'choice', class: 'input' },
     ...choices.map(([value, text]) => element('option', { value: nameOf(value) }, text)),
   );
-  select.value = nameOf(chosen === 'best' ? 'average' : chosen);
+  select.value = nameOf(chosen === 'best' ? '2' : chosen);
   select.addEventListener('change', () => onChoice(choices[select.selectedIndex]?.[0] ?? 'average'));
   return element('div', { class: 'field choice' }, element('label', { for: 'choice' }, 'Analyse'), select);
 }
@@ -57,7 +58,7 @@ export type AnalysisRequest = {
   readonly choice: Choice;
 };
 
-/** `choice`: what was analysed. */
+/** `choice`: what was analysed; `best` where that were two voices. */
 export type Answer<Kind = Report | SeveralReport> = {
   readonly report: Kind;
   readonly json: string;
@@ -80,29 +81,29 @@ type AnalyzeOptions = {
 
 /** @returns null after an abort */
 export async function analyze(
-  analysis: AnalysisRequest,
+  request: AnalysisRequest,
   token: string,
   options: AnalyzeOptions,
 ): Promise<Outcome> {
+  const isBest = request.choice === 'best' && request.baseline === null;
+  const comparesVoices = isBest && (await loadRules()).comparesVoices;
+  if (options.signal.aborted) return null;
+  const analysis =
+    request.choice === 'best' && !comparesVoices ? { ...request, choice: 'average' as const } : request;
   const outcome = outcomeOf(await upload('/v1/analyze', analysis, token, options), analysis);
   if (isAboveLimit(outcome)) return analyzeAsJob(analysis, token, options, outcome);
-  const choice = analysis.choice === 'best' ? voicesIn(outcome, analysis) : null;
-  if (choice === null) return outcome;
-  const second = { ...analysis, choice };
-  const voices = outcomeOf(await upload('/v1/analyze', second, token, options), second);
-  return voices === null || 'report' in voices ? voices : outcome;
+  if (!isBest || !doChannelsDiffer(outcome)) return outcome;
+  const second = { ...analysis, choice: 'split' as const };
+  const channels = outcomeOf(await upload('/v1/analyze', second, token, options), second);
+  return channels === null || 'report' in channels ? channels : outcome;
 }
 
-/**
- * How a recording of two voices is analysed once more; null for one voice, and beside a baseline. One request cannot ask for either:
- * `speakers` = `auto` cuts utterances of one voice too, which changes its scores, and whether channels differ is in the report alone.
- */
-function voicesIn(outcome: Outcome, { baseline }: AnalysisRequest): Choice | null {
-  if (outcome === null || !('report' in outcome) || isOfSeveral(outcome.report) || baseline !== null)
-    return null;
-  const { audio, emotion } = outcome.report;
-  if (audio.channels === 2 && emotion.warnings.includes('channels_differ')) return 'split';
-  return emotion.warnings.includes('several_speakers') ? '2' : null;
+/** The report alone says so: one request cannot ask for two channels where they differ. */
+function doChannelsDiffer(outcome: Outcome): boolean {
+  if (outcome === null || !('report' in outcome)) return false;
+  const { report } = outcome;
+  const { emotion } = ('speakers' in report ? report.speakers[0] : report) as Report;
+  return report.audio.channels === 2 && emotion.warnings.includes('channels_differ');
 }
 
 type Reply = { readonly status: number; readonly text: string };
@@ -134,9 +135,16 @@ function outcomeOf(reply: Reply | 'unreachable' | 'aborted', { choice }: Analysi
   if (reply === 'aborted') return null;
   if (reply === 'unreachable') return { kind: 'unreachable' };
   const body = parse(reply.text);
-  if (reply.status === 200 && body !== null)
-    return { report: body as Answer['report'], json: reply.text, choice };
+  if (reply.status === 200 && body !== null) return answerOf(body as Answer['report'], reply.text, choice);
   return { kind: 'refused', status: reply.status, body };
+}
+
+/** One voice has the report that it has without the part `speakers`. */
+function answerOf(report: Answer['report'], json: string, choice: Choice): Answer {
+  const [one, other] = choice === 'best' && 'speakers' in report ? report.speakers : [];
+  if (one === undefined || other !== undefined) return { report, json, choice };
+  const { speaker: _, ...own } = one;
+  return { report: own, json: JSON.stringify(own), choice: 'average' };
 }
 
 // Recordings above the limits of a request.
@@ -199,7 +207,7 @@ async function waitForJob(
       continue;
     }
     failures = 0;
-    if (job.result !== null) return { report: job.result, json: JSON.stringify(job.result), choice };
+    if (job.result !== null) return answerOf(job.result, JSON.stringify(job.result), choice);
     if (job.error !== null) return { kind: 'refused', status: statusOf(job.error), body: job.error };
     const { analysed_s: analysed = 0, duration_s: duration = null } = job.progress ?? {};
     onProgress(1, duration === null ? null : analysed / duration);

@@ -97,7 +97,7 @@ function readOutcome(socket: WebSocket, { signal, onMessage }: SessionOptions): 
     onMessage(received);
     if (received.type === 'final') {
       const { report } = received;
-      outcome = { report, json: JSON.stringify(report), choice: 'best', reason: 'done' };
+      outcome = { report, json: JSON.stringify(report), choice: 'average', reason: 'done' };
     } else if (received.type === 'error') {
       outcome = { kind: 'refused', status: received.status, body: received };
     } else if (received.type === 'session.ended' && outcome !== null && 'report' in outcome) {

@@ -63,17 +63,19 @@ export type Reference = CognitiveParams['reference'][string];
 export type Rules = {
   readonly tone: ToneBounds | null;
   readonly reference: CognitiveParams['reference'];
+  /** Whether they separate voices. */
+  readonly comparesVoices: boolean;
 };
 
 type Card =
   | { readonly kind: 'emotion'; readonly rule: EmotionParams }
   | { readonly kind: 'cognitive'; readonly rule: CognitiveParams }
-  | { readonly kind: 'trunk' };
+  | { readonly kind: 'trunk'; readonly rule: { readonly severalSpeakers?: unknown } };
 
-const unknown: Rules = { tone: null, reference: {} };
+const unknown: Rules = { tone: null, reference: {}, comparesVoices: false };
 let loading: Promise<Rules> | null = null;
 
-/** Requests them once; without an answer, the page shows no bounds and no percentiles. */
+/** Requests them once; without an answer, the page shows no bounds and no percentiles, and separates no voices. */
 export function loadRules(): Promise<Rules> {
   loading ??= requestRules().catch(() => {
     loading = null;
@@ -90,6 +92,7 @@ async function requestRules(): Promise<Rules> {
   for (const card of models) {
     if (card.kind === 'emotion') rules.tone = card.rule.tone;
     if (card.kind === 'cognitive') rules.reference = card.rule.reference;
+    if (card.kind === 'trunk') rules.comparesVoices = card.rule.severalSpeakers !== undefined;
   }
   return rules;
 }

@@ -594,7 +594,7 @@ export interface components {
             signals: components["schemas"]["EmotionSignals"];
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech; always for fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
             moments: components["schemas"]["Moment"][];
             /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
             relative: components["schemas"]["RelativeAffect"];
@@ -623,7 +623,7 @@ export interface components {
             signals: components["schemas"]["NoSignals"];
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech; always for fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
             moments: components["schemas"]["Moment"][];
             /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
             relative: components["schemas"]["RelativeAffect"];
@@ -654,7 +654,7 @@ export interface components {
             reason: string;
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech; always for fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
             moments: components["schemas"]["Moment"][];
             /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
             relative: components["schemas"]["RelativeAffect"];
@@ -685,7 +685,7 @@ export interface components {
             signals: components["schemas"]["EmotionSignals"];
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech; always for fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
             moments: components["schemas"]["Moment"][];
             /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
             relative: components["schemas"]["RelativeAffect"];
@@ -702,7 +702,7 @@ export interface components {
             signals: components["schemas"]["NoSignals"];
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech; always for fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
             moments: components["schemas"]["Moment"][];
             /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
             relative: components["schemas"]["RelativeAffect"];
@@ -721,7 +721,7 @@ export interface components {
             reason: string;
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech, and always for fewer than five utterances of a second or more. */
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech; always for fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
             moments: components["schemas"]["Moment"][];
             /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
             relative: components["schemas"]["RelativeAffect"];
@@ -2269,7 +2269,7 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
-                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation; that of one voice is the report without the part. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     speakers?: "2" | "auto";
@@ -2449,7 +2449,7 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
-                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation; that of one voice is the report without the part. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     speakers?: "2" | "auto";
@@ -2629,7 +2629,7 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
-                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation; that of one voice is the report without the part. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     speakers?: "2" | "auto";
@@ -2809,7 +2809,7 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
-                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation; that of one voice is the report without the part. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     speakers?: "2" | "auto";
@@ -3126,7 +3126,7 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
-                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation; that of one voice is the report without the part. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     speakers?: "2" | "auto";

@@ -76,7 +76,8 @@ export const momentsSchema = z
   .max(maxMoments)
   .describe(
     'Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. ' +
-      'Usually empty for even speech, and always for fewer than five utterances of a second or more.',
+      'Usually empty for even speech; always for fewer than five utterances of a second or more, and with models that have neither ' +
+      'neutral nor calm among their labels.',
   );
 
 export type Moment = z.infer<typeof momentSchema>;

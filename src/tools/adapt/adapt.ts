@@ -1,11 +1,11 @@
 /** Labelled examples -> what improves the models for speakers that it was not fitted on -> the adapted models. */
 
-import { createHash } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { formatCorrection, goldensOf, type HeadCorrection } from '../../engine/index.ts';
 import type { IntervalParams, Manifest, ManifestOf } from '../../engine/schema.ts';
 import { loadModels, type ModelFolder, readCard, readModelFolders } from '../../node/models.ts';
+import { sha256 } from '../../service/receipts.ts';
 import {
   type Comparison,
   type Example,
@@ -124,8 +124,8 @@ export function comparisonText(comparisons: readonly Comparison[]): string {
 
 // Writes the folder of adapted models: a copy of the models, with corrections beside the heads.
 
-/** Name of the recordings in manifests and cards, and what people should know about them. */
-type Source = { readonly name: string; readonly command: string };
+/** Name of the recordings in manifests and cards, what people should know about them, and the hash of their file of labels. */
+type Source = { readonly name: string; readonly command: string; readonly labelsSha256: string };
 
 type Head = ManifestOf<'emotion'> | ManifestOf<'cognitive'>;
 /** Dimensions whose interval rule a head has. */
@@ -238,7 +238,11 @@ function describe(head: Head, text: string, { correction, adaptation, source }: 
       ? `Emotion as in the labels of ${source.name}, learned from the mean embedding alone`
       : `${head.description}; adapted to recordings of ${source.name}`,
     labels: correction.labels?.labels ?? head.labels,
-    correction: { file: correctionFile, sha256: createHash('sha256').update(text).digest('hex') },
+    correction: {
+      file: correctionFile,
+      sha256: sha256(Buffer.from(text)),
+      labelsSha256: source.labelsSha256,
+    },
     params: { ...head.params, ...found, intervals, ...timingOf(head, correction) },
     training: {
       ...training,

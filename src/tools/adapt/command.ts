@@ -37,7 +37,7 @@ export function registerAdapt(program: Command, terminal: CliContext): void {
 }
 
 async function adaptModels(path: string, options: Options, terminal: CliContext): Promise<void> {
-  const recordings = await readLabels(path, terminal);
+  const { recordings, sha256 } = await readLabels(path, terminal);
   const unnamed = recordings.filter(({ speaker }) => speaker === null).length;
   if (unnamed > 0)
     terminal.stderr.write(
@@ -70,7 +70,7 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
   const name = escapeControls(basename(path));
   const base = options.models === undefined ? '' : ` --models ${escapeControls(basename(options.models))}`;
   const command = `undertone adapt ${name}${base} --out ${escapeControls(basename(options.out))}`;
-  await writeModels(settings.modelsDir, options.out, adaptation, { name, command });
+  await writeModels(settings.modelsDir, options.out, adaptation, { name, command, labelsSha256: sha256 });
   terminal.stdout.write(
     `${options.out}: ${adaptation.recordings} recordings of ${adaptation.speakers} speakers\n`,
   );

@@ -40,7 +40,7 @@ const enoughSpeakers = 5;
 export function evaluate(
   scored: readonly Scored[],
   manifests: readonly Manifest[],
-  { at, failed }: { readonly at: Date; readonly failed: number },
+  { at, failed, sha256 }: { readonly at: Date; readonly failed: number; readonly sha256: string },
 ): Evaluation {
   const labels = labelsOf(scored);
   const answers = scored.flatMap((one) =>
@@ -58,11 +58,17 @@ export function evaluate(
       sha256: manifest.weights.sha256,
       correction_sha256: correctionOf(manifest)?.sha256 ?? null,
     })),
-    notes: [...notesOf(scored, labels, failed), ...unavailable(manifests)],
+    notes: [...learnedFrom(manifests, sha256), ...notesOf(scored, labels, failed), ...unavailable(manifests)],
     figures: measure(scored, manifests),
     confusion: Object.fromEntries(matrix),
     answers,
   };
+}
+
+/** @param sha256 of the file of labels */
+function learnedFrom(manifests: readonly Manifest[], sha256: string): string[] {
+  const isSame = manifests.some((manifest) => correctionOf(manifest)?.labelsSha256 === sha256);
+  return isSame ? ['The models were adapted to these recordings: their figures do not hold for others.'] : [];
 }
 
 function unavailable(manifests: readonly Manifest[]): string[] {
@@ -273,7 +279,7 @@ export function registerEvaluate(program: Command, terminal: CliContext): void {
 }
 
 async function evaluateLabels(path: string, options: Options, terminal: CliContext): Promise<void> {
-  const recordings = await readLabels(path, terminal);
+  const { recordings, sha256 } = await readLabels(path, terminal);
   const jobs = parseJobs(options.jobs);
   const settings = await readSettings(options, terminal);
   const { readManifests } = await import('../../node/models.ts');
@@ -284,7 +290,7 @@ async function evaluateLabels(path: string, options: Options, terminal: CliConte
     terminal,
     embeddings: false,
   });
-  const evaluation = evaluate(scored, manifests, { at: new Date(), failed });
+  const evaluation = evaluate(scored, manifests, { at: new Date(), failed, sha256 });
   const { answers: _, ...report } = evaluation;
   await writeFile(join(options.out, 'report.json'), `${JSON.stringify(report, null, 2)}\n`);
   await writeFile(join(options.out, 'report.html'), evaluationPage(evaluation));

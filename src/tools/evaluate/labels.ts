@@ -9,6 +9,7 @@ import { correctionOf, type Manifest, signals } from '../../engine/schema.ts';
 import { escapeControls, hasControls } from '../../node/files.ts';
 import { entryFile, version } from '../../node/paths.ts';
 import { suggest } from '../../service/config.ts';
+import { sha256 } from '../../service/receipts.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from '../analyze-thread.ts';
 import { type CliContext, countFiles, expected, mapInOrder, showProgress, UsageError } from '../context.ts';
 import type { Report } from '../index.ts';
@@ -238,13 +239,13 @@ async function score(
   return failed;
 }
 
-/** Names the columns that are ignored on standard error. @throws UsageError */
-export async function readLabels(path: string, { stderr }: CliContext): Promise<LabelledRecording[]> {
-  const text = (await readNamedFile('labels', path)).toString();
+/** Names the columns that are ignored on standard error. Returns the recordings and the hash of the file. @throws UsageError */
+export async function readLabels(path: string, { stderr }: CliContext) {
+  const bytes = await readNamedFile('labels', path);
   try {
-    const { recordings, ignored } = parseLabels(text, dirname(resolve(path)));
+    const { recordings, ignored } = parseLabels(bytes.toString(), dirname(resolve(path)));
     if (ignored.length > 0) stderr.write(`${path}: ignored columns: ${ignored.join(', ')}\n`);
-    return recordings;
+    return { recordings, sha256: sha256(bytes) };
   } catch (error) {
     throw error instanceof LabelsError ? new UsageError(`${path}: ${error.message}`) : error;
   }

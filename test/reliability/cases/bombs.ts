@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cacheFolder, percentile } from '../../../benchmarks/case.ts';
+import { cacheFolder } from '../../../benchmarks/case.ts';
 import { installPackages } from '../../../benchmarks/packages.ts';
 import {
   forgetPeak,
@@ -11,6 +11,7 @@ import {
   residentMebibytes,
 } from '../../../benchmarks/process.ts';
 import { contentType, multipart } from '../../../benchmarks/upload-body.ts';
+import { percentile } from '../../../src/tools/evaluate/statistics.ts';
 import { call } from '../../support/http.ts';
 import { atMost, negativeControl, none, type Options, type Row } from '../case.ts';
 import { ffmpeg, generateFiles, tools } from '../corpus/generate.ts';

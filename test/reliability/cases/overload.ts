@@ -1,5 +1,5 @@
 /** Four times the capacity, then clients that ignore refusals: accepted requests stay fast, the rest is refused at once. */
-import { percentile } from '../../../benchmarks/case.ts';
+import { percentile } from '../../../src/tools/evaluate/statistics.ts';
 import { atLeast, atMost, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
 import { analysis, exchange, type Outcome } from '../support/exchange.ts';
 import { type Health, startHealthProbe } from '../support/health-probe.ts';

@@ -1,7 +1,7 @@
 /** A thousand clients that send or read very slowly, and their effect on others. */
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { percentile } from '../../../benchmarks/case.ts';
+import { percentile } from '../../../src/tools/evaluate/statistics.ts';
 import { atMost, exactly, negativeControl, type Options, type Row } from '../case.ts';
 import { analysis, exchange, type Outcome } from '../support/exchange.ts';
 import { eventually, footprint, heldResources } from '../support/footprint.ts';

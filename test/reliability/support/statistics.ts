@@ -1,5 +1,5 @@
 /** The Theil-Sen estimator: the median of the slopes of all pairs. */
-import { percentile } from '../../../benchmarks/case.ts';
+import { percentile } from '../../../src/tools/evaluate/statistics.ts';
 
 export type Point = { readonly x: number; readonly y: number };
 

@@ -105,7 +105,9 @@ def _changes(relative: Mapping[str, Any] | None) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name in ("valence", "arousal"):
         change = (relative or {}).get(name, {})
-        values[f"{name}_change"], values[f"{name}_change_spreads"] = change.get("change"), change.get("spreads")
+        values[f"{name}_change"] = change.get("change")
+        values[f"{name}_change_low"], values[f"{name}_change_high"] = change.get("interval", (None, None))
+        values[f"{name}_change_spreads"] = change.get("spreads")
     return values
 
 
