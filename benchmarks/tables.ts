@@ -247,10 +247,7 @@ const [lowest = 1, highest = 1] = [axis[0], axis.at(-1)];
 const colours = { ours: '#0b6e4f', peer: '#7a7a7a', text: '#222', grid: '#ddd' };
 
 const x = (ms: number) =>
-  (
-    left +
-    (Math.log(ms / lowest) / Math.log(highest / lowest)) * (width - left - right)
-  ).toFixed(1);
+  (left + (Math.log(ms / lowest) / Math.log(highest / lowest)) * (width - left - right)).toFixed(1);
 
 const timeOf = (ms: number) => (ms < 1000 ? `${ms} ms` : `${ms / 1000} s`);
 
