@@ -1,6 +1,6 @@
 import test from 'ava';
+import { lowest, type Point, robustSlope } from './footprint.ts';
 import { createPrng } from './prng.ts';
-import { lowest, type Point, robustSlope } from './statistics.ts';
 
 /** Memory that gains `leak` a step, with garbage that comes and goes, and a few points far off. */
 function memory(leak: number): Point[] {

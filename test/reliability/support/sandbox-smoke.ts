@@ -1,7 +1,7 @@
 /** Run inside the sandbox, PORT TOKEN: prints the statuses of ordinary requests. */
 
-import { accountStatus } from '../contract/visitor.ts';
-import { ask } from '../support/upload.ts';
+import { accountStatus } from './account.ts';
+import { ask } from './requests.ts';
 
 const analyses = 20;
 const [port, token = ''] = process.argv.slice(2);

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { speechFile } from '../../../benchmarks/speech.ts';
 import { type JobReply, jobOf } from '../../support/jobs.ts';
 import { atMost, exactly, type Row } from '../case.ts';
-import { eventually } from '../support/footprint.ts';
-import { type JobStack, withJobs, withListener } from '../support/service.ts';
 import { type Account, openAccount } from './account.ts';
+import { eventually } from './footprint.ts';
+import { type JobStack, withJobs, withListener } from './service.ts';
 
 export type Load = {
   /** Requests of 1,000 URLs each; as many jobs fit into the queue. */

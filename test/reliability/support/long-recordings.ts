@@ -7,10 +7,9 @@ import { multipart } from '../../../benchmarks/upload-body.ts';
 import { speechSamples } from '../../support/stream-audio.ts';
 import { connectStream } from '../../support/stream-client.ts';
 import { atMost, none, type Row } from '../case.ts';
-import { analysis, exchange } from '../support/exchange.ts';
-import { type Server, withServer } from '../support/service.ts';
-import { speechUpload } from '../support/speech.ts';
 import { type Account, openAccount } from './account.ts';
+import { analysis, exchange, speechUpload } from './requests.ts';
+import { type Server, withServer } from './service.ts';
 
 export type Goals = {
   /** How much later than alone. */

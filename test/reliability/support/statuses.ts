@@ -1,24 +1,28 @@
 /** Requests for every documented status of every operation. */
 
+import { join } from 'node:path';
 import { postgres } from '../../../deploy/fleet/postgres.ts';
+import { createPlaygroundCodes } from '../../../src/service/auth/short-tokens.ts';
 import { createTokenSecret } from '../../../src/service/auth/token-format.ts';
+import { createTokens } from '../../../src/service/auth/tokens.ts';
+import { openDatabase } from '../../../src/service/database.ts';
 import { sharedReceiptKeys } from '../../support/receipt-keys.ts';
 import { makeToken } from '../../support/server.ts';
-import { preload } from '../support/preload.ts';
-import { type Server, withRedis, withServer } from '../support/service.ts';
-import { askAccount, bodies } from './account-statuses.ts';
 import {
+  type AccountClient,
   type Asked,
   analysisOperations,
   ask,
   askRaw,
+  createAccountClient,
   embedOperation,
   isAccount,
+  operationOf,
+  password,
   type ResponseListener,
   upload,
-} from './asking.ts';
-import { askJobs, jobOperations } from './job-statuses.ts';
-import { createAccountClient, operationOf, password } from './visitor.ts';
+} from './account.ts';
+import { preload, type RedisServer, type Server, withRedis, withServer } from './service.ts';
 
 const embeddings = { UNDERTONE_EMBEDDINGS: 'on' };
 const open = { UNDERTONE_SIGNUP: 'open', ...embeddings };
@@ -187,4 +191,125 @@ async function askEnding(
   server.process.kill('SIGTERM');
   await server.logged(/"msg":"stopping"/);
   await ask(server.port, onResponse, { operation: 'GET /ready' });
+}
+
+// The statuses of jobs' operations.
+
+const begin = 'POST /v1/jobs';
+const show = 'GET /v1/jobs/{id}';
+const remove = 'DELETE /v1/jobs/{id}';
+const list = 'GET /v1/jobs';
+const listAfter = 'GET /v1/jobs/after/{id}';
+const jobOperations = [begin, show, remove, list, listAfter];
+
+/** One for each kind of invalid list. */
+const wrongLists = [{}, { urls: [] }, { urls: [''], channel: -1, callback: 1, more: 1 }, 'x'.repeat(2 ** 18)];
+
+/** 200, 202, 404, 413 and 422 with a queue, 503 without. No worker runs. */
+async function askJobs(server: Server, redis: RedisServer, onResponse: ResponseListener): Promise<void> {
+  const { port, token } = server;
+  const job = upload(begin, token);
+  const headers = Object.entries({ Host: 'x', ...job.headers, 'Content-Length': '999999999' });
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  await askRaw(port, onResponse, begin, `${lines}\r\n`);
+  await ask(port, onResponse, { ...job, body: 'no multipart at all' });
+  for (const body of wrongLists) {
+    const json = { 'Content-Type': 'application/json' };
+    await ask(port, onResponse, upload(begin, token, { headers: json, body: JSON.stringify(body) }));
+  }
+  for (const operation of [show, remove, listAfter]) await ask(port, onResponse, upload(operation, token));
+  const askBegun = async () => {
+    const { id } = JSON.parse((await ask(port, onResponse, job)).body);
+    const path = `/v1/jobs/${id}`;
+    return async () => {
+      await ask(port, onResponse, upload(list, token));
+      await ask(port, onResponse, upload(listAfter, token, { path: `/v1/jobs/after/${id}` }));
+      for (const operation of [show, remove]) await ask(port, onResponse, upload(operation, token, { path }));
+    };
+  };
+  await (await askBegun())();
+  // An older pending job: listing after the newer one reads the queue.
+  await ask(port, onResponse, job);
+  const askWithoutQueue = await askBegun();
+  await redis.kill();
+  await askWithoutQueue();
+  await ask(port, onResponse, job);
+}
+
+// The statuses of the account page's operations.
+
+const post = (path: string) => operationOf('POST', path);
+const revoke = post('tokens/{id}/revoke');
+const credentials = (email: string) => ({ email: `${email}@home.example`, password });
+const wrong = { ...credentials('ada'), password: 'not this one at all' };
+const wrongPasswords = 11;
+const tooManyTokens = 201;
+const tooManySignUps = 21;
+
+/** Request bodies by operation. */
+const bodies: Readonly<Record<string, object>> = {
+  [post('sign-up')]: credentials('ada'),
+  [post('log-in')]: credentials('ada'),
+  [post('password')]: { current_password: wrong.password, new_password: password },
+  [post('remove')]: { password: wrong.password },
+  [post('playground-link')]: { code: 'unknown' },
+  [post('tokens')]: { name: 'ci', scopes: ['analyze:emotion'], expires_in_days: null },
+};
+
+async function askAccount(server: Server, onResponse: ResponseListener): Promise<void> {
+  const ada = createAccountClient(server, onResponse);
+  await ada.ask(operationOf('GET', 'session'));
+  await ada.ask(post('sign-up'), bodies[post('sign-up')]);
+  await askAsAda(ada);
+  await ada.ask(post('playground-link'), { code: await createCode(server) });
+  await refuse(server, onResponse, ada);
+  await askTooOften(server, onResponse, ada);
+}
+
+async function createCode({ dataDir }: Server): Promise<string> {
+  const database = await openDatabase(`file:${join(dataDir, 'undertone.db')}`);
+  const tokens = createTokens({ database, staticToken: null });
+  return createPlaygroundCodes({ database, tokens })
+    .create()
+    .finally(() => database.destroy());
+}
+
+async function askAsAda(ada: AccountClient): Promise<void> {
+  const made = await ada.ask(post('tokens'), bodies[post('tokens')]);
+  for (const path of ['tokens', 'usage']) await ada.ask(operationOf('GET', path));
+  const path = `/account/api/tokens/${String(made.id)}/revoke`;
+  for (const _ of ['done', 'not found']) await ada.ask(revoke, {}, { path });
+  await ada.ask(post('playground-token'));
+  await ada.ask(post('password'), { current_password: password, new_password: password });
+  await ada.ask(post('log-out'));
+  await ada.ask(post('log-in'), credentials('ada'));
+}
+
+/** 401, 403, 413 and 422. */
+async function refuse(server: Server, onResponse: ResponseListener, ada: AccountClient): Promise<void> {
+  const nobody = createAccountClient(server, onResponse);
+  for (const path of ['tokens', 'usage']) await nobody.ask(operationOf('GET', path));
+  for (const operation of [...Object.keys(bodies), revoke, post('playground-token')]) {
+    if (operation !== post('sign-up'))
+      await nobody.ask(operation, bodies[operation] && { ...bodies[operation], ...wrong });
+  }
+  const everyPost = [...Object.keys(bodies), revoke, post('playground-token'), post('log-out')];
+  for (const operation of everyPost) {
+    await ada.ask(operation, {}, { headers: { Origin: 'https://evil.example' } });
+    if (bodies[operation] === undefined) continue;
+    await ada.ask(operation, { email: 'no address' });
+    await ada.ask(operation, JSON.stringify({ x: 'x'.repeat(20_000) }));
+  }
+}
+
+/** 429, and the end of the account. */
+async function askTooOften(server: Server, onResponse: ResponseListener, ada: AccountClient): Promise<void> {
+  const bob = createAccountClient(server, onResponse);
+  await bob.ask(post('sign-up'), credentials('bob'));
+  await bob.ask(post('remove'), { password });
+  for (let times = 0; times < wrongPasswords; times++) await bob.ask(post('log-in'), wrong);
+  for (const operation of [post('password'), post('remove')]) await ada.ask(operation, bodies[operation]);
+  for (let times = 0; times < tooManySignUps; times++) await bob.ask(post('sign-up'), credentials('ada'));
+  for (let times = 0; times < tooManyTokens; times++) await ada.ask(post('playground-token'));
+  await ada.ask(post('tokens'), bodies[post('tokens')]);
 }
