@@ -13,7 +13,7 @@ import {
 import { call } from '../support/http.ts';
 import { startServer } from '../support/server.ts';
 import { share } from '../support/share.ts';
-import { dataOf } from '../support/stream-audio.ts';
+import { dataOf } from '../support/stream-client.ts';
 import { until } from '../support/wait.ts';
 
 const wav = readFileSync('examples/sample.wav');
@@ -151,7 +151,6 @@ test('the connection is opened within the timeout', async (t) => {
 });
 
 test.serial('send waits for the connection', async (t) => {
-  const own = await startServer(t);
   let socket: WebSocket | undefined;
   class Recorder extends WebSocket {
     constructor(url: URL, protocols: string[]) {
@@ -159,15 +158,15 @@ test.serial('send waits for the connection', async (t) => {
       socket = this;
     }
   }
-  const session = await createClient({ ...own, WebSocket: Recorder }).stream({
+  const session = await createClient({ ...server(), WebSocket: Recorder }).stream({
     encoding: 'f32le',
     sample_rate_hz: 48_000,
     channels: 2,
   });
-  own.process.kill('SIGSTOP');
+  server().process.kill('SIGSTOP');
   const sending = session.send(new Uint8Array(16 * 2 ** 20)).then(() => 'sent');
   await until(() => (socket?.bufferedAmount ?? 0) > 256 * 1024);
-  own.process.kill('SIGCONT');
+  server().process.kill('SIGCONT');
   t.is(await sending, 'sent');
   t.true((socket?.bufferedAmount ?? Number.POSITIVE_INFINITY) <= 256 * 1024);
 });

@@ -3,8 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { installPackages } from '../../../benchmarks/packages.ts';
 import { residentMebibytes } from '../../../benchmarks/process.ts';
-import { speechSamples } from '../../support/stream-audio.ts';
-import { connectStream } from '../../support/stream-client.ts';
+import { connectStream, speechSamples } from '../../support/stream-client.ts';
 import {
   atMost,
   exactly,
