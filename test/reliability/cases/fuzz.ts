@@ -44,8 +44,7 @@ async function runAll(programs: string, parent: string, options: Options): Promi
 function checkForms(long: boolean): Row {
   const forms = long ? longForms : shortForms;
   const env = { ...process.env, MUTATIONS: String(forms) };
-  const files = ['test/multipart/reader.test.ts', 'test/multipart/oracle.test.ts'];
-  const { status, output } = execute('npx', ['ava', ...files], { env });
+  const { status, output } = execute('npx', ['ava', 'test/multipart/reader.test.ts'], { env });
   const failed = output.match(/^ +✘ .*$/gm) ?? (status === 0 ? [] : [output.slice(-400)]);
   return none('multipart: properties that fail', failed, `${forms} forms each`);
 }
