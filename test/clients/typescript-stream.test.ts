@@ -151,6 +151,7 @@ test('the connection is opened within the timeout', async (t) => {
 });
 
 test.serial('send waits for the connection', async (t) => {
+  const own = await startServer(t);
   let socket: WebSocket | undefined;
   class Recorder extends WebSocket {
     constructor(url: URL, protocols: string[]) {
@@ -158,15 +159,15 @@ test.serial('send waits for the connection', async (t) => {
       socket = this;
     }
   }
-  const session = await createClient({ ...server(), WebSocket: Recorder }).stream({
+  const session = await createClient({ ...own, WebSocket: Recorder }).stream({
     encoding: 'f32le',
     sample_rate_hz: 48_000,
     channels: 2,
   });
-  server().process.kill('SIGSTOP');
+  own.process.kill('SIGSTOP');
   const sending = session.send(new Uint8Array(16 * 2 ** 20)).then(() => 'sent');
   await until(() => (socket?.bufferedAmount ?? 0) > 256 * 1024);
-  server().process.kill('SIGCONT');
+  own.process.kill('SIGCONT');
   t.is(await sending, 'sent');
   t.true((socket?.bufferedAmount ?? Number.POSITIVE_INFINITY) <= 256 * 1024);
 });
