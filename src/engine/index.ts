@@ -1,4 +1,4 @@
-/** What the engine does: recordings, streams and models -> analyses and reports. The other storeys import this file and `schema.ts` alone. */
+/** What the engine does: recordings, streams and models -> analyses and reports. The other storeys import this file, `schema.ts` and the errors of `platform.ts` alone. */
 export { type Analyses, type AnalyzeRequest, type Analyzer, analyzerOf } from './analyze.ts';
 export {
   type AnalyzeOptions,
@@ -47,7 +47,6 @@ export {
   type AudioErrorCode,
   type DecodeLimits,
   type DecodeOptions,
-  EngineError,
   type FeatureSpec,
   type Features,
   type Hops,

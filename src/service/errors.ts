@@ -1,7 +1,7 @@
 /** Expected errors: codes and problems, their HTTP status and their JSON. */
 
 import type { z } from 'zod';
-import { EngineError } from '../engine/index.ts';
+import { EngineError } from '../engine/platform.ts';
 
 // Expected errors: a closed set of codes and the problems of the request, serializable across threads.
 

@@ -10,7 +10,7 @@ import type { Relative } from '../../src/engine/schema.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { limits } from '../support/analysis.ts';
 import { callOf } from '../support/recordings.ts';
-import { dataOf } from '../support/stream-audio.ts';
+import { dataOf } from '../support/stream-client.ts';
 
 const signals = ['emotion', 'cognitive'] as const;
 const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });

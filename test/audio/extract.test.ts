@@ -1,9 +1,18 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
+import { fixture } from '../../scripts/recordings.ts';
+import { joinArrays } from '../../src/engine/arrays.ts';
 import { type FeatureSpec, isAudioError } from '../../src/engine/platform.ts';
+import { type Measures, measureProsody } from '../../src/engine/signals/measures.ts';
 import { decode, extract, measureQuality, trackProsody } from '../../src/node/addon.ts';
-import { specs } from '../../src/node/features.ts';
-import { limits } from '../support/analysis.ts';
+import { type SpecName, specs } from '../../src/node/features.ts';
+import { builtAddon } from '../../src/node/paths.ts';
+import { createRandom } from '../../src/tools/evaluate/statistics.ts';
+import { limits, samplesOf } from '../support/analysis.ts';
+import { outputOf } from '../support/cli.ts';
 
 const spec = specs['whisper-log-mel-80'] as FeatureSpec;
 
@@ -163,4 +172,118 @@ test('pitch, level and tilt have one value per 10 ms, in ordinary array buffers'
   t.true(Math.abs((pitchHz[50] ?? 0) - 200) < 0.5);
   t.true(Math.abs((levelDb[50] ?? 0) + 9.03) < 0.05);
   t.true(tiltDb.every(Number.isFinite));
+});
+
+const original = decode(fixture('speech.wav'), options);
+
+test('a view into a larger buffer is decoded', (t) => {
+  const bytes = fixture('speech.flac');
+  const shifted = new Uint8Array(bytes.length + 7);
+  shifted.set(bytes, 7);
+  t.deepEqual(decode(shifted.subarray(7), options).samples, original.samples);
+});
+
+test('shared memory cancels', (t) => {
+  const cancel = new Int32Array(new SharedArrayBuffer(4));
+  t.is(decode(fixture('cbr.mp3'), { ...options, cancel }).seconds, original.seconds);
+  Atomics.store(cancel, 0, 1);
+  const error = t.throws(() => decode(fixture('cbr.mp3'), { ...options, cancel }));
+  t.true(isAudioError(error) && error.code === 'cancelled');
+});
+
+test('a narrow-band file has a narrow bandwidth', (t) => {
+  const all = (seconds: number) => new Float64Array([0, seconds]);
+  const wide = measureQuality(original.samples, 16000, all(original.seconds));
+  const narrow = decode(fixture('mono-8k.wav'), options);
+  t.true(wide.bandwidthHz > 6000, `${wide.bandwidthHz}`);
+  t.true(measureQuality(narrow.samples, 16000, all(narrow.seconds)).bandwidthHz < 4200);
+  t.true((wide.snrDb ?? 0) > 5, `${wide.snrDb}`);
+});
+
+/** The signal of test/native/oracles/make.py, which computed the arrays with Kaldi and librosa. */
+function oracleSignal(): Float32Array {
+  let state = 1;
+  return Float32Array.from({ length: 4800 }, (_, index) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    const noise = (state >>> 8) / 2 ** 24 - 0.5;
+    const square = Math.floor(index / 40) % 2 === 1 ? 0.1 : -0.1;
+    return (0.5 * noise * ((index % 1600) + 1)) / 1600 + square + 0.02;
+  });
+}
+
+const cases: readonly [spec: SpecName, oracle: string, change: Partial<FeatureSpec>][] = [
+  ['whisper-input-80', 'whisper', {}],
+  ['kaldi-log-mel-80', 'kaldi_fbank', {}],
+  // The array was made with snip_edges=false.
+  ['kaldi-mfcc-13', 'kaldi_mfcc', { padding: 'snip-edges-false' }],
+];
+
+for (const [name, oracle, change] of cases) {
+  test(`${name} matches the library that it names`, (t) => {
+    const { data } = extract(oracleSignal(), { ...specs[name], ...change });
+    const bytes = readFileSync(`test/native/oracles/${oracle}.f32`);
+    const expected = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+    t.is(data.length, expected.length);
+    const worst = Math.max(...data.map((value, index) => Math.abs(value - (expected[index] as number))));
+    t.true(worst < 2e-3, `${worst}`);
+  });
+}
+
+test('every preset is a valid spec', (t) => {
+  for (const [name, spec] of Object.entries(specs)) {
+    const { bins, frames } = extract(new Float32Array(16_000), spec);
+    t.true(name.endsWith(`-${bins}`));
+    t.true(frames >= 98 && frames <= 101);
+  }
+});
+
+// Measures of prosody are the same for every codec and container.
+
+async function measuresOf(name: string): Promise<Measures> {
+  const { samples, seconds } = decode(fixture(name), options);
+  const whole = { start: 0, end: Math.floor(seconds * 100) };
+  return measureProsody(await trackProsody(samples, 16_000), [whole], 100, { minVoicedSeconds: 1 });
+}
+
+const tolerances = { pitch_level: 0.05, pitch_range: 0.05, level_range: 0.2, spectral_tilt: 0.2 };
+const measuresOfWav = measuresOf('mono-16k.wav');
+
+for (const name of ['cbr.mp3', 'aac.m4a', 'opus.webm', 'vorbis.ogg', 'mono-8k.wav', 'mulaw.wav']) {
+  test(`${name} has the prosody of the WAV`, async (t) => {
+    const [measures, expected] = await Promise.all([measuresOf(name), measuresOfWav]);
+    for (const [measure, tolerance] of Object.entries(tolerances)) {
+      const apart = Math.abs((measures[measure]?.value ?? 99) - (expected[measure]?.value ?? -99));
+      t.true(apart < tolerance, `${measure}: ${apart}`);
+    }
+  });
+}
+
+for (const amplitude of [1e-19, 1e-20, 1e-21, 1e-22, 1e-23]) {
+  test(`samples of ${amplitude} between two voiced parts silence neither of them`, async (t) => {
+    const voiced = samplesOf('mono-16k.wav').subarray(0, 48_000);
+    const random = createRandom(1);
+    const quiet = new Float32Array(16_000).map(() => amplitude * (2 * random() - 1));
+    const { pitchHz } = await trackProsody(joinArrays([voiced, quiet, voiced]), 16_000);
+    const count = (from: number, to: number) =>
+      pitchHz.subarray(from, to).filter((hertz) => hertz > 0).length;
+    const [before, after] = [count(0, 290), count(400, 690)];
+    t.true(before > 50 && Math.abs(after - before) <= 5, `${before} voiced frames before, ${after} after`);
+  });
+}
+
+const terminated = `
+  const { Worker } = require('node:worker_threads');
+  const source = \`
+    const { parentPort, workerData } = require('node:worker_threads');
+    require(workerData).trackProsody(new Float32Array(16_000 * 60).fill(0.1), 16_000);
+    parentPort.postMessage('tracking');
+  \`;
+  const thread = new Worker(source, { eval: true, workerData: ${JSON.stringify(builtAddon)} });
+  thread.once('message', () => thread.terminate());
+`;
+
+test('a thread that is terminated while it tracks does not end the process', async (t) => {
+  const child = spawn(process.execPath, ['-e', terminated]);
+  const { stderr } = outputOf(child);
+  t.deepEqual(await once(child, 'close'), [0, null], stderr());
 });

@@ -2,7 +2,7 @@
 import { basename, join } from 'node:path';
 import test from 'ava';
 import { cacheFolder } from '../../benchmarks/case.ts';
-import { ffmpeg, generateFiles, type Recipe } from '../reliability/corpus/generate.ts';
+import { ffmpeg, generateFiles, type Recipe } from '../reliability/corpus/encodings.ts';
 import { runCli } from '../support/cli.ts';
 
 const bound = 0.05;

@@ -7,7 +7,7 @@ import { wavHeader } from '../../src/engine/pcm.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { outburst } from '../support/recordings.ts';
-import { dataOf } from '../support/stream-audio.ts';
+import { dataOf } from '../support/stream-client.ts';
 
 const sample = dataOf(fs.readFileSync('examples/sample.wav'));
 const folder = makeFolder();

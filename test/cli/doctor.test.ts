@@ -132,7 +132,7 @@ test('every wrong setting has a line', async (t) => {
 });
 
 test('--speed prints what one core of this machine handles', async (t) => {
-  const { code, stdout, stderr } = await runCli(['doctor', '--speed', '10'], {
+  const { code, stdout, stderr } = await runCli(['doctor', '--speed', '3'], {
     env: { UNDERTONE_WORKERS: '2', UNDERTONE_MODELS_DIR: 'models/fast' },
   });
   t.is(code, 0, stderr);

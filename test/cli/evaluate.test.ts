@@ -48,6 +48,7 @@ test('measures, reports, and keeps no audio', async (t) => {
   const page = readFileSync(join(out, 'report.html'), 'utf8');
   t.regex(page, /<h2>All recordings<\/h2>/);
   t.regex(page, /<h2>Group north<\/h2>/);
+  t.regex(page, /<td>1\.000 \(1\.00 to 1\.00\)<\/td><td>6<\/td><td>6<\/td>\s+<td>\d\.\d{3}, [^<]+<\/td>/);
   t.notRegex(page, /<script|https?:\/\//);
   t.true(statSync(join(out, 'scores.jsonl')).size < 6 * 2000);
 });

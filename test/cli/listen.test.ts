@@ -5,8 +5,7 @@ import { join, resolve } from 'node:path';
 import test from 'ava';
 import { commandLine, follow, runCli, startCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
-import { dataOf } from '../support/stream-audio.ts';
-import { parseMessage } from '../support/stream-client.ts';
+import { dataOf, parseMessage } from '../support/stream-client.ts';
 
 const path = 'examples/sample.wav';
 const wav = readFileSync(path);

@@ -13,7 +13,7 @@ import {
 import { call } from '../support/http.ts';
 import { startServer } from '../support/server.ts';
 import { share } from '../support/share.ts';
-import { dataOf } from '../support/stream-audio.ts';
+import { dataOf } from '../support/stream-client.ts';
 import { until } from '../support/wait.ts';
 
 const wav = readFileSync('examples/sample.wav');

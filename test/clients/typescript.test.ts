@@ -17,7 +17,7 @@ import { makeFolder } from '../support/folder.ts';
 import { startScriptedServer } from '../support/scripted-server.ts';
 import { startServer } from '../support/server.ts';
 import { share } from '../support/share.ts';
-import { dataOf } from '../support/stream-audio.ts';
+import { dataOf } from '../support/stream-client.ts';
 import { ceilingMs } from '../support/wait.ts';
 
 const shared = share(test, startServer);

@@ -3,9 +3,8 @@ import test from 'ava';
 import { createLifecycle, readinessError } from '../../src/service/lifecycle.ts';
 import { startAccountApp } from '../support/account.ts';
 import { type App, analysis, rawHead, startApp, tokens } from '../support/app.ts';
-import { createGate } from '../support/gate.ts';
 import { call, type Reply, wire } from '../support/http.ts';
-import { until } from '../support/wait.ts';
+import { createGate, until } from '../support/wait.ts';
 
 const other = tokens.emotion;
 const refusedSoFar = 'undertone_requests_total{route="/v1/analyze/emotion",method="POST",status="503"}';

@@ -4,10 +4,9 @@ import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { type App, analysis, rawHead, startApp, untilMetric } from '../support/app.ts';
-import { createGate } from '../support/gate.ts';
 import { bodyOf, call, exchangeBytes, wire } from '../support/http.ts';
 import { share } from '../support/share.ts';
-import { fastest, until } from '../support/wait.ts';
+import { createGate, fastest, until } from '../support/wait.ts';
 
 const shared = share(test, startApp);
 

@@ -1,5 +1,4 @@
 /** Jobs in the queue: slots, payloads, cancelled jobs. */
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
@@ -16,27 +15,14 @@ import {
   PayloadError,
 } from '../../src/service/jobs/payload.ts';
 import { openJobService, secret } from '../support/job-service.ts';
-import { listen } from '../support/listening.ts';
+import { openJobWeb } from '../support/jobs.ts';
 
 const owner = { key: 'token:1', accountId: null };
 
-/** A server that never answers for recordings, and takes callbacks. */
+/** A request whose recording never comes, with a callback. */
 async function openWeb(t: ExecutionContext) {
-  const calls: { readonly id: string; readonly status: string }[] = [];
   let asked = 0;
-  const port = await listen(t, async (request, response) => {
-    if (request.method === 'GET') {
-      asked++;
-      return;
-    }
-    calls.push(JSON.parse(await text(request)));
-    response.end();
-  });
-  const url = `http://127.0.0.1:${port}/`;
-  const env = {
-    UNDERTONE_JOB_URL_PREFIXES: url,
-    UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
-  };
+  const { url, env, calls } = await openJobWeb(t, () => void asked++);
   const request = {
     owner,
     idempotencyKey: null,
@@ -62,8 +48,8 @@ test.serial('a job that is removed while it waits is called back as cancelled, o
   await work();
   while (calls.length === 0) await sleep(20);
   while ((await queues.callbacks.queue.getJob('job_1')) !== undefined) await sleep(20);
-  const { finished_at } = calls[0] as unknown as { finished_at: string };
-  t.deepEqual(calls as unknown, [
+  const { finished_at } = calls[0] as { readonly finished_at: string };
+  t.deepEqual(calls as readonly unknown[], [
     {
       type: 'job.cancelled',
       timestamp: finished_at,
@@ -110,15 +96,11 @@ test.serial(
 );
 
 test.serial('a job that is removed just before its end is called back as cancelled alone', async (t) => {
-  const calls: string[] = [];
   let remove = async () => {};
-  const port = await listen(t, async (asked, response) => {
-    if (asked.method === 'GET') await remove();
-    else calls.push(JSON.parse(await text(asked)).status);
+  const { url, env, calls } = await openJobWeb(t, async (_, response) => {
+    await remove();
     response.end(toneFile(1));
   });
-  const url = `http://127.0.0.1:${port}/`;
-  const env = { UNDERTONE_JOB_URL_PREFIXES: url, UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1' };
   const { jobs, queues, work } = await openJobService(t, env);
   await work();
   remove = async () => void (await jobs.remove(owner, 'job_1'));
@@ -127,7 +109,10 @@ test.serial('a job that is removed just before its end is called back as cancell
   await jobs.create('job_1', request);
   while ((await queues.analyses.queue.getJob('job_1')) !== undefined) await sleep(20);
   while ((await queues.callbacks.queue.getJob('job_1')) !== undefined) await sleep(20);
-  t.deepEqual(calls, ['cancelled']);
+  t.deepEqual(
+    calls.map(({ status }) => status),
+    ['cancelled'],
+  );
 });
 
 test.serial('a job whose account is gone is cancelled by the worker that takes it', async (t) => {

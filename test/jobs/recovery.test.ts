@@ -7,9 +7,9 @@ import { ServiceError } from '../../src/service/errors.ts';
 import type { JobRequest } from '../../src/service/jobs/jobs.ts';
 import type { Running } from '../support/cli.ts';
 import { openJobService as open } from '../support/job-service.ts';
-import { type JobReply, type JobStack, jobOf, startJobStack } from '../support/jobs.ts';
-import { listen } from '../support/listening.ts';
+import { type JobReply, type JobStack, jobOf, openJobWeb, startJobStack } from '../support/jobs.ts';
 import { lecture } from '../support/recordings.ts';
+import { share } from '../support/share.ts';
 import { until } from '../support/wait.ts';
 
 /** Several chunks. */
@@ -26,15 +26,15 @@ async function stopInside(place: JobStack, worker: Running, id: string): Promise
   }
 }
 
+/** Of the first two tests. */
+const stack = share(test, async (t) => {
+  const web = await openJobWeb(t);
+  return { ...(await startJobStack(t, { ...web.env, UNDERTONE_SHUTDOWN_S: '0.5' })), web };
+});
+
 test.serial('a worker killed in the middle of a job is replaced, and the job ends once', async (t) => {
-  const called: string[] = [];
-  const port = await listen(t, (request, response) => {
-    called.push(String(request.headers['webhook-id']));
-    request.resume();
-    response.end();
-  });
-  const callback = `http://127.0.0.1:${port}/`;
-  const place = await startJobStack(t, { UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1' });
+  const place = stack();
+  const { url: callback, calls } = place.web;
   const first = await place.startWorker();
   const parts = [
     { name: 'audio', bytes: lecture(seconds) },
@@ -54,14 +54,18 @@ test.serial('a worker killed in the middle of a job is replaced, and the job end
   await second.logged(/callback sent/);
   t.is(second.stderr().match(/"job done"/g)?.length, 1);
   await sleep(500);
-  t.deepEqual(called, [id]);
+  t.deepEqual(
+    calls.map((call) => call.id),
+    [id],
+  );
   t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
+  await second.stop('SIGKILL');
 });
 
 test.serial(
   'a worker that receives SIGTERM returns its job to the queue, and a removed job ends',
   async (t) => {
-    const place = await startJobStack(t, { UNDERTONE_SHUTDOWN_S: '0.5' });
+    const place = stack();
     const first = await place.startWorker();
     const { id } = jobOf(await place.upload([{ name: 'audio', bytes: lecture(seconds) }]));
     await stopInside(place, first, id);
@@ -81,12 +85,8 @@ test.serial(
 test.serial(
   'a second signal returns the job to the queue at once, and the worker exits with code 1',
   async (t) => {
-    const url = `http://127.0.0.1:${await listen(t, () => {})}/`;
-    const place = await startJobStack(t, {
-      UNDERTONE_JOB_URL_PREFIXES: url,
-      UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
-      UNDERTONE_SHUTDOWN_S: '600',
-    });
+    const { url, env } = await openJobWeb(t);
+    const place = await startJobStack(t, { ...env, UNDERTONE_SHUTDOWN_S: '600' });
     const worker = await place.startWorker();
     const { id } = JSON.parse((await place.list({ urls: [url] })).body).jobs[0];
     await until(async () => jobOf(await place.show(id)).status === 'running');
@@ -173,12 +173,8 @@ test.serial(
 );
 
 test.serial('a worker that is stopped does not wait for a recording that never comes', async (t) => {
-  const url = `http://127.0.0.1:${await listen(t, () => {})}/`;
-  const { jobs, work } = await open(t, {
-    UNDERTONE_JOB_URL_PREFIXES: url,
-    UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
-    UNDERTONE_SHUTDOWN_S: '0.1',
-  });
+  const { url, env } = await openJobWeb(t);
+  const { jobs, work } = await open(t, { ...env, UNDERTONE_SHUTDOWN_S: '0.1' });
   const worker = await work();
   const { id } = await jobs.create('job_1', { ...upload, source: { kind: 'object', url } });
   await until(async () => (await jobs.find(owner, id))?.status === 'running');

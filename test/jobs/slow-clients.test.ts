@@ -5,6 +5,7 @@ import { contentType } from '../../benchmarks/upload-body.ts';
 import { createHttpServer } from '../../src/service/http/server.ts';
 import { heldBytes, wire } from '../support/http.ts';
 import { type JobStack, startJobStack } from '../support/jobs.ts';
+import { share } from '../support/share.ts';
 import { until } from '../support/wait.ts';
 
 const json = 'application/json';
@@ -66,8 +67,28 @@ const guarded: readonly (readonly [target: string, type: string])[] = [
   ['POST /account/api/log-in', json],
 ];
 
+const stack = share(test, (t) =>
+  startJobStack(t, { UNDERTONE_BUFFER_BYTES: '300000', UNDERTONE_MAX_UPLOAD_BYTES: '225000' }),
+);
+
+test.serial('lists of URLs count as reserved bytes until the response', async (t) => {
+  const place = stack();
+  const first = await wire(place.server.port);
+  first.socket.write(head(place, 'POST /v1/jobs', json, 250_000));
+  first.socket.write('x'.repeat(200_000));
+  await until(async () => (await heldBytes(place.server.port)) >= 200_000);
+  const second = await place.list({ urls: ['x'.repeat(150_000)] });
+  t.is(second.status, 503, second.body);
+  t.is(JSON.parse(second.body).code, 'overloaded');
+  first.socket.destroy();
+  await until(async () => (await heldBytes(place.server.port)) === 0);
+  t.is((await place.list({ urls: ['x'.repeat(150_000)] })).status, 422);
+  await until(async () => (await heldBytes(place.server.port)) === 0);
+  t.pass();
+});
+
 test('every body has a minimum rate, from its first byte on', async (t) => {
-  const place = await startJobStack(t);
+  const place = stack();
   const send = async ([target, type]: readonly [string, string], first: string) => {
     const client = await wire(place.server.port);
     client.socket.write(head(place, target, type, 9000) + first);
@@ -99,21 +120,4 @@ test('an unread response is aborted at the deadline, unless it is of a job', asy
   // Four times what the other one was given.
   await sleep(4000);
   t.is(await open(), 1);
-});
-
-test('lists of URLs count as reserved bytes until the response', async (t) => {
-  const limit = { UNDERTONE_BUFFER_BYTES: '300000', UNDERTONE_MAX_UPLOAD_BYTES: '225000' };
-  const place = await startJobStack(t, limit);
-  const first = await wire(place.server.port);
-  first.socket.write(head(place, 'POST /v1/jobs', json, 250_000));
-  first.socket.write('x'.repeat(200_000));
-  await until(async () => (await heldBytes(place.server.port)) >= 200_000);
-  const second = await place.list({ urls: ['x'.repeat(150_000)] });
-  t.is(second.status, 503, second.body);
-  t.is(JSON.parse(second.body).code, 'overloaded');
-  first.socket.destroy();
-  await until(async () => (await heldBytes(place.server.port)) === 0);
-  t.is((await place.list({ urls: ['x'.repeat(150_000)] })).status, 422);
-  await until(async () => (await heldBytes(place.server.port)) === 0);
-  t.pass();
 });

@@ -104,6 +104,28 @@ test('all problems are reported at once', (t) => {
   ]);
 });
 
+const day = 86_400;
+const bounds = {
+  UNDERTONE_TRUST_PROXY: [0, 10],
+  UNDERTONE_QUEUE: [0, 100_000],
+  UNDERTONE_JOB_WORKERS: [0, 1024],
+  UNDERTONE_JOB_BUFFER_BYTES: [1, 2 ** 41],
+  UNDERTONE_JOB_MAX_BYTES: [1, 2 ** 31],
+  UNDERTONE_JOB_QUEUE: [1, 10_000_000],
+  UNDERTONE_JOB_AUDIO_S: [1, 30 * day],
+  UNDERTONE_JOB_RESULT_S: [1, 365 * day],
+} as const;
+
+test('a number may be each of its bounds, and nothing beyond', (t) => {
+  for (const [name, [least, most]] of Object.entries(bounds)) {
+    for (const bound of [least, most]) t.notThrows(() => parseConfig({ [name]: String(bound) }), name);
+    for (const beyond of [least - 1, most + 1])
+      t.deepEqual(faultsOf({ [name]: String(beyond) }), [
+        `Expected an integer from ${least} to ${most} for \`${name}\`, got "${beyond}"`,
+      ]);
+  }
+});
+
 test('a token is never repeated', (t) => {
   for (const token of ['short', 'white space in the token', `${'x'.repeat(513)}`]) {
     t.deepEqual(faultsOf({ UNDERTONE_TOKEN: token }), [

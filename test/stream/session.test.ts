@@ -1,10 +1,17 @@
 /** A session with a worker that the test holds. */
-import test from 'ava';
+
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { wavFile } from '../../benchmarks/wav.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import { createFairBudget } from '../../src/service/fair-share.ts';
 import { Session } from '../../src/service/live/session.ts';
-import type { TaskRunner } from '../../src/service/live/tasks.ts';
+import { createRecording, createTaskRunner, type TaskRunner } from '../../src/service/live/tasks.ts';
+import { createPool, type Pool } from '../../src/service/workers/pool.ts';
 import type { SerializedState, SerializedStep } from '../../src/service/workers/protocol.ts';
+import { makeFolder } from '../support/folder.ts';
+import type { ThreadTask } from '../support/thread.ts';
 import { until } from '../support/wait.ts';
 
 const config = { type: 'session.configure', encoding: 'mulaw', sample_rate_hz: 8000, channels: 1 } as const;
@@ -199,4 +206,75 @@ test('a session that ends without a whole sample has no report', async (t) => {
       },
     ],
   });
+});
+
+// Tasks of a session on threads that obey (see thread.ts).
+
+/** The bytes of the step are the task. */
+const stepOf = (task: ThreadTask): SerializedStep => ({
+  format: { encoding: 's16le', sampleRate: 16_000, channels: 1 },
+  bytes: Uint8Array.from(Buffer.from(JSON.stringify(task))),
+  state: null,
+  spare: null,
+  signals: ['emotion'],
+  split: false,
+  measure: false,
+  cause: null,
+});
+
+async function open(t: ExecutionContext): Promise<{ readonly pool: Pool; readonly tasks: TaskRunner }> {
+  const limits = { seconds: 1, channels: 1, minSampleRate: 1, maxSampleRate: 1, deadlineSeconds: 1 };
+  const file = fileURLToPath(new URL('../support/thread.ts', import.meta.url));
+  const pool = createPool({ workers: 1, queue: 1, settings: { modelsDir: '', limits }, file });
+  t.teardown(() => pool.close());
+  await pool.started;
+  return { pool, tasks: createTaskRunner(pool, 'a', 3_600_000) };
+}
+
+test('a step whose worker dies is retried once, on another worker', async (t) => {
+  const { pool, tasks } = await open(t);
+  const task: ThreadTask = { do: 'exitOnce', file: join(makeFolder(), 'died') };
+  t.truthy(await tasks.step(stepOf(task)));
+  t.is(pool.stats().lost, 1);
+  await t.throwsAsync(tasks.step(stepOf({ do: 'exit' })), { code: 'worker_lost' });
+  t.is(pool.stats().lost, 3);
+});
+
+// The samples of a session.
+
+const format = { encoding: 's16le', channels: 2 } as const;
+/** More than two blocks of 256 KiB. */
+const wav = wavFile(
+  Float32Array.from({ length: 300_000 }, (_, index) => Math.sin(index)),
+  16_000,
+  2,
+);
+const samples = wav.subarray(44);
+
+function recordingOf(pieces: readonly number[]) {
+  const recording = createRecording(format);
+  let from = 0;
+  for (const length of pieces) {
+    recording.append(samples.subarray(from, from + length));
+    from += length;
+  }
+  return recording;
+}
+
+test('an incomplete sample does not count', (t) => {
+  const recording = recordingOf([3, 3, 1]);
+  t.is(recording.frames(), 1);
+  t.deepEqual(Buffer.concat(recording.take()), samples.subarray(0, 4));
+});
+
+test('a part has the bytes of its frames, across blocks', (t) => {
+  const recording = recordingOf([1, 262_142, 2, samples.length - 262_145]);
+  const part = Buffer.from(recording.slice(65_000, 140_000));
+  t.deepEqual(part, samples.subarray(4 * 65_000, 4 * 140_000));
+});
+
+test('all samples are taken once', (t) => {
+  const recording = recordingOf([samples.length]);
+  t.deepEqual(Buffer.concat(recording.take()), samples);
+  t.is(recording.frames(), 0);
 });

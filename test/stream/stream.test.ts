@@ -6,8 +6,15 @@ import { wavHeader } from '../../src/engine/pcm.ts';
 import { call } from '../support/http.ts';
 import { startServer } from '../support/server.ts';
 import { share } from '../support/share.ts';
-import { analyzeFile, dataOf, speechSamples } from '../support/stream-audio.ts';
-import { connectStream, type Message, parseMessage, type StreamClient } from '../support/stream-client.ts';
+import {
+  analyzeFile,
+  connectStream,
+  dataOf,
+  type Message,
+  parseMessage,
+  type StreamClient,
+  speechSamples,
+} from '../support/stream-client.ts';
 import { until } from '../support/wait.ts';
 
 const monoConfig = {
@@ -17,7 +24,10 @@ const monoConfig = {
   channels: 1,
 } as const;
 
-const server = share(test, startServer);
+const server = share(test, (t) => startServer(t, { UNDERTONE_MAX_SECONDS: '1000' }));
+const small = share(test, (t) =>
+  startServer(t, { UNDERTONE_STREAM_SESSIONS: '10', UNDERTONE_MAX_SECONDS: '2' }),
+);
 
 async function open(
   options: Partial<Parameters<typeof connectStream>[1]> = {},
@@ -270,8 +280,7 @@ test('a session that ends before session.configure has no report', async (t) => 
 });
 
 test('audio in frames of 128 bytes is read to its end, faster than the account may send', async (t) => {
-  const small = await startServer(t, { UNDERTONE_STREAM_SESSIONS: '10' });
-  const session = await open({}, small);
+  const session = await open({}, small());
   session.send(monoConfig);
   const samples = speechSamples(12);
   for (let at = 0; at < samples.length; at += 128) session.socket.send(samples.subarray(at, at + 128));
@@ -281,8 +290,7 @@ test('audio in frames of 128 bytes is read to its end, faster than the account m
 });
 
 test('the limit of uploads does not apply', async (t) => {
-  const short = await startServer(t, { UNDERTONE_MAX_SECONDS: '2' });
-  const session = await open({}, short);
+  const session = await open({}, small());
   session.send(monoConfig);
   session.socket.send(speechSamples(4));
   session.send({ type: 'session.end' });
@@ -291,12 +299,11 @@ test('the limit of uploads does not apply', async (t) => {
 });
 
 test('a session of over 15 minutes has the report of a job', async (t) => {
-  const patient = await startServer(t, { UNDERTONE_MAX_SECONDS: '1000' });
   const format = { encoding: 's16le', sample_rate_hz: 8000, channels: 1 } as const;
   const speech = dataOf(fixture('mono-8k.wav'));
   const samples = Buffer.alloc(905 * 16_000);
   for (const seconds of [0, 295, 890]) samples.set(speech, seconds * 16_000);
-  const session = await open({ headers: { 'X-Request-Id': 'same' } }, patient);
+  const session = await open({ headers: { 'X-Request-Id': 'same' } });
   session.send({ type: 'session.configure', ...format, interval_s: 60 });
   for (let at = 0; at < samples.length; at += 2 ** 20)
     session.socket.send(samples.subarray(at, at + 2 ** 20));
@@ -306,7 +313,7 @@ test('a session of over 15 minutes has the report of a job', async (t) => {
     wavHeader({ ...format, sampleRate: format.sample_rate_hz }, samples.length),
     samples,
   ]);
-  const { body } = await analyzeFile(patient.port, patient.token, wav, 'same');
+  const { body } = await analyzeFile(server().port, server().token, wav, 'same');
   t.is(reportText(session), body);
   t.is(JSON.parse(body).audio.duration_s, 905);
 });
@@ -327,8 +334,8 @@ test('no audio and no message for a while: 4408', async (t) => {
 });
 
 test('out of memory for audio: the report of what there is, then 1013', async (t) => {
-  const small = await startServer(t, { UNDERTONE_STREAM_BUFFER_BYTES: '100000' });
-  const session = await open({}, small);
+  const full = await startServer(t, { UNDERTONE_STREAM_BUFFER_BYTES: '100000' });
+  const session = await open({}, full);
   session.send(monoConfig);
   session.socket.send(speechSamples(2));
   session.socket.send(speechSamples(2));

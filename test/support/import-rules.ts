@@ -51,7 +51,7 @@ const storeys: Readonly<Record<string, readonly string[]>> = {
 
 /** What other storeys import of a storey. Every file of node is one: it adapts one thing of the machine. */
 const entries: Readonly<Record<string, RegExp>> = {
-  engine: /^src\/engine\/(index|schema)\.ts$/,
+  engine: /^src\/engine\/(index|schema|platform)\.ts$/,
   node: /^src\/node\//,
   service:
     /^src\/service\/(admin|checks|compose-receipt|config|errors|form|html|receipts|serve|start-failures|verify-receipt|worker|api\/document|live\/local|workers\/(protocol|threads))\.ts$/,

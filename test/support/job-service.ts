@@ -11,10 +11,9 @@ import { loadOrCreateKeys } from '../../src/service/receipts.ts';
 import { openJobWorker } from '../../src/service/worker.ts';
 import { makeFolder } from './folder.ts';
 import { type RedisServer, useRedis } from './redis.ts';
+import type { Teardown } from './share.ts';
 
 export const secret = 'a secret of the tests, 32 characters or more';
-
-type Teardown = { teardown(clean: () => unknown): void };
 
 export type JobService = {
   readonly redis: RedisServer;

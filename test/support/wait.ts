@@ -1,5 +1,10 @@
 /** Waits that end with what they wait for: how long a busy machine takes for it does not matter. */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeFolder } from './folder.ts';
+import type { ThreadTask } from './thread.ts';
 
 /** Far more than anything takes on a machine that does much else at the same time. */
 export const ceilingMs = 300_000;
@@ -26,4 +31,13 @@ export async function fastest(boundMs: number, work: () => Promise<unknown>, run
     least = Math.min(least, performance.now() - started);
   }
   return least;
+}
+
+// Work for a thread of the tests (see thread.ts) that lasts until the test ends it.
+
+export type Gate = { readonly task: ThreadTask; open(): void };
+
+export function createGate(): Gate {
+  const file = join(makeFolder(), 'open');
+  return { task: { do: 'hold', file }, open: () => writeFileSync(file, '') };
 }

@@ -15,7 +15,7 @@ import {
 } from '../support/playground.ts';
 import { makeToken, type Server, startServer, staticToken } from '../support/server.ts';
 import { startSite } from '../support/site.ts';
-import { analyzeFile } from '../support/stream-audio.ts';
+import { analyzeFile } from '../support/stream-client.ts';
 import { until } from '../support/wait.ts';
 
 const site = startSite({}, ...microphone('examples/sample.wav'));

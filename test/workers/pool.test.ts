@@ -10,9 +10,8 @@ import {
 } from '../../src/service/workers/pool.ts';
 import type { Task } from '../../src/service/workers/protocol.ts';
 import type { TaskKind } from '../../src/service/workers/scheduler.ts';
-import { createGate } from '../support/gate.ts';
 import type { ThreadTask } from '../support/thread.ts';
-import { until } from '../support/wait.ts';
+import { createGate, until } from '../support/wait.ts';
 
 const file = fileURLToPath(new URL('../support/thread.ts', import.meta.url));
 const limits = { seconds: 1, channels: 1, minSampleRate: 1, maxSampleRate: 1, deadlineSeconds: 1 };

@@ -1,5 +1,4 @@
 /** Cognitive indices, their intervals, and what a baseline changes. */
-
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
@@ -21,7 +20,21 @@ import {
 } from '../../../src/engine/signals/measures.ts';
 import type { Segment } from '../../../src/engine/speech.ts';
 import { readManifests } from '../../../src/node/models.ts';
-import { indexParams as params, indexWeights as weights } from '../../support/indices.ts';
+
+/** Two measures, their reference and an index of them. */
+const params = {
+  priorSeconds: 20,
+  reference: {
+    pause_ratio: { median: 0.2, spread: 0.6, scale: 'odds', source: 'a study' },
+    mean_run: { median: 2, spread: 0.3, scale: 'inverse', source: 'another' },
+    pitch_level: { median: 0, spread: 3, scale: 'difference', source: 'a third' },
+  },
+} as const;
+
+const weights = {
+  pause_ratio: { direction: 'up', weight: 3, relativeOnly: false },
+  mean_run: { direction: 'down', weight: 1, relativeOnly: false },
+} as const;
 
 const manifests = await readManifests('models/standard');
 const { params: shipped } = manifests.find(({ kind }) => kind === 'cognitive') as ManifestOf<'cognitive'>;

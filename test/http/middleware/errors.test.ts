@@ -2,10 +2,9 @@
 import test, { type ExecutionContext } from 'ava';
 import { ServiceError } from '../../../src/service/errors.ts';
 import { type AppSettings, analysis, rawHead, startApp, tokens, untilMetric } from '../../support/app.ts';
-import { createGate } from '../../support/gate.ts';
 import { type Call, call, type Reply, wire } from '../../support/http.ts';
 import { share } from '../../support/share.ts';
-import { until } from '../../support/wait.ts';
+import { createGate, until } from '../../support/wait.ts';
 
 const shared = share(test, startApp);
 

@@ -6,7 +6,6 @@ import { type Browser, startAccountApp, statusWith, testAccounts } from '../../s
 import { type App, analysis } from '../../support/app.ts';
 import { call } from '../../support/http.ts';
 import { jobOf, startJobStack } from '../../support/jobs.ts';
-import { startServer } from '../../support/server.ts';
 import { connectStream } from '../../support/stream-client.ts';
 
 type Listed = Readonly<Record<string, unknown>>;
@@ -208,25 +207,22 @@ testAccounts('an account sees its tokens, an administrator all', async (t, { app
   t.is((await browser().ask('usage')).status, 401);
 });
 
-test.serial('the audio of a live session counts', async (t) => {
-  const server = await startServer(t);
-  const session = await connectStream(server.port, { token: server.token });
+test.serial('the audio of a live session counts, and that of a job once it is analysed', async (t) => {
+  const place = await startJobStack(t);
+  const { port, token } = place.server;
+  const usage = async () => (await usageOf(port, token)).json;
+  const session = await connectStream(port, { token });
   session.send({ type: 'session.configure', encoding: 's16le', sample_rate_hz: 16_000, channels: 1 });
   session.socket.send(Buffer.alloc(64_000));
   session.send({ type: 'session.end' });
   await session.closed;
-  const { json } = await usageOf(server.port, server.token);
-  t.like(json, { token: { id: 'static', name: 'UNDERTONE_TOKEN', purpose: null } });
-  t.like(json.days, [{ requests: 1, errors: 0, audio_s: 2 }]);
-});
-
-test.serial('audio of a job counts for its token once it is analysed', async (t) => {
-  const place = await startJobStack(t);
-  const bytes = toneFile(1.25);
-  const job = jobOf(await place.upload([{ name: 'audio', bytes }]));
+  t.like(await usage(), {
+    token: { id: 'static', name: 'UNDERTONE_TOKEN', purpose: null },
+    days: [{ requests: 1, errors: 0, audio_s: 2 }],
+  });
+  const job = jobOf(await place.upload([{ name: 'audio', bytes: toneFile(1.25) }]));
   const worker = await place.startWorker();
   await place.ended(job.id);
   await worker.stop('SIGTERM');
-  const { json } = await usageOf(place.server.port, place.server.token);
-  t.is(json.days[0].audio_s, 1.25);
+  t.is((await usage()).days[0].audio_s, 3.25);
 });

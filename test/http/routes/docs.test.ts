@@ -13,6 +13,7 @@ import { closeTo, sendExamples, shortened } from '../../support/example-requests
 import { makeFolder } from '../../support/folder.ts';
 import { call } from '../../support/http.ts';
 import { makeToken, startServer } from '../../support/server.ts';
+import { share } from '../../support/share.ts';
 
 const document = openApiDocument(version) as Document;
 const stored: Readonly<Record<string, ExampleResponse>> = JSON.parse(
@@ -70,9 +71,10 @@ test('every error is in the document', (t) => {
   for (const code of Object.keys(errorTable)) t.true(text.includes(`\`${code}\``), code);
 });
 
-test.serial('the examples, in the document and the page, are what the service answers', async (t) => {
-  const server = await startServer(t);
-  const answers = await sendExamples({ ...server, narrow: makeToken(server, 'analyze:emotion') });
+const server = share(test, startServer);
+
+test('the examples, in the document and the page, are what the service answers', async (t) => {
+  const answers = await sendExamples({ ...server(), narrow: makeToken(server(), 'analyze:emotion') });
   closeTo(t, answers, stored, 'run `npm run answers`');
   for (const { request, status, body } of Object.values(stored)) checkAnswer(t, request, status, body);
   const shown = /^```json\n(.*?)^```$/ms.exec(readFileSync('docs/http-api.md', 'utf8'))?.[1] ?? '';
@@ -109,14 +111,14 @@ test('every page is served as Markdown, and every link of a page and of llms.txt
 });
 
 test('the bundle serves them too', async (t) => {
-  const { port } = await startServer(t);
+  const { port } = server();
   for (const path of ['/llms.txt', ...names.map((name) => `/docs/${name}`)]) {
     t.is((await call(port, { path })).status, 200, path);
   }
 });
 
 test('the trust page has the keys of the service; its recordings are immutable', async (t) => {
-  const { port } = await startServer(t);
+  const { port } = server();
   const page = await call(port, { path: '/trust' });
   t.deepEqual([page.status, page.headers['content-type']], [200, 'text/html; charset=utf-8']);
   t.regex(String(page.headers['content-security-policy']), /^default-src 'none'/);

@@ -7,7 +7,7 @@ import { version } from '../../../src/node/paths.ts';
 import { openApiDocument } from '../../../src/service/api/document.ts';
 import { createSharedRateLimiters } from '../../../src/service/auth/rate-limits.ts';
 import { createFrameCounter } from '../../../src/service/http/sockets.ts';
-import { frame, opcodes } from '../../reliability/stream/frames.ts';
+import { frame, opcodes } from '../../reliability/support/live-attacks.ts';
 import { password, startAccountApp } from '../../support/account.ts';
 import { type App, analysis, startApp, tokens } from '../../support/app.ts';
 import { createContract, type Document } from '../../support/contract.ts';

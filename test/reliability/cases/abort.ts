@@ -1,15 +1,20 @@
 /** Clients that disconnect at any byte leave no resources reserved. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { informational, negativeControl, none, type Options, type Row } from '../case.ts';
-import { abort, type Moment, moments } from '../support/abort.ts';
-import { analysis, exchange } from '../support/exchange.ts';
-import { eventually, footprint, type Growth, growthRows, heldResources } from '../support/footprint.ts';
-import { type PreloadScript, preload } from '../support/preload.ts';
+import {
+  eventually,
+  footprint,
+  type Growth,
+  growthRows,
+  heldResources,
+  type Point,
+  robustSlope,
+} from '../support/footprint.ts';
+import { abort, type Moment, moments } from '../support/mix.ts';
+import { startProgress } from '../support/parallel.ts';
 import { createPrng } from '../support/prng.ts';
-import { startProgress } from '../support/progress.ts';
-import { buildService, type Server, withServer } from '../support/service.ts';
-import { speechUpload } from '../support/speech.ts';
-import { type Point, robustSlope } from '../support/statistics.ts';
+import { analysis, exchange, speechUpload } from '../support/requests.ts';
+import { buildService, type PreloadScript, preload, type Server, withServer } from '../support/service.ts';
 
 const upload = speechUpload(1);
 const clients = 16;

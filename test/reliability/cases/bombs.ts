@@ -14,11 +14,11 @@ import { contentType, multipart } from '../../../benchmarks/upload-body.ts';
 import { percentile } from '../../../src/tools/evaluate/statistics.ts';
 import { call } from '../../support/http.ts';
 import { atMost, negativeControl, none, type Options, type Row } from '../case.ts';
-import { ffmpeg, generateFiles, tools } from '../corpus/generate.ts';
+import { ffmpeg, generateFiles, tools } from '../corpus/encodings.ts';
 import type { Source } from '../corpus/malformed.ts';
 import { makeMalformed } from '../corpus/sources.ts';
+import { speechUpload } from '../support/requests.ts';
 import { buildService, type Server, withServer } from '../support/service.ts';
-import { speechUpload } from '../support/speech.ts';
 
 const settings = { UNDERTONE_WORKERS: '1', UNDERTONE_LOG_LEVEL: 'warn' };
 const maxMb = 64;

@@ -1,10 +1,9 @@
 /** Workers die in every way during requests: at most the worker's own request fails, and the worker is replaced. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exactly, informational, negativeControl, type Options, type Row, within } from '../case.ts';
-import { preload } from '../support/preload.ts';
 import { createPrng, type Prng } from '../support/prng.ts';
-import { buildService, isUp, type Server, withServer } from '../support/service.ts';
-import { type Answer, ask, askMany } from '../support/upload.ts';
+import { ask, askMany, type WorkerAnswer } from '../support/requests.ts';
+import { buildService, isUp, preload, type Server, withServer } from '../support/service.ts';
 
 /** What the worker does in the middle of a request. */
 type Way = 'throw' | 'exit' | 'exhaust' | 'segfault';
@@ -46,7 +45,7 @@ async function die(server: Server, way: Way, prng: Prng): Promise<Death> {
   };
 }
 
-function isLost({ status, code }: Answer): boolean {
+function isLost({ status, code }: WorkerAnswer): boolean {
   return status === 503 && code === 'worker_lost';
 }
 

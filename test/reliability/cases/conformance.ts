@@ -3,12 +3,10 @@ import { readFileSync } from 'node:fs';
 import { cacheFolder } from '../../../benchmarks/case.ts';
 import { installPackages } from '../../../benchmarks/packages.ts';
 import { atLeast, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
-import { encodings, makeClip } from '../corpus/encodings.ts';
-import { generateFiles, tools } from '../corpus/generate.ts';
+import { encodings, generateFiles, makeClip, referenceSeconds, tools } from '../corpus/encodings.ts';
 import { type NonAudio, nonAudioFiles } from '../corpus/non-audio.ts';
-import { referenceSeconds } from '../corpus/reference.ts';
-import { type Client, createClient } from '../support/client.ts';
 import { inParallel } from '../support/parallel.ts';
+import { type Client, createClient } from '../support/requests.ts';
 import { buildService, withServer } from '../support/service.ts';
 
 type Recording = { readonly name: string; readonly file: string; readonly seconds: number };

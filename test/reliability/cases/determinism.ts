@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { installPackages } from '../../../benchmarks/packages.ts';
 import { fixture } from '../../../scripts/recordings.ts';
 import { exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
-import { tools } from '../corpus/generate.ts';
-import { createClient } from '../support/client.ts';
+import { tools } from '../corpus/encodings.ts';
 import { inParallel } from '../support/parallel.ts';
+import { createClient } from '../support/requests.ts';
 import { buildService, type Server, withServer } from '../support/service.ts';
 
 const files = [

@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { runProgram } from '../../../benchmarks/case.ts';
 import { makeToken } from '../../support/server.ts';
 import { exactly, negativeControl, none, type Row } from '../case.ts';
-import { accountStatus } from '../contract/visitor.ts';
-import { preload } from '../support/preload.ts';
+import { accountStatus } from '../support/account.ts';
 import { requireRoot } from '../support/program.ts';
-import { buildService, isUp, withServer } from '../support/service.ts';
-import { ask } from '../support/upload.ts';
+import { ask } from '../support/requests.ts';
+import { buildService, isUp, preload, withServer } from '../support/service.ts';
 
 const settings = { UNDERTONE_LOG_LEVEL: 'silent', UNDERTONE_WORKERS: '1', UNDERTONE_SIGNUP: 'open' };
 const diskMebibytes = 8;

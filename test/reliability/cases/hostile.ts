@@ -7,7 +7,7 @@ import { speechFile } from '../../../benchmarks/speech.ts';
 import type { PartSpec } from '../../../benchmarks/upload-body.ts';
 import { atMost, informational, type Options, type Row } from '../case.ts';
 import { attack, type Campaign, judgeControls, limits, rowsOf } from '../corpus/campaign.ts';
-import { tools } from '../corpus/generate.ts';
+import { tools } from '../corpus/encodings.ts';
 import { mutate } from '../corpus/mutate.ts';
 import { makeSources, type Sources } from '../corpus/sources.ts';
 import { createPrng } from '../support/prng.ts';

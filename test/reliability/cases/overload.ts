@@ -1,11 +1,16 @@
 /** Four times the capacity, then clients that ignore refusals: accepted requests stay fast, the rest is refused at once. */
 import { percentile } from '../../../src/tools/evaluate/statistics.ts';
 import { atLeast, atMost, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
-import { analysis, exchange, type Outcome } from '../support/exchange.ts';
-import { type Health, startHealthProbe } from '../support/health-probe.ts';
 import { type Generator, type Order, startGenerator } from '../support/load-generator.ts';
+import {
+  analysis,
+  exchange,
+  type Health,
+  type Outcome,
+  speechUpload,
+  startHealthProbe,
+} from '../support/requests.ts';
 import { buildService, type Server, withServer } from '../support/service.ts';
-import { speechUpload } from '../support/speech.ts';
 
 const audioSeconds = 10;
 const closedClients = 4;

@@ -14,7 +14,7 @@ import {
   roundingLimits,
 } from '../../install/recordings.ts';
 import { atMost, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
-import { tools } from '../corpus/generate.ts';
+import { tools } from '../corpus/encodings.ts';
 import { buildService } from '../support/service.ts';
 
 const sample = 'examples/sample.wav';

@@ -2,11 +2,9 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atMost, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
-import { analysis, exchange, type Outcome } from '../support/exchange.ts';
-import { preload } from '../support/preload.ts';
 import { createPrng, type Prng } from '../support/prng.ts';
-import { buildService, type Server, withServer } from '../support/service.ts';
-import { speechUpload } from '../support/speech.ts';
+import { analysis, exchange, type Outcome, speechUpload } from '../support/requests.ts';
+import { buildService, preload, type Server, withServer } from '../support/service.ts';
 
 const connections = 32;
 /** The queue has a slot for every client. */

@@ -3,13 +3,20 @@ import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { residentMebibytes } from '../../../benchmarks/process.ts';
 import { informational, negativeControl, none, type Options, type Row } from '../case.ts';
-import { eventually, footprint, type Growth, growthRows, heldResources } from '../support/footprint.ts';
+import {
+  eventually,
+  footprint,
+  type Growth,
+  growthRows,
+  heldResources,
+  lowest,
+  type Point,
+  robustSlope,
+} from '../support/footprint.ts';
 import { createMix } from '../support/mix.ts';
-import { preload } from '../support/preload.ts';
+import { startProgress } from '../support/parallel.ts';
 import { createPrng } from '../support/prng.ts';
-import { startProgress } from '../support/progress.ts';
-import { buildService, type Server, withServer } from '../support/service.ts';
-import { lowest, type Point, robustSlope } from '../support/statistics.ts';
+import { buildService, preload, type Server, withServer } from '../support/service.ts';
 
 const clients = 4;
 const warmUpShare = 0.25;

@@ -1,18 +1,36 @@
 /** Live sessions: random cuttings into frames, clients that vanish or attack, what one owner can take, and memory. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
 import { installPackages } from '../../../benchmarks/packages.ts';
-import { atMost, exactly, informational, negativeControl, none, type Options, type Row } from '../case.ts';
-import { tools } from '../corpus/generate.ts';
-import { type Attack, flood, garbage, idle, vanish } from '../stream/attacks.ts';
-import { cuttingRows } from '../stream/cuttings.ts';
-import { floodRows } from '../stream/floods.ts';
-import { memoryRows } from '../stream/memory.ts';
-import { ownerRows } from '../stream/owners.ts';
-import { eventually, footprint, heldResources } from '../support/footprint.ts';
-import { startHealthProbe } from '../support/health-probe.ts';
+import { residentMebibytes } from '../../../benchmarks/process.ts';
+import { connectStream, speechSamples } from '../../support/stream-client.ts';
+import {
+  atMost,
+  exactly,
+  informational,
+  negativeControl,
+  none,
+  type Options,
+  type Row,
+  within,
+} from '../case.ts';
+import { tools } from '../corpus/encodings.ts';
+import { openAccount } from '../support/account.ts';
+import {
+  eventually,
+  footprint,
+  growthRows,
+  heldResources,
+  lowest,
+  type Point,
+  robustSlope,
+} from '../support/footprint.ts';
+import { type Attack, flood, floodRows, garbage, idle, vanish } from '../support/live-attacks.ts';
+import { cuttingRows } from '../support/live-cuttings.ts';
 import { inParallel } from '../support/parallel.ts';
-import { preload } from '../support/preload.ts';
 import { createPrng } from '../support/prng.ts';
-import { buildService, isUp, type Server, withServer } from '../support/service.ts';
+import { startHealthProbe } from '../support/requests.ts';
+import { buildService, isUp, preload, type Server, withServer } from '../support/service.ts';
 
 const attacks: Readonly<Record<string, { readonly attack: Attack; readonly atOnce: number }>> = {
   vanish: { attack: vanish, atOnce: 16 },
@@ -100,5 +118,98 @@ export async function run(options: Options): Promise<readonly Row[]> {
     negativeControl('no limits of frames', unlimited),
     ...memory,
     negativeControl(`${leaked} kB leaked by every connection`, leaky),
+  ];
+}
+
+// Whole sessions one after the other: memory, descriptors and threads do not grow.
+
+const clients = 4;
+const warmUpShare = 0.25;
+const stretches = 12;
+const per = { count: 1000, what: 'sessions' };
+const speech = speechSamples(1);
+
+async function session({ port, token }: Server): Promise<void> {
+  const { send, socket, closed } = await connectStream(port, { token });
+  send({ type: 'session.configure', encoding: 's16le', sample_rate_hz: 16_000, channels: 1, interval_s: 1 });
+  for (let at = 0; at < speech.length; at += 6400) socket.send(speech.subarray(at, at + 6400));
+  send({ type: 'session.end' });
+  const { code } = await closed;
+  if (code !== 1000) throw new Error(`Expected 1000 for a whole session, got ${code}`);
+}
+
+/** The service collects garbage every second. */
+async function memoryRows(server: Server, sessions: number, maxMebibytes: number): Promise<Row[]> {
+  const pid = server.process.pid as number;
+  const memory: Point[] = [];
+  const pass = (from: number, to: number) =>
+    inParallel(
+      Array.from({ length: to - from }, (_, index) => from + index),
+      clients,
+      async (x) => {
+        await session(server);
+        memory.push({ x, y: residentMebibytes(pid) });
+      },
+      'sessions',
+    );
+  const warmUp = Math.round(warmUpShare * sessions);
+  await pass(0, warmUp);
+  await sleep(1500);
+  const before = footprint(pid);
+  memory.length = 0;
+  await pass(warmUp, sessions);
+  await eventually(async () => (await heldResources(server.port)) === 0);
+  const held = await heldResources(server.port);
+  await eventually(() => footprint(pid).descriptors <= before.descriptors);
+  const slope = robustSlope(lowest(memory, stretches));
+  return growthRows({ before, after: footprint(pid), slope, held }, maxMebibytes, per);
+}
+
+// Live sessions that one owner opens and sends nothing on.
+
+/** Of a service with two workers. */
+const sessions = 64;
+const maxClosedSeconds = 15;
+
+/** Opens sessions until one is refused. @returns how many */
+async function openAll({ port }: Server, token: string): Promise<number> {
+  for (let count = 0; ; count++) {
+    const session = await connectStream(port, { token }).catch(() => null);
+    if (session === null) return count;
+  }
+}
+
+/** @param server that nobody has used, with open sign-up */
+async function ownerRows(server: Server, options: Options): Promise<Row[]> {
+  const isFree = async () => (await heldResources(server.port)) === 0;
+  // Until the service has counted the owners.
+  let alone = 0;
+  await eventually(async () => {
+    alone += await openAll(server, server.token);
+    return alone >= sessions;
+  });
+  const opened = performance.now();
+  const closed = await eventually(isFree);
+  const seconds = (performance.now() - opened) / 1000;
+  const other = await openAccount(server, 'other');
+  let ofTwo = sessions;
+  await eventually(async () => {
+    ofTwo = await openAll(server, server.token);
+    const isShared = ofTwo < sessions;
+    if (!isShared) await eventually(isFree);
+    return isShared;
+  });
+  const ofOther = await openAll(server, other.token);
+  return [
+    exactly(sessions, 'sessions of the only owner', 'sessions', alone),
+    within(
+      maxClosedSeconds,
+      options,
+      'sessions without session.configure: the last is closed after',
+      's',
+      closed ? seconds : null,
+    ),
+    exactly(sessions / 2, 'sessions of one owner when there is another', 'sessions', ofTwo),
+    exactly(sessions / 2, 'sessions of the other owner', 'sessions', ofOther),
   ];
 }

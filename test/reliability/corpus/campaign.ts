@@ -8,10 +8,14 @@ import {
 } from '../../../benchmarks/process.ts';
 import { createContract, type Document } from '../../support/contract.ts';
 import { exactly, informational, negativeControl, type Row } from '../case.ts';
-import { type Answer, type Client, createClient } from '../support/client.ts';
-import { type Health, startHealthProbe } from '../support/health-probe.ts';
-import { inParallel } from '../support/parallel.ts';
-import { startProgress } from '../support/progress.ts';
+import { inParallel, startProgress } from '../support/parallel.ts';
+import {
+  type Answer,
+  type Client,
+  createClient,
+  type Health,
+  startHealthProbe,
+} from '../support/requests.ts';
 import { isUp, type Server } from '../support/service.ts';
 
 /** Sends request `number` of the campaign. */

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { createPrng } from '../support/prng.ts';
-import { ffmpeg, generateFiles, type Recipe } from './generate.ts';
-import { ascii, element, number, webm } from './writers.ts';
+import { ffmpeg, generateFiles, type Recipe } from './encodings.ts';
+import { ascii, element, number, webm } from './malformed.ts';
 
 export type NonAudio = { readonly name: string; readonly bytes: Buffer };
 

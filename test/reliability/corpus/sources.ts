@@ -3,10 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder } from '../../../benchmarks/case.ts';
-import { amplificationFiles } from './amplification.ts';
-import { type Encoding, encodings, makeClip } from './encodings.ts';
-import { ffmpeg, generateFiles } from './generate.ts';
-import { type Honest, malformedFiles, type Source } from './malformed.ts';
+import { type Encoding, encodings, ffmpeg, generateFiles, makeClip } from './encodings.ts';
+import { amplificationFiles, type Honest, malformedFiles, type Source } from './malformed.ts';
 import { nonAudioFiles } from './non-audio.ts';
 
 export type Sources = {

@@ -5,9 +5,8 @@ import { Agent } from 'node:http';
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { analysis, exchange, type Outcome } from './exchange.ts';
 import { createPrng } from './prng.ts';
-import { speechUpload } from './speech.ts';
+import { analysis, exchange, type Outcome, speechUpload } from './requests.ts';
 
 export type Order = {
   readonly port: number;

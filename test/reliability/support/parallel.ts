@@ -1,5 +1,4 @@
 /** Maps with bounded concurrency. */
-import { startProgress } from './progress.ts';
 
 /** Results in input order; rejects with the first error. `what`: shown with the progress. */
 export async function inParallel<Thing, Result>(
@@ -24,4 +23,29 @@ export async function inParallel<Thing, Result>(
     progress?.stop();
   }
   return results;
+}
+
+// Progress on standard error: a line every 10 s.
+
+type Progress = { advance(): void; stop(): void };
+
+const everyMs = 10_000;
+
+export function startProgress(what: string, total: number): Progress {
+  const startedAt = performance.now();
+  let done = 0;
+  const print = () => {
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    process.stderr.write(`${what} ${done}/${total}, ${seconds} s\n`);
+  };
+  const timer = setInterval(print, everyMs);
+  return {
+    advance: () => {
+      done++;
+    },
+    stop: () => {
+      clearInterval(timer);
+      print();
+    },
+  };
 }

@@ -1,6 +1,8 @@
 /** Runs programs to their end. */
 import { spawnSync } from 'node:child_process';
 import { root } from '../../../benchmarks/case.ts';
+import { buildNative } from '../../../benchmarks/native.ts';
+import { installPackages } from '../../../benchmarks/packages.ts';
 import type { Outcome } from '../../../scripts/results.ts';
 
 type Options = { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string };
@@ -16,4 +18,21 @@ export function execute(program: string, args: readonly string[], options: Optio
 export function requireRoot(what: string): void {
   if (process.getuid?.() === 0) return;
   throw new TypeError(`Expected root for \`${what}\`, got user ${process.getuid?.()}: run it as root`);
+}
+
+// Builds of the native code under sanitizers.
+
+const compiler = { CMAKE_C_COMPILER: 'clang', CMAKE_CXX_COMPILER: 'clang++' };
+
+/** Fuzzers and tests under the sanitizers of memory and of undefined behaviour: one build for both. */
+export function buildChecked(targets: readonly string[]): string {
+  installPackages(['clang', 'libclang-rt-14-dev']);
+  const sanitizers = 'address,undefined,float-cast-overflow';
+  const settings = { SANITIZE: sanitizers, UNDERTONE_FUZZERS: 'ON', UNDERTONE_TESTS: 'ON' };
+  return buildNative('checked', { ...compiler, ...settings }, targets);
+}
+
+/** Tests under the sanitizer of threads. */
+export function buildThreads(targets: readonly string[]): string {
+  return buildNative('threads', { ...compiler, SANITIZE: 'thread', UNDERTONE_TESTS: 'ON' }, targets);
 }

@@ -62,3 +62,25 @@ export function withListener<Result>(
 export function isUp({ process: { exitCode, signalCode } }: Pick<Server, 'process'>): boolean {
   return exitCode === null && signalCode === null;
 }
+
+// Scripts that the service loads before its own: faults to be found, and instruments.
+
+export type PreloadScript =
+  | 'immediate-exit'
+  | 'periodic-gc'
+  | 'slow-fields'
+  | 'throwing-host'
+  | 'exit-on-503'
+  | 'request-recorder'
+  | 'leaked-bytes'
+  | 'leaked-descriptors'
+  | 'leaked-sockets'
+  | 'worker-faults'
+  | 'early-slots'
+  | 'unlimited-frames';
+
+/** @returns the environment to start the service with */
+export function preload(...names: readonly PreloadScript[]): Record<string, string> {
+  const faults = new URL(`injected-faults.mjs?${names.join()}`, import.meta.url);
+  return { NODE_OPTIONS: `--import=${faults.href}` };
+}
