@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import test from 'ava';
+import { version } from '../src/node/paths.ts';
 
 type Locked = { readonly version: string; readonly dev?: true; readonly devOptional?: true };
 type Dependency = { readonly ref: string; readonly dependsOn: readonly string[] };
@@ -28,7 +29,7 @@ test('it is CycloneDX, and every reference in it leads somewhere', (t) => {
   t.like(bom, { bomFormat: 'CycloneDX', specVersion: '1.5', version: 1 });
   t.regex(bom.serialNumber, /^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   const { component } = bom.metadata;
-  t.like(component, { type: 'application', name: 'undertone', purl: 'pkg:npm/undertone@0.1.0' });
+  t.like(component, { type: 'application', name: 'undertone', purl: `pkg:npm/undertone@${version}` });
   const references = [component, ...listed].map((one) => one['bom-ref']);
   t.is(new Set(references).size, references.length);
   for (const { ref, dependsOn } of bom.dependencies) {
