@@ -17,6 +17,8 @@ import {
   shrinkwrap,
   thirdPartyNotices,
 } from '../scripts/prebuild/packages.ts';
+import { version } from '../src/node/paths.ts';
+import { asyncApiDocument, openApiDocument } from '../src/service/api/document.ts';
 import { makeFolder } from './support/folder.ts';
 
 const root = readManifest();
@@ -35,6 +37,35 @@ test('the package is public, has no script and the locked versions', (t) => {
   });
   for (const [name, version] of Object.entries(main.dependencies))
     t.is(version, root.dependencies[name], name);
+});
+
+/** Where the version of package.json stands again. */
+const stated: Readonly<Record<string, readonly RegExp[]>> = {
+  'package-lock.json': [/^ {2}"version": "(.*)"/m, /^ {6}"version": "(.*)"/m],
+  'CITATION.cff': [/^version: (.*)$/m],
+  'CHANGELOG.md': [/^## (\d\S*) \(/m],
+  'clients/typescript/package.json': [/^ {2}"version": "(.*)"/m],
+  'clients/python/pyproject.toml': [/^version = "(.*)"$/m],
+  'clients/python/examples/livekit/pyproject.toml': [/^version = "(.*)"$/m],
+  'clients/python/examples/pipecat/pyproject.toml': [/^version = "(.*)"$/m],
+  'deploy/compose/compose.yaml': [/^ {2}image: undertone:(.*)$/m, /tagged undertone:(\S+),/],
+  'deploy/kubernetes/undertone.yaml': [/^ +image: undertone:(.*)$/m],
+  'docs/operations.md': [/with the tag `undertone:(.*)`/],
+};
+
+for (const [file, patterns] of Object.entries(stated))
+  test(`${file} states the version of package.json`, (t) => {
+    const text = readFileSync(file, 'utf8');
+    for (const pattern of patterns) t.is(pattern.exec(text)?.[1], root.version, String(pattern));
+  });
+
+test('the documents of the API have the version, and the citation the date of the release', (t) => {
+  for (const describe of [openApiDocument, asyncApiDocument])
+    t.like(describe(version), { info: { version: root.version } });
+  const [, released] = /^## \d\S* \((.*)\)$/m.exec(readFileSync('CHANGELOG.md', 'utf8')) ?? [];
+  const [, cited] = /^date-released: (.*)$/m.exec(readFileSync('CITATION.cff', 'utf8')) ?? [];
+  t.regex(released ?? '', /^\d{4}-\d{2}-\d{2}$/);
+  t.is(cited, released);
 });
 
 test('native code is optional and has the version of the package', (t) => {

@@ -8,6 +8,7 @@ import * as path from 'node:path';
 import test from 'ava';
 import { type CpuProfile, flameGraph, mergeProfiles, selfTimes } from '../benchmarks/profile/flame-graph.ts';
 import { parseDoctest, parseTap } from '../scripts/results.ts';
+import { version } from '../src/node/paths.ts';
 import { lowest, type Point, robustSlope } from './reliability/support/footprint.ts';
 import { createPrng } from './reliability/support/prng.ts';
 import { describe, mutantsOf, nativeMutantsOf } from './support/mutators.ts';
@@ -121,7 +122,7 @@ test('it is CycloneDX, and every reference in it leads somewhere', (t) => {
   t.like(bom, { bomFormat: 'CycloneDX', specVersion: '1.5', version: 1 });
   t.regex(bom.serialNumber, /^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   const { component } = bom.metadata;
-  t.like(component, { type: 'application', name: 'undertone', purl: 'pkg:npm/undertone@0.1.0' });
+  t.like(component, { type: 'application', name: 'undertone', purl: `pkg:npm/undertone@${version}` });
   const references = [component, ...listed].map((one) => one['bom-ref']);
   t.is(new Set(references).size, references.length);
   for (const { ref, dependsOn } of bom.dependencies) {

@@ -154,9 +154,15 @@ function silentFrame(spec: FeatureSpec, { extract }: Platform): Float32Array {
 }
 
 function parseManifest(name: string, json: unknown): Manifest {
-  const parsed = manifestSchema.safeParse(json);
-  if (!parsed.success) throw new ModelError(`Model ${name}: manifest.json: ${z.prettifyError(parsed.error)}`);
-  return parsed.data;
+  const { data, error } = manifestSchema.safeParse(json);
+  if (data !== undefined) return data;
+  const { issues } = error;
+  const found = issues.map(({ message, path }) =>
+    path.length > 0 ? `${message} at ${path.join('.')}` : message,
+  );
+  const isLater = issues.some(({ code }) => code === 'unrecognized_keys' || code === 'invalid_union');
+  const advice = isLater ? ': a later version of undertone may have made it' : '';
+  throw new ModelError(`Model ${name}: manifest.json: ${found.join('; ')}${advice}`);
 }
 
 function checkFeatures(name: string, spec: FeatureSpec, { extract }: Platform): void {

@@ -128,13 +128,30 @@ test('the start fails with one line: a port in use', async (t) => {
   );
 });
 
-test('the start fails with one line: models of another version', async (t) => {
-  const models = await copyModels(t);
-  await editManifest(models, 'emotion', (manifest) => Object.assign(manifest, { featuresVersion: 2 }));
-  const { code, stderr } = await start({ UNDERTONE_MODELS_DIR: models });
-  t.is(code, 1);
-  t.regex(stderr, /^Model emotion: Expected 1 for `featuresVersion`, got 2 \(`UNDERTONE_MODELS_DIR`\)\n$/);
-});
+for (const [what, change, line] of [
+  [
+    'other features',
+    { featuresVersion: 2 },
+    /^Model emotion: Expected 1 for `featuresVersion`, got 2 \(`UNDERTONE_MODELS_DIR`\)\n$/,
+  ],
+  [
+    'an unknown key',
+    { later: 1 },
+    /^Model emotion: manifest\.json: Unrecognized key: "later": a later version of undertone may have made it \(`UNDERTONE_MODELS_DIR`\)\n$/,
+  ],
+  [
+    'an unknown kind',
+    { kind: 'later' },
+    /^Model emotion: manifest\.json: .* at kind: a later version of undertone may have made it \(`UNDERTONE_MODELS_DIR`\)\n$/,
+  ],
+] as const)
+  test(`the start fails with one line: models of another version, with ${what}`, async (t) => {
+    const models = await copyModels(t);
+    await editManifest(models, 'emotion', (manifest) => Object.assign(manifest, change));
+    const { code, stderr } = await start({ UNDERTONE_MODELS_DIR: models });
+    t.is(code, 1);
+    t.regex(stderr, line);
+  });
 
 test('the start fails with one line: a locked database', async (t) => {
   const folder = await usedFolder();

@@ -1,8 +1,9 @@
 /** Hosts and origins: names that a page of another site reaches, CORS and security headers. */
 import test from 'ava';
 import { hostsOf, isKnownHost } from '../../../src/service/http/origins.ts';
-import { cookieOf, password, startAccountApp } from '../../support/account.ts';
+import { startAccountApp } from '../../support/account.ts';
 import { analysis, startApp } from '../../support/app.ts';
+import { cookieOf, password } from '../../support/browser.ts';
 import { bodyOf, type Call, call, exchangeBytes } from '../../support/http.ts';
 import { share } from '../../support/share.ts';
 

@@ -1,7 +1,8 @@
 import test from 'ava';
 import { sql } from 'kysely';
-import { cookieOf, password, startAccountApp, testAccounts } from '../../support/account.ts';
+import { startAccountApp, testAccounts } from '../../support/account.ts';
 import { analysis, tokens } from '../../support/app.ts';
+import { cookieOf, password } from '../../support/browser.ts';
 import { call } from '../../support/http.ts';
 
 const email = 'ada@home.example';

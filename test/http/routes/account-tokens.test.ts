@@ -2,8 +2,9 @@
 import test from 'ava';
 import { toneFile } from '../../../benchmarks/upload-body.ts';
 import type { AccountUsageJson } from '../../../src/service/api/schemas.ts';
-import { type Browser, startAccountApp, statusWith, testAccounts } from '../../support/account.ts';
+import { startAccountApp, statusWith, testAccounts } from '../../support/account.ts';
 import { type App, analysis } from '../../support/app.ts';
+import type { Browser } from '../../support/browser.ts';
 import { call } from '../../support/http.ts';
 import { jobOf, startJobStack } from '../../support/jobs.ts';
 import { connectStream } from '../../support/stream-client.ts';

@@ -1,7 +1,8 @@
 import test from 'ava';
 import { sql } from 'kysely';
 import { startServer } from '../../../deploy/fleet/postgres.ts';
-import { cookieOf, password, startAccountApp, statusWith, testAccounts } from '../../support/account.ts';
+import { startAccountApp, statusWith, testAccounts } from '../../support/account.ts';
+import { cookieOf, password } from '../../support/browser.ts';
 
 const credentials = { email: 'ada@home.example', password };
 const loggedOut = { user: null, sign_up: 'open' };

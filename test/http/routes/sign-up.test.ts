@@ -2,7 +2,8 @@
 import test from 'ava';
 import { createSignUp } from '../../../src/service/auth/accounts.ts';
 import { claimFirstAccount, keepAsFirst } from '../../../src/service/auth/credentials.ts';
-import { password, startAccountApp, testAccounts } from '../../support/account.ts';
+import { startAccountApp, testAccounts } from '../../support/account.ts';
+import { password } from '../../support/browser.ts';
 
 const both: typeof testAccounts = (title, body) => testAccounts(title, body, { UNDERTONE_SIGNUP: 'first' });
 

@@ -1,0 +1,159 @@
+/** What released versions stored is opened by this one: databases, queues, settings, receipts and models. */
+import { cpSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { contentType, multipart } from '../../benchmarks/upload-body.ts';
+import { goldenDifferences, kinds } from '../../src/engine/loader.ts';
+import { loadModels, readGolden } from '../../src/node/models.ts';
+import { version } from '../../src/node/paths.ts';
+import { parseConfig } from '../../src/service/config.ts';
+import type { DatabaseKind } from '../../src/service/migrations.ts';
+import { readPublicKeys, receiptKeysFile } from '../../src/service/receipts.ts';
+import { tolerance } from '../../src/service/verify-receipt.ts';
+import { reporter } from '../support/analysis.ts';
+import { openBrowser } from '../support/browser.ts';
+import { runCli } from '../support/cli.ts';
+import { databaseKinds } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
+import { call } from '../support/http.ts';
+import { jobOf, startWorker } from '../support/jobs.ts';
+import { useRedis } from '../support/redis.ts';
+import { type Server, startServer } from '../support/server.ts';
+import {
+  adaptedModels,
+  models,
+  readRecording,
+  recordingFile,
+  records,
+  restoreDatabase,
+  restoreRedis,
+  type ServiceRecord,
+} from './stores.ts';
+
+const [first = ''] = records;
+
+test('this version has a record, and the first release too', (t) => {
+  t.true(first.endsWith('/1.0.0'));
+  t.true(records.some((record) => record.endsWith(`/${version}`)));
+});
+
+/** The largest difference from a recorded value. Fields that it lacks do not count, and other texts are infinitely far. */
+function differenceFrom(recorded: unknown, got: unknown): number {
+  if (typeof recorded === 'number' && typeof got === 'number') return Math.abs(recorded - got);
+  if (typeof recorded !== 'object' || typeof got !== 'object' || recorded === null || got === null)
+    return recorded === got ? 0 : Number.POSITIVE_INFINITY;
+  if (Array.isArray(recorded) && recorded.length !== Reflect.get(got, 'length'))
+    return Number.POSITIVE_INFINITY;
+  const differences = Object.entries(recorded).map(([name, value]) =>
+    differenceFrom(value, Reflect.get(got, name)),
+  );
+  return Math.max(0, ...differences);
+}
+
+const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+
+/** The service with the folder of data, the database and the queue of a record. */
+async function openRecord(t: ExecutionContext, record: string, kind: DatabaseKind) {
+  const known: ServiceRecord = readJson(join(record, `${kind}.json`));
+  const dataDir = makeFolder();
+  cpSync(join(record, 'service'), dataDir, { recursive: true });
+  const redis = await useRedis(t);
+  await restoreRedis(redis.client, known.redis);
+  const env = {
+    UNDERTONE_DATA_DIR: dataDir,
+    UNDERTONE_DATABASE_URL: await restoreDatabase(kind, record, dataDir),
+    UNDERTONE_REDIS_URL: redis.url,
+    UNDERTONE_MODELS_DIR: join(record, models),
+    UNDERTONE_JOB_WORKERS: '0',
+  };
+  return { known, env, server: await startServer(t, env) };
+}
+
+function clientOf({ port }: Server, { bearer }: ServiceRecord) {
+  const headers = { Authorization: `Bearer ${bearer}` };
+  return {
+    get: (path: string) => call(port, { path, headers }),
+    /** The recording with the parts of the record. */
+    send: (path: string, record: string, key: string) =>
+      call(port, {
+        method: 'POST',
+        path,
+        headers: { ...headers, 'Content-Type': contentType, 'Idempotency-Key': key },
+        body: multipart([
+          { name: 'audio', bytes: readRecording(record) },
+          { name: 'receipt', bytes: 'true' },
+          { name: 'metadata', bytes: JSON.stringify({ key }) },
+        ]),
+      }),
+  };
+}
+
+for (const record of records)
+  for (const kind of databaseKinds) {
+    test.serial(`${record}, ${kind}: log-in, token, usage and jobs go on`, async (t) => {
+      const { known, env, server } = await openRecord(t, record, kind);
+      const { email, passphrase } = known;
+      const browser = openBrowser(server.port, server.url);
+      const [name = '', value = ''] = known.cookie.split(/=(.*)/s);
+      browser.setCookie(name, value);
+      t.like((await browser.ask('session')).json, { user: { email, administrator: true } });
+      t.like((await browser.ask('log-in', { email, password: passphrase })).json, { user: { email } });
+      t.is((await browser.ask('log-in', { email, password: `${passphrase}!` })).status, 401);
+      const { json } = await browser.ask('tokens');
+      t.like((json.tokens as readonly object[])[0], { name: 'recorded', purpose: 'tests of upgrades' });
+
+      const { get, send } = clientOf(server, known);
+      const { requests, errors, audio_s } = known.usage.days[0] ?? {};
+      // The request that read them was counted after it.
+      const counted = { requests: Number(requests) + 1, errors, audio_s };
+      t.like(JSON.parse((await get('/v1/usage')).body).days, [counted]);
+      t.is((await send('/v1/analyze', record, '')).status, 200);
+
+      const { result, metadata, finished_at } = known.done;
+      t.like(jobOf(await get(`/v1/jobs/${known.done.id}`)), {
+        status: 'done',
+        result,
+        metadata,
+        finished_at,
+      });
+      const again = await send('/v1/jobs', record, 'second');
+      t.like(jobOf(again), { id: known.waiting.id, status: 'waiting', metadata: known.waiting.metadata });
+      await startWorker(t, env);
+      const taken = jobOf(await get(`/v1/jobs/${known.waiting.id}?wait=60`));
+      t.like(taken, { status: 'done', created_at: known.waiting.created_at, metadata: { key: 'second' } });
+      const { receipt, request_id, ...report } = result ?? {};
+      t.true(receipt !== undefined && request_id === known.done.id);
+      t.true(differenceFrom(report, taken.result) <= tolerance);
+    });
+  }
+
+for (const record of records) {
+  test(`${record}: every setting is accepted, and has an effect`, (t) => {
+    const lines = readFileSync(join(record, 'undertone.env'), 'utf8').trimEnd().split('\n');
+    const settings = Object.fromEntries(lines.map((line) => line.split(/=(.*)/s, 2)));
+    const config = parseConfig(settings);
+    t.true(lines.length >= 42);
+    for (const name of Object.keys(settings))
+      t.notDeepEqual(parseConfig({ ...settings, [name]: undefined }), config, name);
+  });
+
+  test(`${record}: the receipt is verified, by the keys of then`, async (t) => {
+    const path = (name: string) => join(record, name);
+    const verify = ['verify', path('answer.json'), path(recordingFile), '--keys', path('keys.json')];
+    const { code, stdout, stderr } = await runCli([...verify, '--models', path(models)]);
+    t.is(code, 0, stdout + stderr);
+    t.regex(stdout, /^(identical|within tolerance): /);
+    const keys = await readPublicKeys(path(`service/${receiptKeysFile}`));
+    t.deepEqual({ keys }, readJson(path('keys.json')));
+  });
+
+  for (const set of [models, adaptedModels])
+    test(`${record}: the folder ${set} loads, and scores the recording as then`, async (t) => {
+      const folder = join(record, set);
+      const loaded = await loadModels(folder);
+      for (const kind of kinds)
+        t.deepEqual(await goldenDifferences(loaded, await readGolden(folder, kind), kind), []);
+      const report = await (await reporter(folder))(readRecording(record));
+      t.true(differenceFrom(readJson(`${folder}.json`), report) <= tolerance);
+    });
+}
