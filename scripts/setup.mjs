@@ -68,7 +68,7 @@ function run(command, args, environment = {}) {
 
 function step(title, work) {
   const started = Date.now();
-  say(`${title} ...`);
+  say(`${title}, with output in ${path.relative(root, logFile)} ...`);
   work();
   say(`${title}: done in ${((Date.now() - started) / 1000).toFixed(1)} s`);
 }

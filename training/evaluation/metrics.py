@@ -36,6 +36,10 @@ class Metric:
         return f"{self.signal}: {self.figure}, {self.group}"
 
     @property
+    def title(self) -> str:
+        return f"{self.group}: {self.figure} ({self.speakers} {'speaker' if self.speakers == 1 else 'speakers'})"
+
+    @property
     def mark(self) -> str:
         return " †" if self.speakers == 1 else ""
 

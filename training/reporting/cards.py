@@ -34,6 +34,16 @@ LICENCES = {
     "ESC10": Licence("CC BY 3.0 (the part of ESC-50 without NC)", "commercial use", ATTRIBUTION, "LICENSE of karolpiczak/ESC-50"),
     "EmoGator": Licence("Apache-2.0", "commercial use", "licence text", "LICENSE of fredbuhl/EmoGator"),
     "RIR": Licence("Apache-2.0", "commercial use", "licence text", "LICENSE of speechbrain/speechbrain"),
+    "PicovoiceIntent": Licence("Apache-2.0", "commercial use", "licence text", "LICENSE of Picovoice/speech-to-intent-benchmark"),
+    "LibriSpeechMany": Licence("CC BY 4.0, of readings in the public domain (LibriVox)", "commercial use", ATTRIBUTION, "OpenSLR 12"),
+    "Alphanumeric": Licence("MIT", "commercial use", "copyright and licence text", "Sakshee5/alphanumeric-audio-dataset"),
+    "IBMSamples": Licence("Apache-2.0 (repository)", "commercial use", "licence text", "watson-developer-cloud/speech-to-text-nodejs"),
+    "Frisian": Licence("BSD-3-Clause", "commercial use", "copyright and licence text", "UUDigitalHumanitieslab/accent-recognition"),
+    "AWSCalls": Licence("Apache-2.0 and MIT-0 (repositories)", "commercial use", "licence text", "repositories of aws-samples"),
+    "AMIMixed": Licence("CC BY 4.0", "commercial use", ATTRIBUTION, "groups.inf.ed.ac.uk/ami/corpus/license.shtml"),
+    "AishellSample": Licence("Apache-2.0", "commercial use", "licence text", "the repository of the sample"),
+    "SDKSamples": Licence("Apache-2.0 (repositories)", "commercial use", "licence text", "repositories of the samples"),
+    "MycroftWords": Licence("public domain", "commercial use", "nothing", "repositories of Mycroft"),
     "Whisper-tiny.en": Licence("MIT", "commercial use", "copyright and licence text", "LICENSE of openai/whisper; first weights of the trunk", True),
     "Silero VAD": Licence("MIT", "commercial use", "nothing: its answers are labels", "LICENSE of snakers4/silero-vad", True),
     "eSpeak NG": Licence("GPL-3.0-or-later", "commercial use of its output", "nothing: its output is synthetic speech", "COPYING of espeak-ng", True),
@@ -49,7 +59,7 @@ METRIC_NOTES = {
     "coverage": "Coverage and mean half-width of the 80 % intervals on the calibration part, each speaker judged with widths fitted on "
     "the others.",
 }
-PERMISSIVE = ("CC BY", "Apache", "MIT")
+PERMISSIVE = ("CC BY", "Apache", "MIT", "BSD", "public domain")
 METRIC_NOTE = ("Through the shipped pipeline, on the test part: speakers who are in none of the other parts (training, dev for "
                "recipes, calibration). Intervals: bootstrap over speakers, over recordings where there is one speaker (†).")  # fmt: skip
 VAD_SPLIT_NOTE = (

@@ -86,7 +86,7 @@ def text_of(columns: dict[str, list[Metric]]) -> str:
     """`columns`: of the comparison of models"""
     folders = {name: settings.SHIPPED_MODELS.with_name(name) for name, title in SETS.items() if title in columns}
     found, inside = zip(*(figures_of(name, folder, columns) for name, folder in folders.items()))
-    names = {key: f"{metric.group}: {metric.figure}" for figures in found for key, metric in figures.items()}
+    names = {key: metric.title for figures in found for key, metric in figures.items()}
     in_recordings = set.union(*inside)
     rows = []
     for key in KEYS:

@@ -31,7 +31,7 @@ def short_cell(m: Metric | None) -> str:
 def comparison_table(systems: dict[str, list[Metric]], keys: list[str]) -> str:
     """One column per system, one row per key."""
     by_key = {title: {metric.key: metric for metric in metrics} for title, metrics in systems.items()}
-    names = {metric.key: f"{metric.group}: {metric.figure}" for metrics in systems.values() for metric in metrics}
+    names = {metric.key: metric.title for metrics in systems.values() for metric in metrics}
     rows = [[names[key], *(short_cell(column.get(key)) for column in by_key.values())] for key in keys if key in names]
     return table(["figure", *by_key], rows)
 
