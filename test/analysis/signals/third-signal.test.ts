@@ -103,7 +103,10 @@ test('a third signal is in the report, routes, scopes, CLI output, OpenAPI docum
   t.true(level < 0 && level > -60, `${level} dB`);
   t.true(routes.includes('/v1/analyze/energy'), routes.join(' '));
   t.deepEqual(scopes, ['analyze:emotion', 'analyze:cognitive', 'analyze:energy']);
-  t.regex(csv[0], /,cognitive_confidence,level_db,moments,moment_start_s,moment_emotion,valence_change,arousal_change,warnings,error$/);
+  t.regex(
+    csv[0],
+    /,cognitive_confidence,level_db,moments,moment_start_s,moment_emotion,valence_change,arousal_change,warnings,error$/,
+  );
   t.true(csv[1].includes(`,${level},`), csv[1]);
   t.regex(tableHeader, /PROCESSING {2}LEVEL {3}PATH$/);
   t.true(text.includes(`\n  level           ${level} dB`), text);
