@@ -125,3 +125,8 @@ export const envelope = {
     .regex(/^[A-Za-z0-9._-]{1,128}$/)
     .describe('The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ -'),
 };
+
+/** A copy without `request_id`, of the report and of each channel or speaker: recordings that no service received have none. */
+export function withoutRequestIds(report: object) {
+  return JSON.parse(JSON.stringify(report, (name, value) => (name === 'request_id' ? undefined : value)));
+}

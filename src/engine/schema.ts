@@ -30,6 +30,7 @@ export {
   noSignalsSchema,
   reportShape,
   secondsSchema,
+  withoutRequestIds,
 } from './report-schema.ts';
 export { type IntervalParams, round } from './signals/intervals.ts';
 export type { Moment } from './signals/moments.ts';

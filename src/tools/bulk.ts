@@ -9,7 +9,7 @@ import {
   UndertoneError,
   ValidationError,
 } from '../../clients/typescript/src/index.ts';
-import { signals } from '../engine/schema.ts';
+import { signals, withoutRequestIds } from '../engine/schema.ts';
 import { FileError, readRegularFile } from '../node/files.ts';
 import { readPassword } from './accounts.ts';
 import type { AnalyzeResult } from './analyze-thread.ts';
@@ -114,12 +114,6 @@ function integer(text: string, low: number, high: number, name: string): number 
 
 type Parts = Awaited<ReturnType<typeof parseParts>>;
 
-/** As `undertone analyze` returns a report. */
-function withoutIds<Answer extends { readonly request_id: string }>(answer: Answer) {
-  const json = JSON.stringify(answer, (name, value) => (name === 'request_id' ? undefined : value));
-  return JSON.parse(json);
-}
-
 /** @throws UsageError when the service refuses the token, which fails every file */
 async function analyzeFile(
   client: ReturnType<typeof createClient>,
@@ -128,9 +122,10 @@ async function analyzeFile(
 ): Promise<AnalyzeResult | { readonly unanswered: string }> {
   try {
     const audio = await readRegularFile(path, { maxBytes: maxRecordingBytes });
-    if (channel === 'split') return { report: withoutIds(await client.analyzeChannels(audio)) };
-    if (speakers !== null) return { report: withoutIds(await client.analyzeSpeakers(audio, { speakers })) };
-    const { status: _, ...report } = withoutIds(await client.analyze(audio));
+    if (channel === 'split') return { report: withoutRequestIds(await client.analyzeChannels(audio)) };
+    if (speakers !== null)
+      return { report: withoutRequestIds(await client.analyzeSpeakers(audio, { speakers })) };
+    const { status: _, ...report } = withoutRequestIds(await client.analyze(audio));
     return { report };
   } catch (error) {
     const item = error instanceof ValidationError ? error.items[0] : undefined;

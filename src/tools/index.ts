@@ -17,7 +17,7 @@ import {
   type SpeakerSegment,
   type WithoutId,
 } from '../engine/index.ts';
-import { signals as allSignals, type Signal } from '../engine/schema.ts';
+import { signals as allSignals, type Signal, withoutRequestIds } from '../engine/schema.ts';
 import { decode as decodeAll } from '../node/addon.ts';
 import { createAnalyzer } from '../node/models.ts';
 import { shippedModels } from '../node/paths.ts';
@@ -183,10 +183,7 @@ async function reportParts(
 ): Promise<object> {
   const request = { ...defaultOptions, ...options, audio, baselines: [], signals: allSignals, cancel: null };
   const analyses = await (await loadAnalyzer(modelsDir, limits)).analyze(request);
-  const json = JSON.stringify(composeReport(request, analyses, ''), (key, value) =>
-    key === 'request_id' ? undefined : value,
-  );
-  return JSON.parse(json);
+  return withoutRequestIds(composeReport(request, analyses, ''));
 }
 
 function rethrow(error: unknown): never {
