@@ -1,6 +1,7 @@
 /** What tests of the pages do in a browser. */
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
+import { password } from './browser.ts';
 import { staticToken } from './server.ts';
 
 export async function pasteToken(page: Page, token = staticToken): Promise<void> {
@@ -20,8 +21,6 @@ export async function chooseFile(
   const file = { name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) };
   await page.locator(`${host} input[type=file]`).setInputFiles(file);
 }
-
-export const password = 'correct horse battery';
 
 export async function signUp(page: Page, email: string): Promise<void> {
   await page.locator('#sign-up-email').fill(email);

@@ -5,7 +5,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { contentType, multipart } from '../../benchmarks/upload-body.ts';
 import { ExpectedError, runScript } from '../../scripts/run-script.ts';
 import { version } from '../../src/node/paths.ts';
 import { parseConfig, settingNames } from '../../src/service/config.ts';
@@ -14,8 +13,7 @@ import { reporter } from '../support/analysis.ts';
 import { cookieOf, openBrowser, password } from '../support/browser.ts';
 import { runCli } from '../support/cli.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
-import { call } from '../support/http.ts';
-import { type JobReply, jobOf, startWorker } from '../support/jobs.ts';
+import { createJobClient, jobOf, startWorker } from '../support/jobs.ts';
 import { makeCorpus } from '../support/labelled-corpus.ts';
 import { useRedis } from '../support/redis.ts';
 import { startServer } from '../support/server.ts';
@@ -26,6 +24,7 @@ import {
   dumpPostgres,
   dumpRedis,
   models,
+  partsOf,
   readRecording,
   recordingFile,
   type ServiceRecord,
@@ -77,7 +76,7 @@ const settings: Readonly<Record<string, string>> = {
   UNDERTONE_JOB_PRIVATE_HOSTS: 'calls.example,10.0.0.1',
 };
 
-/** Stored as of a telephone line, which is small and decoded to the same samples everywhere. */
+/** Stored in telephone quality: the file is small and decodes to the same samples on every machine. */
 const recording = 'test/speech/en-us+f2-110.flac';
 
 const writeJson = (path: string, value: unknown) =>
@@ -119,29 +118,18 @@ async function useService(
   const scopes = ['analyze:emotion', 'analyze:cognitive'];
   const named = { name: 'recorded', scopes, expires_in_days: null, purpose: 'tests of upgrades' };
   const bearer = String((await browser.ask('tokens', named)).json.token);
-  const headers = { Authorization: `Bearer ${bearer}` };
-  const post = (path: string, key: string) =>
-    call(server.port, {
-      method: 'POST',
-      path,
-      headers: { ...headers, 'Content-Type': contentType, 'Idempotency-Key': key },
-      body: multipart([
-        { name: 'audio', bytes: audio },
-        { name: 'receipt', bytes: 'true' },
-        ...(key === '' ? [] : [{ name: 'metadata', bytes: JSON.stringify({ key }) }]),
-      ]),
-    });
-  const show = async (id: string, wait = 0) =>
-    jobOf(await call(server.port, { path: `/v1/jobs/${id}?wait=${wait}`, headers }));
-  const answer = (await post('/v1/analyze', '')).body;
+  const client = createJobClient({ port: server.port, token: bearer });
+  const submit = async (key: string) =>
+    jobOf(await client.upload(partsOf(audio, key), { 'Idempotency-Key': key }));
+  const answer = (await client.upload(partsOf(audio, null), {}, '/v1/analyze')).body;
   const worker = await startWorker(t, env);
-  const done: JobReply = await show(jobOf(await post('/v1/jobs', 'first')).id, 60);
+  const done = await client.ended((await submit('first')).id);
   await worker.stop();
-  const waiting = await show(jobOf(await post('/v1/jobs', 'second')).id);
-  const usage = JSON.parse((await call(server.port, { path: '/v1/usage', headers })).body);
+  const waiting = jobOf(await client.show((await submit('second')).id));
+  const usage = JSON.parse((await client.get('/v1/usage')).body);
   await server.stop();
   if (done.status !== 'done' || waiting.status !== 'waiting')
-    throw new ExpectedError(`Expected a job that is done and one that waits, got ${done} and ${waiting}`);
+    throw new ExpectedError(`Expected a job done and one waiting, got ${done.status} and ${waiting.status}`);
   return { email, passphrase: password, cookie: cookieOf(browser), bearer, usage, done, waiting, answer };
 }
 

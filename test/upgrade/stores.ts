@@ -1,10 +1,11 @@
-/** The records of released versions, each a folder below this one: what a service keeps, as files, and back. */
+/** The records of released versions, each a folder below this one: writes the stores of a service to files, and restores them. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import Libsql from 'libsql';
 import pg from 'pg';
+import type { PartSpec } from '../../benchmarks/upload-body.ts';
 import type { DatabaseKind } from '../../src/service/migrations.ts';
 import { makeDatabaseUrl } from '../support/database.ts';
 import type { JobReply } from '../support/jobs.ts';
@@ -24,6 +25,15 @@ export const recordingFile = 'recording.wav';
 
 export function readRecording(record: string): Uint8Array {
   return readFileSync(join(record, recordingFile));
+}
+
+/** The parts of a recorded request, which repeats it with the same `Idempotency-Key`. */
+export function partsOf(audio: Uint8Array, key: string | null): readonly PartSpec[] {
+  const parts = [
+    { name: 'audio', bytes: audio },
+    { name: 'receipt', bytes: 'true' },
+  ];
+  return key === null ? parts : [...parts, { name: 'metadata', bytes: JSON.stringify({ key }) }];
 }
 
 /** Key, and its value as `DUMP` serialises it, base64. */
@@ -63,7 +73,7 @@ export function dumpPostgres(url: string): string {
   return sql.replace(/^\\.*\n/gm, '');
 }
 
-/** What was about to expire when it was recorded expires tomorrow, and was counted today. */
+/** SQL that moves the expiry of jobs and sessions to tomorrow, and usage to today, so that a record does not age. */
 function moveToPresent(): string {
   const now = new Date();
   const tomorrow = new Date(now.getTime() + 86_400_000);

@@ -1,8 +1,7 @@
-/** What released versions stored is opened by this one: databases, queues, settings, receipts and models. */
+/** This version opens what released versions stored: databases, queues, settings, receipts and models. */
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { contentType, multipart } from '../../benchmarks/upload-body.ts';
 import { goldenDifferences, kinds } from '../../src/engine/loader.ts';
 import { loadModels, readGolden } from '../../src/node/models.ts';
 import { version } from '../../src/node/paths.ts';
@@ -15,13 +14,13 @@ import { openBrowser } from '../support/browser.ts';
 import { runCli } from '../support/cli.ts';
 import { databaseKinds } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
-import { call } from '../support/http.ts';
-import { jobOf, startWorker } from '../support/jobs.ts';
+import { createJobClient, jobOf, startWorker } from '../support/jobs.ts';
 import { useRedis } from '../support/redis.ts';
-import { type Server, startServer } from '../support/server.ts';
+import { startServer } from '../support/server.ts';
 import {
   adaptedModels,
   models,
+  partsOf,
   readRecording,
   recordingFile,
   records,
@@ -37,7 +36,7 @@ test('this version has a record, and the first release too', (t) => {
   t.true(records.some((record) => record.endsWith(`/${version}`)));
 });
 
-/** The largest difference from a recorded value. Fields that it lacks do not count, and other texts are infinitely far. */
+/** The largest difference of numbers. Fields that the record does not have are ignored; other text counts as infinite. */
 function differenceFrom(recorded: unknown, got: unknown): number {
   if (typeof recorded === 'number' && typeof got === 'number') return Math.abs(recorded - got);
   if (typeof recorded !== 'object' || typeof got !== 'object' || recorded === null || got === null)
@@ -69,25 +68,6 @@ async function openRecord(t: ExecutionContext, record: string, kind: DatabaseKin
   return { known, env, server: await startServer(t, env) };
 }
 
-function clientOf({ port }: Server, { bearer }: ServiceRecord) {
-  const headers = { Authorization: `Bearer ${bearer}` };
-  return {
-    get: (path: string) => call(port, { path, headers }),
-    /** The recording with the parts of the record. */
-    send: (path: string, record: string, key: string) =>
-      call(port, {
-        method: 'POST',
-        path,
-        headers: { ...headers, 'Content-Type': contentType, 'Idempotency-Key': key },
-        body: multipart([
-          { name: 'audio', bytes: readRecording(record) },
-          { name: 'receipt', bytes: 'true' },
-          { name: 'metadata', bytes: JSON.stringify({ key }) },
-        ]),
-      }),
-  };
-}
-
 for (const record of records)
   for (const kind of databaseKinds) {
     test.serial(`${record}, ${kind}: log-in, token, usage and jobs go on`, async (t) => {
@@ -102,24 +82,27 @@ for (const record of records)
       const { json } = await browser.ask('tokens');
       t.like((json.tokens as readonly object[])[0], { name: 'recorded', purpose: 'tests of upgrades' });
 
-      const { get, send } = clientOf(server, known);
+      const client = createJobClient({ port: server.port, token: known.bearer });
       const { requests, errors, audio_s } = known.usage.days[0] ?? {};
       // The request that read them was counted after it.
       const counted = { requests: Number(requests) + 1, errors, audio_s };
-      t.like(JSON.parse((await get('/v1/usage')).body).days, [counted]);
-      t.is((await send('/v1/analyze', record, '')).status, 200);
+      t.like(JSON.parse((await client.get('/v1/usage')).body).days, [counted]);
+      const analyzed = await client.upload(partsOf(readRecording(record), null), {}, '/v1/analyze');
+      t.is(analyzed.status, 200);
 
       const { result, metadata, finished_at } = known.done;
-      t.like(jobOf(await get(`/v1/jobs/${known.done.id}`)), {
+      t.like(jobOf(await client.show(known.done.id)), {
         status: 'done',
         result,
         metadata,
         finished_at,
       });
-      const again = await send('/v1/jobs', record, 'second');
+      const again = await client.upload(partsOf(readRecording(record), 'second'), {
+        'Idempotency-Key': 'second',
+      });
       t.like(jobOf(again), { id: known.waiting.id, status: 'waiting', metadata: known.waiting.metadata });
       await startWorker(t, env);
-      const taken = jobOf(await get(`/v1/jobs/${known.waiting.id}?wait=60`));
+      const taken = jobOf(await client.get(`/v1/jobs/${known.waiting.id}?wait=60`));
       t.like(taken, { status: 'done', created_at: known.waiting.created_at, metadata: { key: 'second' } });
       const { receipt, request_id, ...report } = result ?? {};
       t.true(receipt !== undefined && request_id === known.done.id);
@@ -137,7 +120,7 @@ for (const record of records) {
       t.notDeepEqual(parseConfig({ ...settings, [name]: undefined }), config, name);
   });
 
-  test(`${record}: the receipt is verified, by the keys of then`, async (t) => {
+  test(`${record}: the receipt is verified with its recorded keys`, async (t) => {
     const path = (name: string) => join(record, name);
     const verify = ['verify', path('answer.json'), path(recordingFile), '--keys', path('keys.json')];
     const { code, stdout, stderr } = await runCli([...verify, '--models', path(models)]);
@@ -148,7 +131,7 @@ for (const record of records) {
   });
 
   for (const set of [models, adaptedModels])
-    test(`${record}: the folder ${set} loads, and scores the recording as then`, async (t) => {
+    test(`${record}: the folder ${set} loads, and scores the recording as recorded`, async (t) => {
       const folder = join(record, set);
       const loaded = await loadModels(folder);
       for (const kind of kinds)

@@ -5,13 +5,13 @@ import test from 'ava';
 import type { Page } from 'playwright-core';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { fixture } from '../../scripts/recordings.ts';
+import { password } from '../support/browser.ts';
 import { microphone, plainHost, visit } from '../support/chromium.ts';
 import { withManifest } from '../support/models.ts';
 import {
   barriers,
   chooseFile,
   cutTexts,
-  password,
   pasteToken,
   resultsOf,
   shownReport,

@@ -5,10 +5,10 @@ import type { Page } from 'playwright-core';
 import { wavFile } from '../../benchmarks/wav.ts';
 import type { EmotionReport } from '../../src/engine/signals/emotion.ts';
 import { analyze } from '../../src/tools/index.ts';
+import { password } from '../support/browser.ts';
 import {
   barriers,
   chooseFile,
-  password,
   pasteToken,
   resultsOf,
   shownReport,
