@@ -147,10 +147,10 @@ export function countWork(program: string, args: readonly string[]): number {
 }
 
 /** Of one request in the thread that speaks HTTP, and in all the others together. */
-export type RequestCount = { readonly mainThread: number; readonly otherThreads: number };
+type RequestCount = { readonly mainThread: number; readonly otherThreads: number };
 
 /** The service of benchmarks/request/server.ts; the least of several requests, since timers and garbage collection come in between. */
-export async function countRequest(args: readonly string[]): Promise<RequestCount> {
+async function countRequest(args: readonly string[]): Promise<RequestCount> {
   const folder = mkdtempSync(join(tmpdir(), 'undertone-counts-'));
   const valgrind = ['--tool=callgrind', '--separate-threads=yes', `--callgrind-out-file=${folder}/out`, '-q'];
   const child = fork(join(root, '.cache', 'request', 'server.js'), args, {

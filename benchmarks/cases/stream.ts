@@ -149,7 +149,7 @@ export type Speech = SpeechFormat & {
   readonly decisions: readonly Decision[];
 };
 
-export type Lateness = { readonly type: string; readonly ms: number };
+type Lateness = { readonly type: string; readonly ms: number };
 
 /** A frame as a browser sends it. */
 const frameSeconds = 0.1;
@@ -197,9 +197,9 @@ export async function streamAtOnce(port: number, sessions: number, speech: Speec
 }
 
 /** A provisional message, and the sample that decides it. */
-export type Decision = { readonly type: string; readonly seconds: number };
-export type SpeechFormat = { readonly sampleRate: number; readonly channels: number };
-export type StepStages = { readonly kind: string; readonly stages: readonly Stage[] };
+type Decision = { readonly type: string; readonly seconds: number };
+type SpeechFormat = { readonly sampleRate: number; readonly channels: number };
+type StepStages = { readonly kind: string; readonly stages: readonly Stage[] };
 
 const signals = ['emotion', 'cognitive'] as const;
 

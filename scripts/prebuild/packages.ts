@@ -36,8 +36,8 @@ export type Manifest = {
   readonly [field: string]: unknown;
 };
 
-export const addonPackage = (arch: Arch) => `@undertone/linux-${arch}`;
-export const runtimePackage = (arch: Arch) => `@undertone/onnxruntime-linux-${arch}`;
+const addonPackage = (arch: Arch) => `@undertone/linux-${arch}`;
+const runtimePackage = (arch: Arch) => `@undertone/onnxruntime-linux-${arch}`;
 
 export function mainManifest(root: Manifest) {
   const { name, version, description, license, type, engines, bin, exports, dependencies } = root;
