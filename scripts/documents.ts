@@ -77,6 +77,7 @@ const { labels } = JSON.parse(readFileSync('models/standard/emotion/manifest.jso
 };
 
 const rowNames = { short: 'CSV', file: 'file', utterance: 'utterance', segment: 'segment' } as const;
+const allRows = Object.values(rowNames).join(', ');
 
 /** @returns the text of the document */
 function describeColumns(): string {
@@ -92,7 +93,7 @@ After this page you can read every column of the files that the command writes. 
 - file: one per recording, with \`--wide\` or in Parquet
 - utterance, segment: with \`--by utterance\` and \`--by segment\`
 
-With \`--channels split\`, \`--segments\` or \`--speakers\` the rows are those of each channel or speaker. A recording that failed has one row with \`path\`, \`error\` and \`status\`. One without utterances
+With \`--channels split\`, \`--segments\` or \`--speakers\` the rows are those of each channel or speaker. A recording that failed has one row with \`path\`, \`error\` and, where the rows have it, \`status\`. One without utterances
 has no row per utterance. Values that a recording does not have are empty, in Parquet null. In Parquet, text is STRING, \`utterance\` INT32, all other columns DOUBLE.
 
 | column | unit, range or values | meaning | rows |
@@ -133,8 +134,7 @@ function columnRows(): string[] {
 
 function cellsOf({ unit, description, rows }: Column): string {
   const kinds = rows.map((kind) => rowNames[kind]).join(', ');
-  const all = Object.values(rowNames).join(', ');
-  return `| ${unit} | ${description} | ${kinds === all ? 'all' : kinds} |`;
+  return `| ${unit} | ${description} | ${kinds === allRows ? 'all' : kinds} |`;
 }
 
 const binsOf = ({ nMfcc, nMels }: FeatureSpec) => nMfcc ?? nMels;

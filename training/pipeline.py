@@ -350,7 +350,7 @@ STEPS: dict[str, Callable[[], None]] = {
 
 
 STANDARD_ONLY = ("fast", "large", "speakers")
-REPEATS = ("speech-check",)  # a part of an earlier step: not run with all
+REPEATS = ("speech-check",)  # repeats part of an earlier step: `all` leaves it out
 
 
 def train(step: str) -> None:

@@ -44,7 +44,7 @@ def telephone(samples: np.ndarray) -> np.ndarray:
 
 
 def in_room(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Far from the microphone: with noise that decays by 60 dB in 0.4 to 0.8 s, and half as much power as the direct sound or as much."""
+    """With reverberation: noise that decays by 60 dB in 0.4 to 0.8 s and has 0.5 to 1 times the power of the direct sound."""
     at = np.arange(SAMPLE_RATE) / SAMPLE_RATE
     tail = rng.standard_normal(len(at)) * 10 ** (-3 * at / rng.uniform(0.4, 0.8))
     tail *= np.sqrt(rng.uniform(0.5, 1) / np.sum(tail**2))

@@ -62,7 +62,7 @@ def tones(rng: np.random.Generator) -> np.ndarray:
 
 
 def sweeps(rng: np.random.Generator) -> np.ndarray:
-    """A tone whose frequency moves like a siren, a whistle or a sweep of a test: once or again and again, some with partials, some with gaps."""
+    """A tone with a moving frequency, like a siren, a whistle or a test signal. Some have partials, some have gaps."""
     t = np.arange(SAMPLE_RATE * int(rng.integers(4, 10))) / SAMPLE_RATE
     phase = t * 10 ** rng.uniform(-1, 0.8) + rng.random()  # periods of the movement, .1 to 6 Hz
     shapes = (np.sin(2 * np.pi * phase), 4 * np.abs(phase % 1 - 0.5) - 1, 2 * (phase % 1) - 1, 1 - 2 * (phase % 1))

@@ -2269,7 +2269,7 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
-                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation; that of one voice is the report without the part. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation; for one voice, one report, equal to that without the part. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     speakers?: "2" | "auto";
@@ -2449,7 +2449,7 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
-                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation; that of one voice is the report without the part. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation; for one voice, one report, equal to that without the part. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     speakers?: "2" | "auto";
@@ -2629,7 +2629,7 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
-                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation; that of one voice is the report without the part. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation; for one voice, one report, equal to that without the part. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     speakers?: "2" | "auto";
@@ -2809,7 +2809,7 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
-                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation; that of one voice is the report without the part. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation; for one voice, one report, equal to that without the part. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     speakers?: "2" | "auto";
@@ -3126,7 +3126,7 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
-                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation; that of one voice is the report without the part. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @description Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation; for one voice, one report, equal to that without the part. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     speakers?: "2" | "auto";

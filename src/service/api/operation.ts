@@ -207,7 +207,7 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
             type: 'string',
             enum: speakerModes,
             description:
-              'Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation; that of one voice is the report without the part. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.',
+              'Separates two voices on one channel: `2`, or `auto` for one or two. One report per voice, as with `segments`, and their conversation; for one voice, one report, equal to that without the part. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.',
           },
           receipt,
           ...others,
