@@ -36,7 +36,7 @@ function processorFlags(): string {
 /**
  * `run` blocks its thread. The outputs have the same bits with every number of threads.
  * @param weights a self-contained ONNX file: external data is refused
- * @param threads that compute one run: the calling one, and others that sleep between operators
+ * @param threads that compute one run: the calling one, and others that sleep between runs
  */
 export async function openSession(weights: Uint8Array, threads = 1): Promise<Session> {
   const session = await InferenceSession.create(weights, {
@@ -48,7 +48,8 @@ export async function openSession(weights: Uint8Array, threads = 1): Promise<Ses
     graphOptimizationLevel: 'all',
     extra: {
       session: {
-        intra_op: { allow_spinning: '0' },
+        // Threads wait actively between the operators of a run, and sleep after it.
+        force_spinning_stop: '1',
         x64quantprecision: multipliesExactly ? '0' : '1',
         model_external_initializers_file_folder_path: noFolder,
       },

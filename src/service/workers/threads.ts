@@ -1,4 +1,5 @@
 /** A pool of threads on piscina. A generation that lost a thread or holds too much heap is replaced once its successor is ready. */
+import { setFlagsFromString } from 'node:v8';
 import { Piscina } from 'piscina';
 import type { HeapPressure, ThreadReady } from './protocol.ts';
 
@@ -46,6 +47,15 @@ export class ThreadLostError extends Error {}
 const respawnDelayMs = 500;
 /** Tasks keep their large data outside of the heap: the default of 48 MB fills before it is collected. */
 const maxYoungGenerationSizeMb = 3;
+/**
+ * Each thread collects its own garbage: helper threads of V8 would take the cores of other threads. V8 reads these flags at each
+ * collection, so that they can change in a process that runs.
+ */
+const collectorFlags = [
+  '--no-parallel-scavenge',
+  '--no-concurrent-sweeping',
+  '--no-concurrent-array-buffer-sweeping',
+];
 
 function createPiscina<Note>(options: ThreadPoolOptions<Note>): Piscina {
   return new Piscina({
@@ -67,6 +77,7 @@ function createPiscina<Note>(options: ThreadPoolOptions<Note>): Piscina {
 export function createThreadPool<Message, Reply, Note extends object = never>(
   options: ThreadPoolOptions<Note>,
 ): ThreadPool<Message, Reply> {
+  for (const flag of collectorFlags) setFlagsFromString(flag);
   const { promise: started, resolve, reject } = deferred<void>();
   const startErrors: Error[] = [];
   let lost = 0;
