@@ -7,7 +7,7 @@
 #include <limits>
 #include <new>
 
-#include "analysis/prosody_kernel.h"
+#include "dsp/frame_kernels.h"
 
 namespace undertone {
 namespace {

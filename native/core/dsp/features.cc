@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-#include "dsp/frame_kernel.h"
+#include "dsp/frame_kernels.h"
 #include "dsp/lanes.h"
 
 namespace undertone {

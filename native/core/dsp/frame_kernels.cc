@@ -1,4 +1,4 @@
-#include "dsp/frame_kernel.h"
+#include "dsp/frame_kernels.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -12,7 +12,13 @@ namespace {
 
 using Lane = undertone_lanes;  // one value per frame of the block
 
-struct State {
+inline Lane Power(const Lane* spectrum, int k) {
+  return spectrum[2 * k] * spectrum[2 * k] + spectrum[2 * k + 1] * spectrum[2 * k + 1];
+}
+
+// Of Extractor.
+
+struct FrameState {
   FramePlan plan;
   Fft* fft;
   Lane* frames;  // [n_fft], then their spectrum, [n_fft / 2 + 1] pairs, then its power
@@ -69,7 +75,7 @@ Lane WindowFrame(const FramePlan& plan, const float* samples, Lane* frames) {
 void PowerSpectrum(const FramePlan& plan, const Lane* spectrum, Lane* power) {
   const int n_bins = plan.n_fft / 2 + 1;
   for (int k = 0; k < n_bins; ++k) {
-    power[k] = spectrum[2 * k] * spectrum[2 * k] + spectrum[2 * k + 1] * spectrum[2 * k + 1];
+    power[k] = Power(spectrum, k);
   }
   if (!plan.magnitude) return;
   for (int k = 0; k < n_bins; ++k) power[k] = SquareRoot(power[k]);
@@ -131,8 +137,8 @@ void Dct(const FramePlan& plan, const Lane* mel, Lane* mfcc) {
   }
 }
 
-void Destroy(void* opaque) {
-  State* state = static_cast<State*>(opaque);
+void DestroyFrames(void* opaque) {
+  FrameState* state = static_cast<FrameState*>(opaque);
   if (state == nullptr) return;
   if (state->fft != nullptr) DestroyFft(state->fft);
   std::free(state->frames);
@@ -141,8 +147,8 @@ void Destroy(void* opaque) {
   std::free(state);
 }
 
-void* Create(const FramePlan& plan) {
-  State* state = static_cast<State*>(std::calloc(1, sizeof(State)));
+void* CreateFrames(const FramePlan& plan) {
+  FrameState* state = static_cast<FrameState*>(std::calloc(1, sizeof(FrameState)));
   if (state == nullptr) return nullptr;
   state->plan = plan;
   state->fft = CreateFft(plan.n_fft);
@@ -150,12 +156,12 @@ void* Create(const FramePlan& plan) {
   state->mel = AllocateZeroed(RoundUpToFour(static_cast<size_t>(plan.n_mels)));
   state->mfcc = AllocateZeroed(RoundUpToFour(static_cast<size_t>(plan.n_mfcc)) + 4);
   if (state->fft && state->frames && state->mel && state->mfcc) return state;
-  Destroy(state);
+  DestroyFrames(state);
   return nullptr;
 }
 
-void Run(void* opaque, const float* samples, float* rows, size_t stride) {
-  State* state = static_cast<State*>(opaque);
+void RunFrames(void* opaque, const float* samples, float* rows, size_t stride) {
+  FrameState* state = static_cast<FrameState*>(opaque);
   const FramePlan& plan = state->plan;
   const Lane energy = WindowFrame(plan, samples, state->frames);
   for (int i = plan.win_length; i < plan.n_fft; ++i) state->frames[i] = Lane{};
@@ -175,9 +181,79 @@ void Run(void* opaque, const float* samples, float* rows, size_t stride) {
   for (int c = 0; c < count; c += 4) StoreFour(columns + c, rows + c, stride);
 }
 
+// Of ProsodyTracker.
+
+struct ProsodyState {
+  ProsodyPlan plan;
+  Fft* fft;
+  Lane* frames;    // [n_fft]: samples, then the whole power spectrum
+  Lane* spectrum;  // [n_fft / 2 + 1] pairs
+};
+
+void MeasureBands(const ProsodyPlan& plan, const Lane* spectrum, Lane* bands) {
+  for (int band = 0; band < kTiltBands; ++band) {
+    Lane sum = {};
+    for (int k = plan.band_first[band]; k <= plan.band_last[band]; ++k) sum += Power(spectrum, k);
+    bands[band] = sum * (1.0f / static_cast<float>(plan.band_last[band] - plan.band_first[band] + 1));
+  }
+}
+
+// A power spectrum is even: its transform is real, and the plan of the samples can be used.
+void FillPower(const ProsodyPlan& plan, const Lane* spectrum, Lane* power) {
+  const float scale = 1.0f / static_cast<float>(plan.n_fft);
+  power[0] = Power(spectrum, 0) * (plan.gain[0] * scale);
+  for (int k = 1; k < plan.gain_end; ++k) {
+    power[k] = power[plan.n_fft - k] = Power(spectrum, k) * (plan.gain[k] * scale);
+  }
+  for (int k = plan.gain_end; k <= plan.n_fft - plan.gain_end; ++k) power[k] = Lane{};
+}
+
+void DestroyProsody(void* opaque) {
+  ProsodyState* state = static_cast<ProsodyState*>(opaque);
+  if (state == nullptr) return;
+  if (state->fft != nullptr) DestroyFft(state->fft);
+  std::free(state->frames);
+  std::free(state->spectrum);
+  std::free(state);
+}
+
+void* CreateProsody(const ProsodyPlan& plan) {
+  ProsodyState* state = static_cast<ProsodyState*>(std::calloc(1, sizeof(ProsodyState)));
+  if (state == nullptr) return nullptr;
+  state->plan = plan;
+  state->fft = CreateFft(plan.n_fft);
+  state->frames = AllocateZeroed(static_cast<size_t>(plan.n_fft));
+  state->spectrum = AllocateZeroed(static_cast<size_t>(plan.n_fft) + 2);
+  if (state->fft && state->frames && state->spectrum) return state;
+  DestroyProsody(state);
+  return nullptr;
+}
+
+void RunProsody(void* opaque, const float* samples, float* rows) {
+  ProsodyState* state = static_cast<ProsodyState*>(opaque);
+  const ProsodyPlan& plan = state->plan;
+  const size_t stride = static_cast<size_t>(kAutocorrelationColumn + plan.lags);
+  const size_t hop_length = static_cast<size_t>(plan.hop_length);
+  LoadWindowed(samples, hop_length, plan.window, static_cast<size_t>(plan.win_length), state->frames);
+  for (int i = plan.win_length; i < plan.n_fft; ++i) state->frames[i] = Lane{};
+  RunFft(state->fft, state->frames, state->spectrum);
+  Lane bands[kAutocorrelationColumn] = {};
+  MeasureBands(plan, state->spectrum, bands);
+  for (size_t c = 0; c < kAutocorrelationColumn; c += 4) StoreFour(bands + c, rows + c, stride);
+  FillPower(plan, state->spectrum, state->frames);
+  RunFft(state->fft, state->frames, state->spectrum);
+  rows += kAutocorrelationColumn;
+  for (size_t lag = 0; lag < static_cast<size_t>(plan.lags); lag += 4) {
+    Lane real[4];
+    for (size_t k = 0; k < 4; ++k) real[k] = state->spectrum[2 * (lag + k)];
+    StoreFour(real, rows + lag, stride);
+  }
+}
+
 }  // namespace
 
-const FrameKernel kFrameKernel = {UNDERTONE_LANES, Create, Destroy, Run};
+const FrameKernel kFrameKernel = {UNDERTONE_LANES, CreateFrames, DestroyFrames, RunFrames};
+const ProsodyKernel kProsodyKernel = {UNDERTONE_LANES, CreateProsody, DestroyProsody, RunProsody};
 
 }  // namespace UNDERTONE_LANES_NAMESPACE
 }  // namespace undertone
