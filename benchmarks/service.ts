@@ -37,6 +37,8 @@ export async function startService(
     UNDERTONE_METRICS_ADDRESS: 'public',
     UNDERTONE_DATA_DIR: dataDir,
     UNDERTONE_TOKEN: token,
+    // As scripts/start and the files of deploy/ have it.
+    GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
   };
   const started = performance.now();
   const child = spawn(process.execPath, [...nodeArguments, join(folder, 'dist/src/cli.js'), 'serve'], {
