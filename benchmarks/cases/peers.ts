@@ -48,6 +48,7 @@ import {
 const long = process.argv.includes('--long');
 const clients = 4;
 const loadClients = 8;
+const warmUpMs = 10_000;
 const connectionCounts = [1, loadClients, 32];
 const openSmile = ['opensmile==2.6.0'];
 const script = join(root, 'benchmarks', 'peers', 'egemaps.py');
@@ -204,6 +205,15 @@ async function loadOf({ name, port, path, pid }: Answering, connections: number)
   };
 }
 
+/** A service that runs for longer than some seconds has its code compiled and its memory mapped. */
+async function warmUp({ port, path }: Answering): Promise<void> {
+  const end = performance.now() + warmUpMs;
+  const send = async () => {
+    while (performance.now() < end) await ask(port, path, form);
+  };
+  await Promise.all(Array.from({ length: loadClients }, send));
+}
+
 /** Medians over the rounds. */
 function middleOf(loads: readonly Load[]): Load {
   const middle = (value: (load: Load) => number) => figure(loads.map(value))?.median ?? Number.NaN;
@@ -256,7 +266,7 @@ async function measureLoads(): Promise<readonly Load[]> {
   ];
   const found = new Map<string, Load[]>();
   try {
-    for (const one of answering) await loadOf(one, loadClients);
+    for (const one of answering) await warmUp(one);
     for (let round = 0; round < (long ? 7 : 3); round++) {
       for (const connections of connectionCounts) {
         for (const one of answering) {
