@@ -102,13 +102,14 @@ ${columnRows().join('\n')}
 
 ## Arrays
 
-\`undertone features\` writes .npy files of float32, one row per frame. \`--spec prosody\`, one row per 10 ms:
+\`undertone features\` writes .npy files of float32, one row per 10 ms. Row 0 is centred on the start of the recording,
+but for \`kaldi-...\`, whose row 0 is the first 25 ms. \`--spec prosody\`:
 
 | column | unit | meaning |
 |---|---|---|
 ${prosodyColumns.map(({ unit, description }, at) => `| ${at} | ${unit} | ${description} |`).join('\n')}
 
-Other specs, one row per 10 ms:
+Other specs:
 
 | spec | columns | meaning |
 |---|---|---|

@@ -139,7 +139,8 @@ export function databaseKind(url: string): DatabaseKind {
 
 /** For the operator: errors of SQLite, such as that of a full disk, name no file. */
 function withPath(cause: unknown, path: string): Error {
-  return new Error(`${cause instanceof Error ? cause.message : String(cause)}: ${path}`, { cause });
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new Error(message.includes(path) ? message : `${message}: ${path}`, { cause });
 }
 
 /** The cause, which contains paths, is logged and never sent. */

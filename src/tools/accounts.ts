@@ -61,7 +61,7 @@ export function registerToken(program: Command, terminal: CliContext): void {
     .option('--expires <duration>', 'such as 30m, 12h, 90d, 2w or 1y; never when left out')
     .addHelpText('after', tokenExamples)
     .action((options: TokenOptions) =>
-      withTokens(terminal, (tokens) => createToken(tokens, options, terminal)),
+      withTokens(terminal, (tokens, databaseUrl) => createToken(tokens, databaseUrl, options, terminal)),
     );
   token
     .command('list')
@@ -83,9 +83,13 @@ type TokenOptions = {
   readonly purpose?: string;
 };
 
-async function withTokens(terminal: CliContext, run: (tokens: Tokens) => Promise<void>): Promise<void> {
+async function withTokens(
+  terminal: CliContext,
+  run: (tokens: Tokens, databaseUrl: string) => Promise<void>,
+): Promise<void> {
   try {
-    await withStoredTokens(parseConfig(terminal.env).databaseUrl, run);
+    const { databaseUrl } = parseConfig(terminal.env);
+    await withStoredTokens(databaseUrl, (tokens) => run(tokens, databaseUrl));
   } catch (error) {
     throw error instanceof TokenError ? new UsageError(error.message) : error;
   }
@@ -93,6 +97,7 @@ async function withTokens(terminal: CliContext, run: (tokens: Tokens) => Promise
 
 async function createToken(
   tokens: Tokens,
+  databaseUrl: string,
   options: TokenOptions,
   { stdout, stderr }: CliContext,
 ): Promise<void> {
@@ -108,6 +113,8 @@ async function createToken(
   const end = record.expiresAt === null ? 'never expires' : `expires ${record.expiresAt.toISOString()}`;
   stdout.write(`${token}\n`);
   stderr.write(`${record.id} "${record.name}" for ${record.scopes.join(' and ')}, ${end}; not shown again\n`);
+  // A URL of PostgreSQL may hold a password.
+  if (databaseUrl.startsWith('file:')) stderr.write(`stored in ${databaseUrl.slice('file:'.length)}\n`);
 }
 
 function parseDuration(text: string): number {

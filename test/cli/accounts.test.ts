@@ -25,7 +25,7 @@ test('the token alone goes to standard output', async (t) => {
   t.regex(stdout, /^ut_[0-9A-Za-z]{46}\n$/);
   t.regex(
     stderr,
-    /^tok_\w{12} "ci" for analyze:emotion and analyze:cognitive, expires 2\d\d\d-\S+Z; not shown again\n$/,
+    /^tok_\w{12} "ci" for analyze:emotion and analyze:cognitive, expires 2\d\d\d-\S+Z; not shown again\nstored in \S+undertone\.db\n$/,
   );
 });
 
