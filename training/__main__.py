@@ -22,6 +22,7 @@ TABLES = {
     "left-out": "how good emotions are on corpora left out of the heads in turn into docs/results/studies.md",
     "encoders": "how good linear heads on frozen encoders are on corpora left out into docs/results/studies.md",
     "recipes": "which recipes of heads and weights of the trunk generalise into docs/results/studies.md",
+    "tuning": "which weights of a trunk to tune into docs/results/studies.md",
     "relative": "what a baseline is worth for emotion into docs/results/calls.md",
     "disclosure": "what can be read out of embeddings into docs/adapt.md",
     "power": "how many recordings an evaluation needs into docs/results/adaptation.md",
@@ -135,6 +136,10 @@ def main() -> None:
         from training.studies import encoders
 
         encoders.run_recipes()
+    elif options.command == "tuning":
+        from training.studies import tuning
+
+        tuning.run()
     elif options.command == "relative":
         from training.evaluation import relative
 
