@@ -58,6 +58,7 @@ const collectorFlags = [
 ];
 
 function createPiscina<Note>(options: ThreadPoolOptions<Note>): Piscina {
+  for (const flag of collectorFlags) setFlagsFromString(flag);
   return new Piscina({
     filename: options.file,
     name: 'run',
@@ -77,7 +78,6 @@ function createPiscina<Note>(options: ThreadPoolOptions<Note>): Piscina {
 export function createThreadPool<Message, Reply, Note extends object = never>(
   options: ThreadPoolOptions<Note>,
 ): ThreadPool<Message, Reply> {
-  for (const flag of collectorFlags) setFlagsFromString(flag);
   const { promise: started, resolve, reject } = deferred<void>();
   const startErrors: Error[] = [];
   let lost = 0;
