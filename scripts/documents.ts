@@ -103,7 +103,7 @@ ${columnRows().join('\n')}
 ## Arrays
 
 \`undertone features\` writes .npy files of float32, one row per 10 ms. Row 0 is centred on the start of the recording,
-but for \`kaldi-...\`, whose row 0 is the first 25 ms. \`--spec prosody\`:
+except for \`kaldi-...\`, whose row 0 covers the first 25 ms. \`--spec prosody\`:
 
 | column | unit | meaning |
 |---|---|---|

@@ -205,7 +205,7 @@ async function loadOf({ name, port, path, pid }: Answering, connections: number)
   };
 }
 
-/** A service that runs for longer than some seconds has its code compiled and its memory mapped. */
+/** Sends requests for `warmUpMs`, so that code is compiled and memory is mapped as in a service that runs for longer. */
 async function warmUp({ port, path }: Answering): Promise<void> {
   const end = performance.now() + warmUpMs;
   const send = async () => {

@@ -43,8 +43,7 @@ export async function parseParts(
     .map(([name]) => name);
   if (several !== undefined && other !== undefined)
     throw expected(`no ${other}`, several, 'both: remove one of them');
-  if (several && baseline.length > 0)
-    throw expected('no --baseline', several, 'both: remove one of them, or choose a channel with --channel');
+  if (several && baseline.length > 0) throw expected('no --baseline', several, 'both: remove one of them');
   if (several && signals.length < allSignals.length) {
     throw expected(`all signals`, several, 'some: remove --signals');
   }

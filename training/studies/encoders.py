@@ -12,7 +12,7 @@ Wortsman et al. 2022, *Robust fine-tuning of zero-shot models*).
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -33,8 +33,6 @@ from training.evaluation.recordings import SURE
 from training.evaluation.statistics import uar
 from training.export import trunk_graph
 from training.export.graph import Graph
-from training.features import log_mel
-from training.features.windows import SILENCE
 from training.heads import emotion
 from training.heads.fit import mean_per_clip, minimize
 from training.reporting import plots
@@ -323,9 +321,8 @@ def between(factor: float) -> Encoder:
         trunk.load_state_dict({name: value.lerp(tuned[name], factor) for name, value in trunk.state_dict().items()})
         return trunk_graph.write_layers(g, features, trunk.eval())
 
-    layers = frozen.TINY.layers
     weights = cache.digest([cache.file_hash(settings.weights("trunk")), cache.code_hash(between)])
-    return Encoder(f"{factor:g} of the tuning", layers, write, "features", log_mel.of_corpora, SILENCE, weights=weights)
+    return replace(frozen.TINY, name=f"{factor:g} of the tuning", write=write, weights=weights)
 
 
 def run_recipes() -> None:

@@ -9,6 +9,7 @@ import copy
 import json
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,9 +27,7 @@ from training.encoder.trunk import Trunk, read_whisper_tiny
 from training.evaluation import results
 from training.export import trunk_graph
 from training.export.graph import Graph
-from training.features import log_mel
 from training.features.level import normalize_level
-from training.features.windows import SILENCE
 from training.heads import emotion
 from training.reporting.tables import replace_between, table
 from training.settings import SEED
@@ -154,7 +153,7 @@ def tuned_encoders(windows: WindowStore, group: tuple[str, ...]) -> dict[str, En
             return trunk_graph.write_layers(g, features, trunk.eval())
 
         name = f"{method} without {', '.join(group)}"
-        return Encoder(name, frozen.TINY.layers, write, "features", log_mel.of_corpora, SILENCE, weights=cache.file_hash(path))
+        return replace(frozen.TINY, name=name, write=write, weights=cache.file_hash(path))
 
     return {"none": frozen.TINY} | {method: encoder(method) for method in RATES}
 

@@ -16,7 +16,7 @@ inline Lane Power(const Lane* spectrum, int k) {
   return spectrum[2 * k] * spectrum[2 * k] + spectrum[2 * k + 1] * spectrum[2 * k + 1];
 }
 
-// Of Extractor.
+// The frame loop of Extractor.
 
 struct FrameState {
   FramePlan plan;
@@ -181,7 +181,7 @@ void RunFrames(void* opaque, const float* samples, float* rows, size_t stride) {
   for (int c = 0; c < count; c += 4) StoreFour(columns + c, rows + c, stride);
 }
 
-// Of ProsodyTracker.
+// The frame loop of ProsodyTracker.
 
 struct ProsodyState {
   ProsodyPlan plan;

@@ -1,8 +1,8 @@
 #pragma once
 
-// The frame loops of Extractor and ProsodyTracker, compiled once per vector width with fft.cc and kissfft. The interface has
-// plain C types only: the linker could pick a template instantiated with wide instructions for a processor
-// without them.
+// The frame loops of Extractor and ProsodyTracker, compiled once per vector width with fft.cc and kissfft.
+// The interface has plain C types only: the linker could pick a template instantiated with wide instructions
+// for a processor without them.
 
 #include <cstddef>
 
