@@ -1,7 +1,5 @@
 #include <cmath>
-#include <list>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analysis/prosody.h"
@@ -14,7 +12,6 @@
 namespace undertone {
 namespace {
 
-constexpr size_t kMaxCachedExtractors = 8;
 // V8 aborts the process when it cannot allocate an array buffer.
 constexpr size_t kMaxValues = size_t{1} << 29;
 
@@ -51,22 +48,20 @@ FeatureSpec ToFeatureSpec(const Napi::Value& value) {
   return spec;
 }
 
-// Extractors of the calling thread, most recently used first.
-Extractor& CachedExtractor(const FeatureSpec& spec) {
-  thread_local std::list<std::pair<FeatureSpec, Extractor>> cache;
-  for (auto entry = cache.begin(); entry != cache.end(); ++entry) {
-    if (entry->first != spec) continue;
-    cache.splice(cache.begin(), cache, entry);
-    return cache.front().second;
-  }
-  cache.emplace_front(spec, Extractor(spec));
-  if (cache.size() > kMaxCachedExtractors) cache.pop_back();
-  return cache.front().second;
+// createExtractor(spec) -> extractor
+Napi::Value CreateExtractorCall(const Napi::CallbackInfo& info) {
+  return Napi::External<Extractor>::New(info.Env(), new Extractor(ToFeatureSpec(info[0])),
+                                        [](Napi::Env, Extractor* extractor) { delete extractor; });
 }
 
-// extract(samples, spec) -> {data, frames, bins}
+Extractor& ToExtractor(const Napi::Value& value) {
+  if (!value.IsExternal()) ThrowBadArgument("an extractor from createExtractor", "extractor", value);
+  return *value.As<Napi::External<Extractor>>().Data();
+}
+
+// extract(samples, extractor) -> {data, frames, bins}
 Napi::Value ExtractCall(const Napi::CallbackInfo& info) {
-  Extractor& extractor = CachedExtractor(ToFeatureSpec(info[1]));
+  Extractor& extractor = ToExtractor(info[1]);
   const Napi::Float32Array samples = ToSamples(info[0], "samples");
   const size_t frames = extractor.Frames(samples.ElementLength());
   const size_t n_features = extractor.n_features();
@@ -190,6 +185,7 @@ Napi::Value TrackProsodyCall(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void ExportAnalysisCalls(Napi::Object exports) {
+  Export<CreateExtractorCall>("createExtractor", exports);
   Export<ExtractCall>("extract", exports);
   Export<MeasureSignalQualityCall>("measureSignalQuality", exports);
   Export<MeasureHopsCall>("measureHops", exports);

@@ -14,6 +14,7 @@ import { loadedFile, loadNative, platformPackage } from './native.ts';
 import { builtAddon } from './paths.ts';
 
 type DecoderHandle = object;
+type ExtractorHandle = object;
 type DecodedPart = {
   readonly samples: Float32Array;
   readonly declaredSeconds: number;
@@ -26,7 +27,8 @@ type Addon = {
   openChannelDecoder(bytes: Uint8Array, options: DecodeOptions, maxSamples: number): DecoderHandle;
   decodeNext(decoder: DecoderHandle): DecodedPart;
   closeIncrementalDecoder(decoder: DecoderHandle): void;
-  extract(samples: Float32Array, spec: FeatureSpec): Features;
+  createExtractor(spec: FeatureSpec): ExtractorHandle;
+  extract(samples: Float32Array, extractor: ExtractorHandle): Features;
   measureSignalQuality(samples: Float32Array, sampleRate: number, segments: Float64Array): SignalQuality;
   measureHops(samples: Float32Array, hopLength: number): Hops;
   temporalCentroid(samples: Float32Array): number;
@@ -97,8 +99,22 @@ export function openChannelDecoders(
   return [toDecoder(handle, () => nextPart(0)), toDecoder(handle, () => nextPart(1))];
 }
 
-/** Computes log-mel features or MFCCs. @throws AudioError `bad_argument` for an unknown, missing or invalid key */
-export const extract = addon.extract;
+/** Tables and scratch of each spec, on this thread. */
+const extractors = new WeakMap<FeatureSpec, ExtractorHandle>();
+
+/**
+ * Computes log-mel features or MFCCs.
+ * @param spec read in the first call: later changes have no effect
+ * @throws AudioError `bad_argument` for an unknown, missing or invalid key
+ */
+export function extract(samples: Float32Array, spec: FeatureSpec): Features {
+  let extractor = extractors.get(spec);
+  if (extractor === undefined) {
+    extractor = addon.createExtractor(spec);
+    extractors.set(spec, extractor);
+  }
+  return addon.extract(samples, extractor);
+}
 
 /** Level, signal-to-noise ratio and bandwidth; `segments` holds start and end of speech in seconds, in pairs. */
 export const measureQuality = addon.measureSignalQuality;

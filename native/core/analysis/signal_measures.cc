@@ -13,7 +13,9 @@ namespace undertone {
 namespace {
 
 constexpr float kFullScale = 0.999f;  // of 16-bit samples, after resampling
-constexpr size_t kSums = 4;  // computed side by side: an addition waits for the one before it in its sum
+// Sums that are computed side by side: an addition waits for the one before it in its sum.
+constexpr size_t kHops = 4;
+constexpr size_t kLanes = 8;
 
 constexpr double kSilenceDb = -100;
 constexpr double kMinSpeechSeconds = 0.1;
@@ -59,7 +61,6 @@ std::vector<Range> ToRanges(const std::vector<Segment>& segments, size_t count, 
 }
 
 double SumOfSquares(const float* samples, size_t count) {
-  constexpr size_t kLanes = 8;
   double lanes[kLanes] = {};
   size_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
@@ -153,7 +154,7 @@ FeatureSpec SpectrumSpec(int rate) {
   spec.mel_scale = MelScale::kHtk;
   spec.mel_norm = MelNorm::kSlaney;
   spec.mel_triangles = MelTriangles::kHz;
-  spec.log_base = LogBase::kE;
+  spec.log_base = LogBase::kNone;
   spec.log_floor = 1e-30;
   spec.scale = 1;
   spec.energy = Energy::kNone;
@@ -195,7 +196,7 @@ std::vector<double> SumDensity(const std::vector<float>& frames, int rate) {
   }
   const Features features = (*extractor)(frames.data(), frames.size());
   std::vector<double> density(kBands);
-  for (size_t i = 0; i < features.data.size(); ++i) density[i % kBands] += std::exp(features.data[i]);
+  for (size_t i = 0; i < features.data.size(); ++i) density[i % kBands] += features.data[i];
   return density;
 }
 
@@ -214,10 +215,10 @@ double BandwidthHz(const float* samples, int rate, const std::vector<Range>& spe
 }  // namespace
 
 void MeasureHops(const float* samples, size_t length, size_t count, float* power, float* clipped) {
-  for (size_t first = 0; first < count; first += kSums) {
-    const size_t hops = std::min(kSums, count - first);
-    double energy[kSums] = {};
-    int at_full_scale[kSums] = {};
+  for (size_t first = 0; first < count; first += kHops) {
+    const size_t hops = std::min(kHops, count - first);
+    double energy[kHops] = {};
+    int at_full_scale[kHops] = {};
     for (size_t i = 0; i < length; ++i) {
       for (size_t hop = 0; hop < hops; ++hop) {
         const float sample = samples[(first + hop) * length + i];
@@ -233,22 +234,28 @@ void MeasureHops(const float* samples, size_t length, size_t count, float* power
 }
 
 size_t TemporalCentroid(const float* samples, size_t count) {
-  double energy[kSums] = {};
-  double moment[kSums] = {};
-  const auto add = [&](size_t i, size_t sum) {
-    const double power = static_cast<double>(samples[i]) * samples[i];
-    energy[sum] += power;
-    moment[sum] += static_cast<double>(i) * power;
-  };
+  double energy[kLanes] = {};
+  double moment[kLanes] = {};
+  double position[kLanes];
+  std::iota(position, position + kLanes, 0.0);
   size_t i = 0;
-  for (; i + kSums <= count; i += kSums) {
-    for (size_t sum = 0; sum < kSums; ++sum) add(i + sum, sum);
+  for (; i + kLanes <= count; i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      const double power = static_cast<double>(samples[i + lane]) * samples[i + lane];
+      energy[lane] += power;
+      moment[lane] += position[lane] * power;
+      position[lane] += kLanes;
+    }
   }
-  for (; i < count; ++i) add(i, 0);
-  const double total = energy[0] + energy[1] + energy[2] + energy[3];
-  const double moments = moment[0] + moment[1] + moment[2] + moment[3];
-  const double position = total > 0 ? moments / total : static_cast<double>(count) / 2;
-  return static_cast<size_t>(std::floor(position + 0.5));
+  for (; i < count; ++i) {
+    const double power = static_cast<double>(samples[i]) * samples[i];
+    energy[0] += power;
+    moment[0] += static_cast<double>(i) * power;
+  }
+  const double total = std::accumulate(energy, energy + kLanes, 0.0);
+  const double moments = std::accumulate(moment, moment + kLanes, 0.0);
+  const double centre = total > 0 ? moments / total : static_cast<double>(count) / 2;
+  return static_cast<size_t>(std::floor(centre + 0.5));
 }
 
 SignalQuality MeasureSignalQuality(const float* samples, size_t count, int rate,

@@ -17,7 +17,7 @@ enum class Spectrum { kPower, kMagnitude };
 enum class MelScale { kHtk, kSlaney };
 enum class MelNorm { kNone, kSlaney };
 enum class MelTriangles { kHz, kMel };
-enum class LogBase { kE, k10 };
+enum class LogBase { kE, k10, kNone };  // kNone: no logarithm
 enum class Energy { kNone, kLog };
 
 // All parameters of the features, named as in a manifest; none has a default.
@@ -46,9 +46,6 @@ struct FeatureSpec {
   double lifter;                 // Kaldi's cepstral lifter; 0: none
   Energy energy;                 // log: the raw log energy of the frame replaces coefficient 0
 };
-
-bool operator==(const FeatureSpec& a, const FeatureSpec& b);
-inline bool operator!=(const FeatureSpec& a, const FeatureSpec& b) { return !(a == b); }
 
 // Throws kBadArgument for the first member that is out of range, by its name in a manifest.
 void CheckFeatureSpec(const FeatureSpec& spec);

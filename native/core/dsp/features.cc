@@ -93,6 +93,7 @@ FramePlan Extractor::State::Plan() const {
   plan.mel_count = filters.count.data();
   plan.mel_weights = filters.weights.data();
   plan.log_floor = static_cast<float>(spec.log_floor);
+  plan.logarithm = spec.log_base != LogBase::kNone;
   plan.log_gain = spec.log_base == LogBase::k10 ? static_cast<float>(1.0 / std::log(10.0)) : 1.0f;
   plan.offset = NeedsGlobalMax() ? 0.0f : static_cast<float>(spec.offset);
   plan.scale = NeedsGlobalMax() ? 1.0f : static_cast<float>(spec.scale);

@@ -118,7 +118,8 @@ void LogMel(const FramePlan& plan, const Lane* power, Prefetcher prefetcher, Lan
     Lane sum = {};
     prefetcher.Prefetch();
     for (int k = 0; k < plan.mel_count[m]; ++k) sum += bin[k] * *weights++;
-    mel[m] = Log(Max(sum, floor)) * gain + shift;
+    const Lane power_sum = Max(sum, floor);
+    mel[m] = (plan.logarithm ? Log(power_sum) : power_sum) * gain + shift;
   }
 }
 

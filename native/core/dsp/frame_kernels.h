@@ -29,6 +29,7 @@ struct FramePlan {
   const int* mel_count;
   const float* mel_weights;
   float log_floor;
+  bool logarithm;
   float log_gain;  // 1 for natural logarithms, log10(e) for decimal ones
   float offset;
   float scale;
