@@ -285,24 +285,30 @@ async function describeBaselines(
   if (using.length === 0) return baselines;
   const signals = using.filter((signal) => definitions[signal].score !== undefined);
   const measured = using.some((signal) => definitions[signal].infer !== undefined);
-  const { cancel } = request;
+  const { cancel, channel } = request;
+  const options = { cancel, channel, signals, measured };
   for (const bytes of request.baselines)
-    baselines.push(await describeBaseline(bytes, { cancel, signals, measured }, context, onSeconds, timer));
+    baselines.push(await describeBaseline(bytes, options, context, onSeconds, timer));
   return baselines;
 }
 
+/** Of the channel of the recording; a baseline that lacks it counts as the mean of its channels. */
 async function describeBaseline(
   bytes: Uint8Array,
-  options: Omit<SpeakerOptions, 'channel'>,
+  options: SpeakerOptions,
   context: Context,
   onSeconds: (added: number) => void,
   timer: StageTimer,
 ): Promise<Baseline> {
   const seconds = Math.min(context.limits.seconds, longSeconds);
   const limits = { ...context.limits, seconds };
-  const all = { ...options, channel: null };
   const own = { ...context, limits };
-  const baseline = await describeSpeaker('baseline', bytes, all, own, timer, onSeconds);
+  const describe = (channel: number | null) =>
+    describeSpeaker('baseline', bytes, { ...options, channel }, own, timer, onSeconds);
+  const baseline = await describe(options.channel).catch((error: unknown) => {
+    if (error instanceof EngineError && error.code === 'channel') return describe(null);
+    throw error;
+  });
   const { minTotalSpeechSeconds } = context.models.vad.manifest.params;
   if (baseline.speechSeconds < minTotalSpeechSeconds) {
     const got = `${baseline.speechSeconds.toFixed(2)} s`;

@@ -17,6 +17,7 @@ import {
 import { soundsLikeAnother, speechCepstrum } from '../../src/engine/signals/speaker.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { limits, reporter, samplesOf, speech } from '../support/analysis.ts';
+import { stereo } from '../support/recordings.ts';
 
 const reportOf = await reporter();
 const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
@@ -113,11 +114,22 @@ test('the clipped ratio is the share of clipped samples', async (t) => {
 
 const say = (name: string) => wavFile(speech(name, 5));
 
-async function baselineReportOf(
+const baselineReportOf = (audio: Uint8Array, ...baselines: readonly Uint8Array[]) =>
+  channelReportOf(null, audio, ...baselines);
+
+async function channelReportOf(
+  channel: number | null,
   audio: Uint8Array,
   ...baselines: readonly Uint8Array[]
 ): Promise<SignalReport<'cognitive'>> {
-  const request = { ...defaultOptions, audio, baselines, signals: ['cognitive'], cancel: null } as const;
+  const request = {
+    ...defaultOptions,
+    audio,
+    baselines,
+    channel,
+    signals: ['cognitive'],
+    cancel: null,
+  } as const;
   const [analysis] = await analyzer.analyze(request);
   return signalReport('cognitive', analysis, 'test');
 }
@@ -153,6 +165,15 @@ test('several baselines count as their mean, in any order', async (t) => {
     (await baselineReportOf(fast, rested, rested)).signals,
     (await baselineReportOf(fast, rested)).signals,
   );
+});
+
+test('the channel of the recording is that of its baseline, which may have one channel alone', async (t) => {
+  const other = speech('high-1', 5);
+  const own = speech('fox', 5).subarray(0, other.length);
+  const call = stereo(other, own, 16_000);
+  const alone = await channelReportOf(1, call, wavFile(own));
+  t.false(alone.warnings.includes('baseline_other_speaker'));
+  t.deepEqual(await channelReportOf(1, call, call), alone);
 });
 
 test('a male and a female voice are different speakers', async (t) => {

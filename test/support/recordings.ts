@@ -94,7 +94,7 @@ export function poor(): Buffer {
   return whole.subarray(0, whole.length - 20_001);
 }
 
-function stereo(left: Float32Array, right: Float32Array, sampleRate: number): Buffer {
+export function stereo(left: Float32Array, right: Float32Array, sampleRate: number): Buffer {
   const both = Float32Array.from(
     { length: 2 * left.length },
     (_, at) => (at % 2 === 0 ? left : right)[at >> 1] ?? 0,

@@ -189,7 +189,8 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
             type: 'integer',
             minimum: 0,
             maximum: 9999,
-            description: '0-based index of the channel to analyse instead of the average of all.',
+            description:
+              '0-based index of the channel to analyse instead of the average of all, of the baselines that have it too.',
           },
           channels: {
             type: 'string',
