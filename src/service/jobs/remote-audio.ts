@@ -23,14 +23,14 @@ function parsedPrefixes(urlPrefixes: readonly string[]): readonly UrlPrefix[] {
   return prefixes;
 }
 
+const allowedHosts = 'a public host, or a host of `UNDERTONE_JOB_PRIVATE_HOSTS`';
+
 /** Returns null, or the expectation for an error message. */
 export function checkAudioUrl(text: string, { urlPrefixes, privateHosts }: Rules): string | null {
   const url = parsePlainUrl(text);
-  const allowed =
-    url !== null && isBelowAny(url, parsedPrefixes(urlPrefixes)) && isAllowedHost(url, privateHosts);
-  return allowed
-    ? null
-    : `addresses that begin with ${urlPrefixes.join(' or ')}, with no dot segment, encoded slash or second encoding`;
+  if (url === null || !isBelowAny(url, parsedPrefixes(urlPrefixes)))
+    return `addresses that begin with ${urlPrefixes.join(' or ')}, with no dot segment, encoded slash or second encoding`;
+  return isAllowedHost(url, privateHosts) ? null : `an address on ${allowedHosts}`;
 }
 
 /** Returns null, or the expectation for an error message. */
@@ -40,7 +40,7 @@ export function checkCallbackUrl(text: string, { privateHosts }: Pick<Rules, 'pr
     url !== null &&
     (url.protocol === 'https:' || privateHosts.includes(url.hostname)) &&
     isAllowedHost(url, privateHosts);
-  return allowed ? null : 'an https address on a public host';
+  return allowed ? null : `an https address on ${allowedHosts}`;
 }
 
 /** @throws RetryableFetchError when a retry may succeed, ServiceError when not, ReservationError */
