@@ -48,7 +48,7 @@ import {
 const long = process.argv.includes('--long');
 const clients = 4;
 const loadClients = 8;
-const warmUpMs = 10_000;
+const warmUpMs = 40_000; // V8 compiles for the first 40 s of load
 const connectionCounts = [1, loadClients, 32];
 const openSmile = ['opensmile==2.6.0'];
 const script = join(root, 'benchmarks', 'peers', 'egemaps.py');
@@ -205,7 +205,7 @@ async function loadOf({ name, port, path, pid }: Answering, connections: number)
   };
 }
 
-/** Sends requests for `warmUpMs`, so that code is compiled and memory is mapped as in a service that runs for longer. */
+/** Sends requests for `warmUpMs`, so that code is compiled and memory is mapped as in a service that runs for hours. */
 async function warmUp({ port, path }: Answering): Promise<void> {
   const end = performance.now() + warmUpMs;
   const send = async () => {

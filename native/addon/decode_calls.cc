@@ -186,10 +186,11 @@ Napi::Value CloseIncrementalDecoderCall(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
-// releaseSamples(samples): frees their buffer at once, without V8's collector; all views of it become empty.
+// release(array): frees its buffer at once, without V8's collector; all views of it become empty.
 // An empty buffer stays as it is: it holds nothing, and others may read it.
-Napi::Value ReleaseSamplesCall(const Napi::CallbackInfo& info) {
-  Napi::ArrayBuffer buffer = ToSamples(info[0], "samples").ArrayBuffer();
+Napi::Value ReleaseCall(const Napi::CallbackInfo& info) {
+  if (!info[0].IsTypedArray()) ThrowBadArgument("a typed array", "array", info[0]);
+  Napi::ArrayBuffer buffer = info[0].As<Napi::TypedArray>().ArrayBuffer();
   if (buffer.ByteLength() > 0) buffer.Detach();
   return info.Env().Undefined();
 }
@@ -202,7 +203,7 @@ void ExportDecodeCalls(Napi::Object exports) {
   Export<OpenChannelDecoderCall>("openChannelDecoder", exports);
   Export<DecodeNextCall>("decodeNext", exports);
   Export<CloseIncrementalDecoderCall>("closeIncrementalDecoder", exports);
-  Export<ReleaseSamplesCall>("releaseSamples", exports);
+  Export<ReleaseCall>("release", exports);
 }
 
 }  // namespace undertone

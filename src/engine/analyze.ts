@@ -234,10 +234,7 @@ function hashSamples(
   };
 }
 
-/**
- * Frees samples and features. Without this, V8 would free them only when it marks the whole heap, and their size would make it mark after
- * every few recordings.
- */
+/** Frees samples and features. */
 function release(chunks: readonly Pick<SpeechChunk, 'speech'>[], platform: Platform): void {
   for (const { speech } of chunks) {
     platform.release(speech.audio.samples);

@@ -70,6 +70,8 @@ export async function scoreUtterances(
     const heads = await score(encoded, own, request, models, timer);
     await timer.yieldToOthers();
     const scored = { start, end, speechFrames, quality: meter.measure(encoded, rows), ...heads.own, parts };
+    for (const values of [encoded.embeddings.data, rows.data, rows.filterbanks])
+      if (values !== null) models.platform.release(values);
     return { scored, totals: heads.totals };
   };
   const { voices } = request;

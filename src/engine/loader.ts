@@ -97,7 +97,7 @@ export async function openModels(set: readonly ModelBytes[], platform: Platform)
   const voice = await openVoice(bytesOf(set, 'trunk'), platform);
   const silence = silentFrame(features, platform);
   const manifests = set.map(({ manifest }) => manifest);
-  const silentVad = await settleVad({ vad: byName.vad, silence });
+  const silentVad = await settleVad({ vad: byName.vad, silence, platform });
   return { manifests, features, filterbanks, silence, silentVad, voice, platform, ...byName };
 }
 
@@ -141,7 +141,7 @@ export async function openEncoder(
     features,
     filterbanks,
     silence,
-    silentVad: await settleVad({ vad, silence }),
+    silentVad: await settleVad({ vad, silence, platform }),
     vad,
     trunk,
     platform,

@@ -176,8 +176,11 @@ export type Platform = {
   temporalCentroid(samples: Float32Array): number;
   /** Pitch, level and spectral tilt of 16 kHz samples, on another thread. The samples must not change meanwhile. */
   trackProsody(samples: Float32Array, sampleRate: number): Promise<ProsodyTrack>;
-  /** Frees the memory of samples or features that nothing reads any more; they and all views of them become empty. */
-  release(values: Float32Array): void;
+  /**
+   * Frees the memory of an array that nothing reads any more; it and all views of its buffer become empty. V8 counts the
+   * memory of arrays that outlive two scavenges, and marks the whole heap after every few megabytes of it.
+   */
+  release(array: Float32Array | Uint8Array): void;
   /** Changes whenever the same samples and spec would give other features. */
   readonly featuresVersion: number;
   /**

@@ -41,11 +41,15 @@ type Vad = {
   readonly manifest: { readonly params: z.infer<typeof detectionParams> };
 };
 /** `silence`: the features of a frame of digital silence. */
-type VadModels = { readonly vad: Vad; readonly silence: Float32Array };
+type VadModels = {
+  readonly vad: Vad;
+  readonly silence: Float32Array;
+  readonly platform: Pick<Platform, 'release'>;
+};
 /** What detects speech in samples. */
 type Detector = VadModels & {
   readonly features: FeatureSpec;
-  readonly platform: Pick<Platform, 'extract' | 'measureHops'>;
+  readonly platform: Pick<Platform, 'extract' | 'measureHops' | 'release'>;
 };
 
 export type DetectedSpeech = FrameBlock & {
@@ -98,6 +102,7 @@ export async function detectFrames(
   const { fresh, ...extracted } = extractNext(state, block, isLast, models);
   timer.mark('features');
   const rows = joinArrays([state.undecided.rows, fresh.rows]);
+  if (rows !== fresh.rows) models.platform.release(fresh.rows);
   const power = joinArrays([state.undecided.power, fresh.power]);
   const clipped = joinArrays([state.undecided.clipped, fresh.clipped]);
   const { lookaheadFrames } = models.vad.manifest.params.stream;
@@ -140,7 +145,8 @@ export async function settleVad(models: VadModels): Promise<Float32Array> {
 }
 
 /** @param read frames that the model reads: those of `rows`, then silence */
-async function runVad(rows: Float32Array, read: number, state: Float32Array, { vad, silence }: VadModels) {
+async function runVad(rows: Float32Array, read: number, state: Float32Array, models: VadModels) {
+  const { vad, silence, platform } = models;
   if (read === 0) return { speech: none, syllable_rate: none, voice: none, next_state: state };
   const bins = silence.length;
   const data = new Float32Array(read * bins);
@@ -150,6 +156,7 @@ async function runVad(rows: Float32Array, read: number, state: Float32Array, { v
     features: { data, shape: [1, read, bins] },
     state: { data: state, shape: [1, state.length] },
   });
+  platform.release(data);
   const valuesOf = (name: string) => (outputs[name] as Values).data;
   return {
     speech: valuesOf('speech'),
@@ -174,11 +181,12 @@ function extractNext(state: DetectorState, block: Float32Array, isLast: boolean,
   const rows = count === 0 ? none : models.platform.extract(samples, models.features).data;
   const read = samples.subarray(skipped * hopLength, (skipped + count) * hopLength);
   const { power, clipped } = models.platform.measureHops(read, hopLength);
-  const kept = Math.max(0, extracted - leadFrames);
+  const kept = samples.slice((Math.max(0, extracted - leadFrames) - first) * hopLength);
+  if (samples !== block && samples !== state.samples) models.platform.release(samples);
   return {
     fresh: { rows: rows.subarray(skipped * bins, (skipped + count) * bins), power, clipped },
     extracted,
-    samples: samples.slice((kept - first) * hopLength),
+    samples: kept,
   };
 }
 

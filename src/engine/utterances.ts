@@ -165,7 +165,7 @@ type Extractor = {
   readonly features: FeatureSpec;
   /** Null when the trunk does not read them. */
   readonly filterbanks: FeatureSpec | null;
-  readonly platform: Pick<Platform, 'extract' | 'temporalCentroid'>;
+  readonly platform: Pick<Platform, 'extract' | 'temporalCentroid' | 'release'>;
 };
 
 /**
@@ -204,11 +204,12 @@ function readWindow(
     const { data, bins } = platform.extract(own, spec);
     return data.subarray(leadFrames * bins, (leadFrames + count) * bins);
   };
+  const rows = { data: rowsBy(features), filterbanks: filterbanks && rowsBy(filterbanks) };
+  if (own.buffer !== samples.buffer) platform.release(own);
   return {
+    ...rows,
     start: nearest,
-    data: rowsBy(features),
     bins: features.nMels,
-    filterbanks: filterbanks && rowsBy(filterbanks),
     speechProbability: padded(speechProbability, nearest, nearest + count),
   };
 }

@@ -33,7 +33,7 @@ type Addon = {
   measureHops(samples: Float32Array, hopLength: number): Hops;
   temporalCentroid(samples: Float32Array): number;
   trackProsody(samples: Float32Array, sampleRate: number): Promise<ProsodyTrack>;
-  releaseSamples(samples: Float32Array): void;
+  release(array: Float32Array | Uint8Array): void;
   readonly featuresVersion: number;
   readonly lanes: number;
   readonly libraryVersions: Readonly<Record<string, string>>;
@@ -92,7 +92,7 @@ export function openChannelDecoders(
     const { samples, ...part } = addon.decodeNext(handle);
     const length = samples.length / 2;
     const parts = [samples.slice(0, length), samples.slice(length)] as const;
-    addon.releaseSamples(samples);
+    addon.release(samples);
     unread[channel === 0 ? 1 : 0].push({ ...part, samples: parts[channel === 0 ? 1 : 0] });
     return { ...part, samples: parts[channel] };
   };
@@ -126,7 +126,7 @@ export const temporalCentroid = addon.temporalCentroid;
 export const trackProsody = addon.trackProsody;
 
 /** Frees the buffer of the array at once, without the garbage collector: the array and all other views of it become empty. */
-export const releaseSamples = addon.releaseSamples;
+export const release = addon.release;
 
 /** Changes whenever the same samples and spec would give other features. */
 export const featuresVersion = addon.featuresVersion;

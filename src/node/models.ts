@@ -36,7 +36,7 @@ const platform: Platform = {
   measureHops: addon.measureHops,
   temporalCentroid: addon.temporalCentroid,
   trackProsody: addon.trackProsody,
-  release: addon.releaseSamples,
+  release: addon.release,
   featuresVersion: addon.featuresVersion,
   openSession,
   createSha256: () => {

@@ -7,6 +7,7 @@ import {
   composeReport,
   defaultOptions,
   embeddingReport,
+  type Platform,
   type Stage,
   stoppedMessage,
   wavHeader,
@@ -117,10 +118,33 @@ async function replyOf(
   return { ...reply, ...encodeWithReceipt(analyzer, request, result, signing) };
 }
 
-async function report(
+/** Frees the blocks. */
+function joinBlocks(blocks: readonly Uint8Array[], { release }: Platform): Uint8Array {
+  if (blocks.length === 1) return blocks[0] as Uint8Array;
+  const joined = Buffer.allocUnsafeSlow(blocks.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const block of blocks) {
+    joined.set(block, at);
+    at += block.length;
+    release(block);
+  }
+  return joined;
+}
+
+async function report(analyzer: Analyzer, { body, ...task }: FormTask & Yielding) {
+  const { platform } = analyzer.models;
+  const bytes = joinBlocks(body, platform);
+  try {
+    return await reportForm(analyzer, bytes, task);
+  } finally {
+    platform.release(bytes);
+  }
+}
+
+async function reportForm(
   analyzer: Analyzer,
+  bytes: Uint8Array,
   {
-    body,
     boundary,
     signals,
     embeddings = false,
@@ -129,10 +153,9 @@ async function report(
     receipt,
     cancel,
     yieldToOthers,
-  }: FormTask & Yielding,
+  }: Omit<FormTask, 'body'> & Yielding,
 ) {
   const started = performance.now();
-  const bytes = body.length === 1 ? (body[0] as Uint8Array) : Buffer.concat(body);
   const { receipt: requested, ignored, ...form } = readForm(bytes, boundary);
   const parsed = performance.now();
   requireAllSignals(form, signals);
