@@ -17,6 +17,7 @@ import type { Signing } from '../compose-receipt.ts';
 import { invalidPart, ServiceError } from '../errors.ts';
 import { ignoredField, readForm } from '../form.ts';
 import {
+  buffersOf,
   type CancellableTask,
   deserializeState,
   type FormTask,
@@ -37,7 +38,7 @@ type Hooks = {
   onChunk?(analysedSeconds: number, declaredSeconds: number | null): void;
 };
 
-/** Never rejects: errors are replies. */
+/** Never rejects: errors are replies. Frees the buffers of the task. */
 export async function handleTask(
   analyzer: Analyzer,
   task: CancellableTask,
@@ -51,6 +52,8 @@ export async function handleTask(
     return 'format' in yielding ? await reportStream(analyzer, yielding) : await report(analyzer, yielding);
   } catch (error) {
     return toErrorReply(error);
+  } finally {
+    for (const buffer of buffersOf(task)) analyzer.models.platform.release(buffer);
   }
 }
 
