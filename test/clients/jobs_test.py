@@ -3,6 +3,7 @@
 import asyncio
 import http.server
 import io
+import json
 import os
 import pathlib
 import threading
@@ -16,6 +17,25 @@ PORT = int(os.environ["HOOK_PORT"])
 BYTES = pathlib.Path(SAMPLE).read_bytes()
 received = []
 arrived = threading.Semaphore(0)
+
+
+class Limited(http.server.BaseHTTPRequestHandler):
+    """Refuses every second request by a rate limit."""
+
+    answered = 0
+
+    def do_GET(self):
+        Limited.answered += 1
+        limited = Limited.answered % 2 == 1
+        self.send_response(429 if limited else 200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Retry-After", "1")
+        self.end_headers()
+        job = {"id": "job_1", "status": "done", "progress": None, "result": {"status": "ok"}, "error": None}
+        self.wfile.write(json.dumps({"code": "rate_limited"} if limited else job).encode())
+
+    def log_message(self, *_):
+        pass
 
 
 class Hook(http.server.BaseHTTPRequestHandler):
@@ -121,6 +141,20 @@ class JobsTest(unittest.TestCase):
             self.assertEqual({job["id"] for job in client.jobs.list()}, before)
             with self.assertRaises(undertone.ValidationError):
                 client.emotion(twice.getvalue())
+
+    def test_waiting_goes_on_after_a_rate_limit(self):
+        async def wait(url):
+            async with undertone.AsyncClient(url, "any") as client:
+                return await client.jobs.wait("job_1")
+
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Limited) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            url = f"http://127.0.0.1:{server.server_port}"
+            with undertone.Client(url, "any") as client:
+                self.assertEqual(client.jobs.wait("job_1"), {"status": "ok"})
+            self.assertEqual(asyncio.run(wait(url)), {"status": "ok"})
+            self.assertEqual(Limited.answered, 4)
+            server.shutdown()
 
     def test_each_refusal_has_a_class_of_its_own(self):
         with undertone.Client(URL, "no-such-token-anywhere") as client:

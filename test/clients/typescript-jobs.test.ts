@@ -185,6 +185,14 @@ test.serial('where the service takes no jobs the limit is the error', async (t) 
   });
 });
 
+test('waiting goes on after a rate limit', async (t) => {
+  const limited = { status: 429, headers: { 'Retry-After': '1' }, body: { code: 'rate_limited' } };
+  const done = { id: 'job_1', status: 'done', progress: null, result: { status: 'ok' }, error: null };
+  const { url, lengths } = await startScriptedServer(t, [limited, { status: 200, body: done }]);
+  t.deepEqual(await createClient({ url, token: 'any' }).jobs.wait('job_1'), { status: 'ok' } as never);
+  t.is(lengths.length, 2);
+});
+
 test('a retried cancel that finds no job has cancelled it', async (t) => {
   const gone = { status: 404, body: { code: 'not_found', detail: 'No such job' } };
   const lost = await startScriptedServer(t, [{ status: null }, gone]);

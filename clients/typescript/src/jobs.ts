@@ -1,6 +1,6 @@
 /** Jobs: recordings of hours, and lists of URLs, analysed in the background. */
 import type { CallOptions, ClientOptions, FormOptions } from './client.ts';
-import { JobFailedError } from './errors.ts';
+import { JobFailedError, RateLimitedError } from './errors.ts';
 import { makeForm } from './form.ts';
 import type { Recording } from './recording.ts';
 import type { Job, JobPage, JobResult, JobSummary, NewJob, NewJobs } from './reports.ts';
@@ -41,7 +41,7 @@ export type Jobs = {
   /** One job per URL, in the same order. */
   submitUrls(urls: readonly string[], options?: UrlOptions): Promise<NewJobs>;
   get(id: string, options?: GetOptions): Promise<Job>;
-  /** Resolves with the report. @throws JobFailedError */
+  /** Resolves with the report. Waits at a rate limit too. @throws JobFailedError */
   wait(id: string, options?: WaitOptions): Promise<JobResult>;
   /** Every job, newest first, page by page. */
   list(options?: CallOptions): AsyncGenerator<JobSummary, void, undefined>;
@@ -81,7 +81,11 @@ export function createJobs(client: ClientOptions): Jobs {
       const waitSeconds = Math.floor(maxWaitMs / 1000);
       for (let delayMs = firstDelayMs; ; delayMs = Math.min(2 * delayMs, maxDelayMs)) {
         const askedAt = Date.now();
-        const job = await get(id, { ...options, waitSeconds: last === '' ? 0 : waitSeconds });
+        const job = await get(id, { ...options, waitSeconds: last === '' ? 0 : waitSeconds }).catch(limited);
+        if (job instanceof RateLimitedError) {
+          await sleep(1000 * (job.retryAfterSeconds ?? 1), options.signal);
+          continue;
+        }
         const state = JSON.stringify([job.status, job.progress]);
         if (state !== last) onProgress?.(job);
         last = state;
@@ -101,6 +105,11 @@ export function createJobs(client: ClientOptions): Jobs {
       await call(pathOf(id), { method: 'DELETE' }, options);
     },
   };
+}
+
+function limited(error: unknown): RateLimitedError {
+  if (error instanceof RateLimitedError) return error;
+  throw error;
 }
 
 const pathOf = (id: string) => `v1/jobs/${encodeURIComponent(id)}`;

@@ -14,7 +14,7 @@ from typing import Any, Literal, Union, cast
 import httpx
 from typing_extensions import TypedDict, Unpack
 
-from .errors import JobFailedError
+from .errors import JobFailedError, RateLimitedError
 from .recording import AsyncBaseline, AsyncRecording, Baseline, Recording, read, read_all, read_all_async, read_async
 from .reports import ChannelsReport, Job, JobBegun, JobPage, JobsBegun, JobSummary, Report, SpeakersReport
 
@@ -73,7 +73,7 @@ class Jobs:
         self, job_id: str, *, on_progress: OnProgress | None = None, max_delay: float = 5.0
     ) -> JobResult:
         """
-        Returns the report.
+        Returns the report. Waits at a rate limit too.
 
         :param on_progress: called with each state of the job, ``progress`` included, when it has changed
         :param max_delay: longest time between two states, s; the end is reported at once
@@ -83,7 +83,11 @@ class Jobs:
         delay = FIRST_DELAY_S
         while True:
             asked = time.monotonic()
-            result = changed.see(self.get(job_id, wait=max_delay))
+            try:
+                result = changed.see(self.get(job_id, wait=max_delay))
+            except RateLimitedError as error:
+                time.sleep(error.retry_after or 1.0)
+                continue
             if result is not None:
                 return result
             time.sleep(max(0.0, asked + delay - time.monotonic()))
@@ -133,7 +137,11 @@ class AsyncJobs:
         delay = FIRST_DELAY_S
         while True:
             asked = time.monotonic()
-            result = changed.see(await self.get(job_id, wait=max_delay))
+            try:
+                result = changed.see(await self.get(job_id, wait=max_delay))
+            except RateLimitedError as error:
+                await asyncio.sleep(error.retry_after or 1.0)
+                continue
             if result is not None:
                 return result
             await asyncio.sleep(max(0.0, asked + delay - time.monotonic()))
