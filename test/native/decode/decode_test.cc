@@ -105,12 +105,19 @@ TEST_CASE("a chained Ogg file is decoded to its end") {
 }
 
 TEST_CASE("a tag or junk before the first frame does not hide it") {
-  Bytes tagged = FromText("ID3");
-  tagged.insert(tagged.end(), {3, 0, 0, 0, 0, 2, 0});
-  tagged.resize(tagged.size() + 256);
   const Bytes flac = Fixture("speech.flac");
-  tagged.insert(tagged.end(), flac.begin(), flac.end());
-  CHECK(DecodeAll(tagged).samples.size() == DecodeAll(flac).samples.size());
+  const size_t count = DecodeAll(flac).samples.size();
+  constexpr uint8_t kHasFooter = 0x10;
+  for (const size_t length : {256, 300'000, 2'500'000}) {  // the last two hold a picture
+    for (const uint8_t flags : {uint8_t{0}, kHasFooter}) {
+      Bytes tagged = FromText("ID3");
+      tagged.insert(tagged.end(), {4, 0, flags});
+      for (const int shift : {21, 14, 7, 0}) tagged.push_back(static_cast<uint8_t>(length >> shift & 0x7F));
+      tagged.resize(tagged.size() + length + (flags == kHasFooter ? 10 : 0));
+      tagged.insert(tagged.end(), flac.begin(), flac.end());
+      CHECK(DecodeAll(tagged).samples.size() == count);
+    }
+  }
   Bytes junk(3000, 0);
   const Bytes mp3 = Fixture("cbr.mp3");
   junk.insert(junk.end(), mp3.begin(), mp3.end());
