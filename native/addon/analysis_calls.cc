@@ -1,5 +1,8 @@
 #include <cmath>
+#include <list>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/prosody.h"
@@ -12,6 +15,7 @@
 namespace undertone {
 namespace {
 
+constexpr size_t kMaxCachedExtractors = 8;
 // V8 aborts the process when it cannot allocate an array buffer.
 constexpr size_t kMaxValues = size_t{1} << 29;
 
@@ -48,15 +52,31 @@ FeatureSpec ToFeatureSpec(const Napi::Value& value) {
   return spec;
 }
 
+using SharedExtractor = std::shared_ptr<Extractor>;
+
+// Extractors of the calling thread, most recently used first: equal specs share one.
+SharedExtractor CachedExtractor(const FeatureSpec& spec) {
+  thread_local std::list<std::pair<FeatureSpec, SharedExtractor>> cache;
+  for (auto entry = cache.begin(); entry != cache.end(); ++entry) {
+    if (entry->first != spec) continue;
+    cache.splice(cache.begin(), cache, entry);
+    return cache.front().second;
+  }
+  cache.emplace_front(spec, std::make_shared<Extractor>(spec));
+  if (cache.size() > kMaxCachedExtractors) cache.pop_back();
+  return cache.front().second;
+}
+
 // createExtractor(spec) -> extractor
 Napi::Value CreateExtractorCall(const Napi::CallbackInfo& info) {
-  return Napi::External<Extractor>::New(info.Env(), new Extractor(ToFeatureSpec(info[0])),
-                                        [](Napi::Env, Extractor* extractor) { delete extractor; });
+  auto* extractor = new SharedExtractor(CachedExtractor(ToFeatureSpec(info[0])));
+  return Napi::External<SharedExtractor>::New(info.Env(), extractor,
+                                              [](Napi::Env, SharedExtractor* data) { delete data; });
 }
 
 Extractor& ToExtractor(const Napi::Value& value) {
   if (!value.IsExternal()) ThrowBadArgument("an extractor from createExtractor", "extractor", value);
-  return *value.As<Napi::External<Extractor>>().Data();
+  return **value.As<Napi::External<SharedExtractor>>().Data();
 }
 
 // extract(samples, extractor) -> {data, frames, bins}

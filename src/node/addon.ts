@@ -99,7 +99,7 @@ export function openChannelDecoders(
   return [toDecoder(handle, () => nextPart(0)), toDecoder(handle, () => nextPart(1))];
 }
 
-/** Tables and scratch of each spec, on this thread. */
+/** By the object of the spec, whose 25 keys would take longer to read than a short window to compute. */
 const extractors = new WeakMap<FeatureSpec, ExtractorHandle>();
 
 /**

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <tuple>
 
 #include "error.h"
 
@@ -107,6 +108,16 @@ std::vector<double> MelEdges(const FeatureSpec& spec) {
 double Lifter(double q, int row) { return q > 0.0 ? 1.0 + 0.5 * q * std::sin(M_PI * row / q) : 1.0; }
 
 }  // namespace
+
+bool operator==(const FeatureSpec& a, const FeatureSpec& b) {
+  const auto members = [](const FeatureSpec& s) {
+    return std::tie(s.sample_rate, s.win_length, s.hop_length, s.padding, s.drop_last, s.remove_dc,
+                    s.preemphasis, s.window, s.window_periodic, s.n_fft, s.spectrum, s.n_mels, s.low_hz,
+                    s.high_hz, s.mel_scale, s.mel_norm, s.mel_triangles, s.log_base, s.log_floor, s.top_db,
+                    s.offset, s.scale, s.n_mfcc, s.lifter, s.energy);
+  };
+  return members(a) == members(b);
+}
 
 void CheckFeatureSpec(const FeatureSpec& spec) {
   CheckFrames(spec);

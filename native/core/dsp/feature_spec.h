@@ -47,6 +47,9 @@ struct FeatureSpec {
   Energy energy;                 // log: the raw log energy of the frame replaces coefficient 0
 };
 
+bool operator==(const FeatureSpec& a, const FeatureSpec& b);
+inline bool operator!=(const FeatureSpec& a, const FeatureSpec& b) { return !(a == b); }
+
 // Throws kBadArgument for the first member that is out of range, by its name in a manifest.
 void CheckFeatureSpec(const FeatureSpec& spec);
 
