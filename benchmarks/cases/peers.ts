@@ -48,7 +48,11 @@ import {
 const long = process.argv.includes('--long');
 const clients = 4;
 const loadClients = 8;
-const warmUpMs = 40_000; // V8 compiles for the first 40 s of load
+/** So that code is compiled, for which V8 takes 40 s of load, and memory is mapped as in a service that runs for hours. */
+const warmUpMs = 40_000;
+/** Before each measurement: some virtual machines take back memory that is idle while others are measured. */
+const settleMs = 1500;
+const loadMs = long ? 10_000 : 3000;
 const connectionCounts = [1, loadClients, 32];
 const openSmile = ['opensmile==2.6.0'];
 const script = join(root, 'benchmarks', 'peers', 'egemaps.py');
@@ -181,37 +185,31 @@ export type Load = {
   readonly mebibytes: number;
 };
 
-/** Requests of each connection a round, by the time that one takes. */
-const perConnection = (ms: number) => Math.max(2, Math.min(long ? 100 : 40, Math.round(2000 / ms)));
-
-async function loadOf({ name, port, path, pid }: Answering, connections: number): Promise<Load> {
-  const send = async () => (await ask(port, path, form)).ms;
-  const [first = 0] = await times(1, send);
+/** Requests of each connection, one after another, until the time has passed. */
+async function requestsOf({ port, path }: Answering, connections: number, ms: number): Promise<number[]> {
+  const end = performance.now() + ms;
   const latencies: number[] = [];
+  const send = async () => {
+    do latencies.push((await ask(port, path, form)).ms);
+    while (performance.now() < end);
+  };
+  await Promise.all(Array.from({ length: connections }, send));
+  return latencies;
+}
+
+async function loadOf(answering: Answering, connections: number): Promise<Load> {
+  await requestsOf(answering, connections, settleMs);
   const started = performance.now();
-  await Promise.all(
-    Array.from({ length: connections }, async () => {
-      latencies.push(...(await times(perConnection(connections * first), send)));
-    }),
-  );
+  const latencies = await requestsOf(answering, connections, loadMs);
   const seconds = (performance.now() - started) / 1000;
   return {
-    service: name,
+    service: answering.name,
     connections,
     p50: percentile(latencies, 0.5) ?? Number.NaN,
     p99: percentile(latencies, 0.99) ?? Number.NaN,
     perSecond: latencies.length / seconds,
-    mebibytes: proportionalMebibytes(pid),
+    mebibytes: proportionalMebibytes(answering.pid),
   };
-}
-
-/** Sends requests for `warmUpMs`, so that code is compiled and memory is mapped as in a service that runs for hours. */
-async function warmUp({ port, path }: Answering): Promise<void> {
-  const end = performance.now() + warmUpMs;
-  const send = async () => {
-    while (performance.now() < end) await ask(port, path, form);
-  };
-  await Promise.all(Array.from({ length: loadClients }, send));
 }
 
 /** Medians over the rounds. */
@@ -266,7 +264,7 @@ async function measureLoads(): Promise<readonly Load[]> {
   ];
   const found = new Map<string, Load[]>();
   try {
-    for (const one of answering) await warmUp(one);
+    for (const one of answering) await requestsOf(one, loadClients, warmUpMs);
     for (let round = 0; round < (long ? 7 : 3); round++) {
       for (const connections of connectionCounts) {
         for (const one of answering) {
