@@ -48,7 +48,7 @@ import {
 const long = process.argv.includes('--long');
 const clients = 4;
 const loadClients = 8;
-/** So that code is compiled, for which V8 takes 40 s of load, and memory is mapped as in a service that runs for hours. */
+/** V8 compiles code for the first 40 s of load. */
 const warmUpMs = 40_000;
 /** Before each measurement: some virtual machines take back memory that is idle while others are measured. */
 const settleMs = 1500;

@@ -99,7 +99,7 @@ export function openChannelDecoders(
   return [toDecoder(handle, () => nextPart(0)), toDecoder(handle, () => nextPart(1))];
 }
 
-/** By the object of the spec, whose 25 keys would take longer to read than a short window to compute. */
+/** By spec object: to read the 25 keys of a spec takes longer than to compute a short window. */
 const extractors = new WeakMap<FeatureSpec, ExtractorHandle>();
 
 /**

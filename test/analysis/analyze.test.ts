@@ -167,7 +167,7 @@ test('several baselines count as their mean, in any order', async (t) => {
   );
 });
 
-test('the channel of the recording is that of its baseline, which may have one channel alone', async (t) => {
+test('a baseline is read from the channel of the recording, or from its only channel', async (t) => {
   const other = speech('high-1', 5);
   const own = speech('fox', 5).subarray(0, other.length);
   const call = stereo(other, own, 16_000);

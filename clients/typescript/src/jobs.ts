@@ -41,7 +41,7 @@ export type Jobs = {
   /** One job per URL, in the same order. */
   submitUrls(urls: readonly string[], options?: UrlOptions): Promise<NewJobs>;
   get(id: string, options?: GetOptions): Promise<Job>;
-  /** Resolves with the report. Waits at a rate limit too. @throws JobFailedError */
+  /** Resolves with the report. After a 429 it waits for `Retry-After` and asks again. @throws JobFailedError */
   wait(id: string, options?: WaitOptions): Promise<JobResult>;
   /** Every job, newest first, page by page. */
   list(options?: CallOptions): AsyncGenerator<JobSummary, void, undefined>;
@@ -81,7 +81,11 @@ export function createJobs(client: ClientOptions): Jobs {
       const waitSeconds = Math.floor(maxWaitMs / 1000);
       for (let delayMs = firstDelayMs; ; delayMs = Math.min(2 * delayMs, maxDelayMs)) {
         const askedAt = Date.now();
-        const job = await get(id, { ...options, waitSeconds: last === '' ? 0 : waitSeconds }).catch(limited);
+        const asked = get(id, { ...options, waitSeconds: last === '' ? 0 : waitSeconds });
+        const job = await asked.catch((error: unknown) => {
+          if (error instanceof RateLimitedError) return error;
+          throw error;
+        });
         if (job instanceof RateLimitedError) {
           await sleep(1000 * (job.retryAfterSeconds ?? 1), options.signal);
           continue;
@@ -105,11 +109,6 @@ export function createJobs(client: ClientOptions): Jobs {
       await call(pathOf(id), { method: 'DELETE' }, options);
     },
   };
-}
-
-function limited(error: unknown): RateLimitedError {
-  if (error instanceof RateLimitedError) return error;
-  throw error;
 }
 
 const pathOf = (id: string) => `v1/jobs/${encodeURIComponent(id)}`;

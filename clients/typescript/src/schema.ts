@@ -2259,7 +2259,7 @@ export interface operations {
                     audio: string;
                     /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean (0.5 means no change), and `relative` of emotion is the change of valence and arousal. */
                     baseline?: string[];
-                    /** @description 0-based index of the channel to analyse instead of the average of all, of the baselines that have it too. */
+                    /** @description 0-based index of the channel to analyse instead of the average of all; of each baseline that has this channel too. */
                     channel?: number;
                     /**
                      * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
@@ -2439,7 +2439,7 @@ export interface operations {
                     audio: string;
                     /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean (0.5 means no change), and `relative` of emotion is the change of valence and arousal. */
                     baseline?: string[];
-                    /** @description 0-based index of the channel to analyse instead of the average of all, of the baselines that have it too. */
+                    /** @description 0-based index of the channel to analyse instead of the average of all; of each baseline that has this channel too. */
                     channel?: number;
                     /**
                      * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
@@ -2619,7 +2619,7 @@ export interface operations {
                     audio: string;
                     /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean (0.5 means no change), and `relative` of emotion is the change of valence and arousal. */
                     baseline?: string[];
-                    /** @description 0-based index of the channel to analyse instead of the average of all, of the baselines that have it too. */
+                    /** @description 0-based index of the channel to analyse instead of the average of all; of each baseline that has this channel too. */
                     channel?: number;
                     /**
                      * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
@@ -2799,7 +2799,7 @@ export interface operations {
                     audio: string;
                     /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean (0.5 means no change), and `relative` of emotion is the change of valence and arousal. */
                     baseline?: string[];
-                    /** @description 0-based index of the channel to analyse instead of the average of all, of the baselines that have it too. */
+                    /** @description 0-based index of the channel to analyse instead of the average of all; of each baseline that has this channel too. */
                     channel?: number;
                     /**
                      * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
@@ -3116,7 +3116,7 @@ export interface operations {
                     audio: string;
                     /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean (0.5 means no change), and `relative` of emotion is the change of valence and arousal. */
                     baseline?: string[];
-                    /** @description 0-based index of the channel to analyse instead of the average of all, of the baselines that have it too. */
+                    /** @description 0-based index of the channel to analyse instead of the average of all; of each baseline that has this channel too. */
                     channel?: number;
                     /**
                      * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.

@@ -190,7 +190,7 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
             minimum: 0,
             maximum: 9999,
             description:
-              '0-based index of the channel to analyse instead of the average of all, of the baselines that have it too.',
+              '0-based index of the channel to analyse instead of the average of all; of each baseline that has this channel too.',
           },
           channels: {
             type: 'string',

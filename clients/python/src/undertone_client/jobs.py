@@ -73,7 +73,7 @@ class Jobs:
         self, job_id: str, *, on_progress: OnProgress | None = None, max_delay: float = 5.0
     ) -> JobResult:
         """
-        Returns the report. Waits at a rate limit too.
+        Returns the report. After a 429 it waits for ``Retry-After`` and asks again.
 
         :param on_progress: called with each state of the job, ``progress`` included, when it has changed
         :param max_delay: longest time between two states, s; the end is reported at once
