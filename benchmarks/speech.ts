@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode } from '../src/tools/index.ts';
 import { root } from './case.ts';
-import { wavFile } from './wav.ts';
+import { wavFile } from './upload-body.ts';
 
 /** A 16 kHz WAV file. `from`: where in the sample it begins, s. */
 export function speechFile(seconds: number, from = 0): Buffer {

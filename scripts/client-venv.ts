@@ -1,6 +1,6 @@
 /** Virtual environments with what the tests of the Python client, and of its examples for voice agents, need. */
 import { readFileSync } from 'node:fs';
-import { makeVenv } from '../benchmarks/python.ts';
+import { makeVenv } from '../benchmarks/packages.ts';
 
 const requirements = 'clients/python/requirements-test.txt';
 /** Frameworks for voice agents with an example. */

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import test from 'ava';
-import { type CpuProfile, flameGraph, mergeProfiles, selfTimes } from '../benchmarks/profile/flame-graph.ts';
+import { type CpuProfile, flameGraph, mergeProfiles, selfTimes } from '../benchmarks/profile.ts';
 import { parseDoctest, parseTap } from '../scripts/results.ts';
 import { version } from '../src/node/paths.ts';
 import { lowest, type Point, robustSlope } from './reliability/support/footprint.ts';

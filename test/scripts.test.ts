@@ -45,7 +45,7 @@ for (const command of [
   [...node, 'scripts/equal.ts'],
   [...node, 'scripts/prebuild.ts'],
   [...node, 'benchmarks/run.ts'],
-  [...node, 'benchmarks/profile/run.ts'],
+  [...node, 'benchmarks/profile.ts'],
   [...node, 'deploy/fleet/up.ts'],
   [...node, 'test/clients/agent.ts'],
   [...node, 'test/install/run.ts'],
@@ -69,7 +69,7 @@ for (const script of [
 for (const [command, missing] of [
   [[...node, 'scripts/prebuild.ts'], 'nasm'],
   [[...node, 'benchmarks/run.ts', 'counts'], 'Debian packages valgrind'],
-  [[...node, 'benchmarks/profile/run.ts'], 'npm'],
+  [[...node, 'benchmarks/profile.ts'], 'npm'],
   [[...node, 'deploy/fleet/up.ts'], 'npm'],
   [[...node, 'test/install/run.ts'], 'ffmpeg'],
   [[...node, 'test/reliability/run.ts', 'abort'], 'npm'],

@@ -9,9 +9,9 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atLeast, atMost, cacheFolder, figure, inTurns, type Row, reaches, root } from '../case.ts';
+import { makeVenv } from '../packages.ts';
 import { stackPackages } from '../peers/stack.ts';
 import { peakMebibytes } from '../process.ts';
-import { makeVenv } from '../python.ts';
 import { buildService } from '../service.ts';
 import { speechFile } from '../speech.ts';
 

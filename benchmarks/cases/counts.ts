@@ -11,8 +11,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atMost, cacheFolder, figure, type Row, root, runProgram } from '../case.ts';
-import { buildBenchmark } from '../native.ts';
-import { installPackages } from '../packages.ts';
+import { buildBenchmark, installPackages } from '../packages.ts';
 import { ask, buildServers, formOf, recording, times } from '../service.ts';
 
 /** What the numbers are of; others than these cannot be compared with them. */

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fixturesFolder } from '../../scripts/recordings.ts';
 import { atMost, cacheFolder, figure, type Row, runProgram, withinLimit } from '../case.ts';
-import { buildBenchmark, parseLines } from '../native.ts';
+import { buildBenchmark, parseLines } from '../packages.ts';
 import { forgetPeak, peakMebibytes, residentMebibytes } from '../process.ts';
 import { ask, buildService, closeConnections, formOf, startService } from '../service.ts';
 

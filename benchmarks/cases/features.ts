@@ -18,10 +18,7 @@ import {
   runProgram,
   succeeds,
 } from '../case.ts';
-import { buildBenchmark, parseLines } from '../native.ts';
-import { installPackages } from '../packages.ts';
-import { installTransformers } from '../peers/npm.ts';
-import { makeVenv } from '../python.ts';
+import { buildBenchmark, installPackages, installTransformers, makeVenv, parseLines } from '../packages.ts';
 import { speechFile } from '../speech.ts';
 
 type Series = { readonly name: string; readonly ns: readonly number[] };

@@ -10,7 +10,7 @@ import type { FeatureSpec } from '../../src/engine/platform.ts';
 import { cutUtterances } from '../../src/engine/utterances.ts';
 import { loadModels } from '../../src/node/models.ts';
 import { atMost, figure, inTurns, type Row, root, runProgram, withinLimit } from '../case.ts';
-import { makeVenv } from '../python.ts';
+import { makeVenv } from '../packages.ts';
 
 const seconds = 10;
 const rounds = process.argv.includes('--long') ? 200 : 40;

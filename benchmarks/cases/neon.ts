@@ -5,8 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atMost, figure, type Row, runProgram } from '../case.ts';
-import { buildBenchmark, buildNative } from '../native.ts';
-import { installPackages } from '../packages.ts';
+import { buildBenchmark, buildNative, installPackages } from '../packages.ts';
 import { countWork } from './counts.ts';
 
 /** Of the samples of each build: 10 s, and 1 s. */

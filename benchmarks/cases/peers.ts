@@ -21,6 +21,7 @@ import {
   root,
   runProgram,
 } from '../case.ts';
+import { makeVenv } from '../packages.ts';
 import {
   installStack,
   type Stack,
@@ -29,7 +30,6 @@ import {
   startTransformers,
 } from '../peers/stack.ts';
 import { proportionalMebibytes } from '../process.ts';
-import { makeVenv } from '../python.ts';
 import {
   ask,
   buildServers,

@@ -6,10 +6,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { root, runProgram } from '../case.ts';
-import { makeVenv } from '../python.ts';
+import { installTransformers, makeVenv } from '../packages.ts';
 import { graphFile } from '../request/graph.ts';
 import { ask } from '../service.ts';
-import { installTransformers } from './npm.ts';
 
 export const stackPackages = [
   'fastapi==0.165.0',

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { speechFile } from '../../benchmarks/speech.ts';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { defaultOptions } from '../../src/engine/chunks.ts';
 import { EngineError } from '../../src/engine/platform.ts';

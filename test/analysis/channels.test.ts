@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { z } from 'zod';
-import { toneFile } from '../../benchmarks/upload-body.ts';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { toneFile, wavFile } from '../../benchmarks/upload-body.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { type AnalyzeRequest, analyzerOf } from '../../src/engine/analyze.ts';
 import { type Chunking, defaultChunking, defaultOptions } from '../../src/engine/chunks.ts';

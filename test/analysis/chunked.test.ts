@@ -1,8 +1,7 @@
 /** Chunked analysis gives the scores of a single pass. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { toneFile } from '../../benchmarks/upload-body.ts';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { toneFile, wavFile } from '../../benchmarks/upload-body.ts';
 import { type AnalyzeRequest, analyzerOf } from '../../src/engine/analyze.ts';
 import { defaultOptions } from '../../src/engine/chunks.ts';
 import type { Analysis } from '../../src/engine/partial-result.ts';

@@ -1,6 +1,6 @@
 /** Reports of speakers: those that the caller names, and voices that the service finds. */
 import test, { type ExecutionContext } from 'ava';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { analyzerOf } from '../../src/engine/analyze.ts';
 import { joinArrays } from '../../src/engine/arrays.ts';
 import {

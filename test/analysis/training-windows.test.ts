@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { makeVenv } from '../../benchmarks/python.ts';
+import { makeVenv } from '../../benchmarks/packages.ts';
 import type { Models } from '../../src/engine/loader.ts';
 import { findSegments, type Segment, unbounded } from '../../src/engine/speech.ts';
 import { startStageTimer } from '../../src/engine/timer.ts';

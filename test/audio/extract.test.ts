@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { joinArrays } from '../../src/engine/arrays.ts';
 import { type FeatureSpec, isAudioError } from '../../src/engine/platform.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import test, { type ExecutionContext } from 'ava';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { defaultOptions } from '../../src/engine/chunks.ts';
 import type { LiveState } from '../../src/engine/live.ts';

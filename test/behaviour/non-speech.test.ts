@@ -1,6 +1,6 @@
 /** Other sounds than speech have no scores or a warning. Speech over noise has scores. */
 import test from 'ava';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { type CombinedReport, combinedReportSchema } from '../../src/engine/report.ts';
 import { reporter } from '../support/analysis.ts';
 

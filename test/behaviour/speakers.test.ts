@@ -1,7 +1,7 @@
 /** `speakers`: one report per voice of a recording on one channel. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { analyzerOf } from '../../src/engine/analyze.ts';
 import { joinArrays } from '../../src/engine/arrays.ts';
 import { type AnalyzeOptions, defaultChunking, defaultOptions } from '../../src/engine/chunks.ts';

@@ -1,6 +1,6 @@
 /** Listening is not pausing: the turns of another speaker change neither load nor clarity. */
 import test from 'ava';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { joinArrays } from '../../src/engine/arrays.ts';
 import { defaultOptions, type SpeakerSegment } from '../../src/engine/chunks.ts';
 import type { LiveState } from '../../src/engine/live.ts';

@@ -1,6 +1,6 @@
 /** An utterance counts as itself: what stands before and after it, and where the file ends, does not move its scores. */
 import test, { type ExecutionContext } from 'ava';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { joinArrays } from '../../src/engine/arrays.ts';
 import type { CombinedReport } from '../../src/engine/report.ts';
 import { type Reporter, reporter, speech } from '../support/analysis.ts';

@@ -2,7 +2,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { wavHeader } from '../../src/engine/pcm.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';

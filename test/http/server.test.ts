@@ -1,8 +1,7 @@
 /** The built service as a process: reports, validation errors, start and shutdown. */
 import { spawnSync } from 'node:child_process';
 import test, { type ExecutionContext } from 'ava';
-import { boundary, contentType, multipart, type PartSpec } from '../../benchmarks/upload-body.ts';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { boundary, contentType, multipart, type PartSpec, wavFile } from '../../benchmarks/upload-body.ts';
 import { syntheticSignal } from '../../src/engine/loader.ts';
 import { combinedReportSchema, reportSchemas } from '../../src/engine/report.ts';
 import { call, heldBytes, type Reply, wire } from '../support/http.ts';

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import test from 'ava';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { syntheticSignal } from '../../src/engine/loader.ts';
 import { createCipher, decryptMetadata, encryptMetadata } from '../../src/service/jobs/payload.ts';
 import {

@@ -2,8 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { contentType, multipart } from '../../benchmarks/upload-body.ts';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { contentType, multipart, wavFile } from '../../benchmarks/upload-body.ts';
 import { syntheticSignal } from '../../src/engine/loader.ts';
 import { samplesOf } from '../support/analysis.ts';
 import { type Running, runCli } from '../support/cli.ts';

@@ -2,8 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { toneFile } from '../../benchmarks/upload-body.ts';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { toneFile, wavFile } from '../../benchmarks/upload-body.ts';
 import { syntheticSignal } from '../../src/engine/loader.ts';
 import { call } from '../support/http.ts';
 import {

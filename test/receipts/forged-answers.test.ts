@@ -1,7 +1,7 @@
 /** Answers that differ from the one that was signed, in one byte or by one field: each is refused. */
 import test from 'ava';
 import fc from 'fast-check';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import type { AnalyzeRequest } from '../../src/engine/analyze.ts';
 import { defaultOptions } from '../../src/engine/chunks.ts';
 import { composeReport } from '../../src/engine/compose-report.ts';

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { type Receipt, receiptSchema } from '../../src/engine/receipt.ts';
 import { publicKeysSchema } from '../../src/service/receipts.ts';

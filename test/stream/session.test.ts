@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import { createFairBudget } from '../../src/service/fair-share.ts';
 import { Session } from '../../src/service/live/session.ts';

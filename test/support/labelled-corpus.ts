@@ -1,7 +1,7 @@
 /** Recordings with labels that can be learned: pieces of a voice at six speeds, bright or dull. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { createRandom } from '../../src/tools/evaluate/statistics.ts';
 import { samplesOf } from './analysis.ts';
 import { makeFolder } from './folder.ts';

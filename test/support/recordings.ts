@@ -1,6 +1,6 @@
 /** Long, poor and two-channel recordings of speech. */
 
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { joinArrays } from '../../src/engine/arrays.ts';
 import { samplesOf, speech } from './analysis.ts';
 

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { installNpm } from '../../benchmarks/peers/npm.ts';
+import { installNpm } from '../../benchmarks/packages.ts';
 import { clientVenv } from '../../scripts/client-venv.ts';
 import { clients } from '../../scripts/clients.ts';
 import { documents, examples } from './documents.ts';

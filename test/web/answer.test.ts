@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { Page } from 'playwright-core';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import {
   barriers,
   chooseFile,

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { Page } from 'playwright-core';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { password } from '../support/browser.ts';
 import { microphone, plainHost, visit } from '../support/chromium.ts';

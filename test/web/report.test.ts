@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { Page } from 'playwright-core';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import type { EmotionReport } from '../../src/engine/signals/emotion.ts';
 import { analyze } from '../../src/tools/index.ts';
 import { password } from '../support/browser.ts';

@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { requireFile, requireNames, runScript } from '../../scripts/run-script.ts';
 import { executablePath, microphone, openChromium, visit } from '../support/chromium.ts';

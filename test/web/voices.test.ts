@@ -1,7 +1,7 @@
 /** Two voices of a recording on the page, in a real browser, against the built service. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { barriers, sendRecording, unfold, widthOf } from '../support/playground.ts';
 import { interview, talk } from '../support/recordings.ts';
 import { startSite } from '../support/site.ts';

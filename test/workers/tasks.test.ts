@@ -1,8 +1,7 @@
 /** Tasks of workers: queues, cores, and what a task is answered with. */
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { boundary, multipart, type PartSpec, toneFile } from '../../benchmarks/upload-body.ts';
-import { wavFile } from '../../benchmarks/wav.ts';
+import { boundary, multipart, type PartSpec, toneFile, wavFile } from '../../benchmarks/upload-body.ts';
 import type { Analyses, Analyzer } from '../../src/engine/analyze.ts';
 import { channelsReportSchema } from '../../src/engine/compose-report.ts';
 import type { LiveState } from '../../src/engine/live.ts';

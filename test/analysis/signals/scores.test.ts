@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
-import { wavFile } from '../../../benchmarks/wav.ts';
+import { wavFile } from '../../../benchmarks/upload-body.ts';
 import { cognitiveConfidence, seemsScripted } from '../../../src/engine/signals/cognitive.ts';
 import { toneOf } from '../../../src/engine/signals/emotion.ts';
 import { degradationsOf, interval } from '../../../src/engine/signals/intervals.ts';

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, runProgram } from '../../../benchmarks/case.ts';
-import { buildNative } from '../../../benchmarks/native.ts';
+import { buildNative } from '../../../benchmarks/packages.ts';
 import { fixturesFolder } from '../../../scripts/recordings.ts';
 import { type Outcome, parseDoctest, parseTap } from '../../../scripts/results.ts';
 import { exactly, negativeControl, type Options, type Row } from '../case.ts';

@@ -1,8 +1,7 @@
 /** Runs programs to their end. */
 import { spawnSync } from 'node:child_process';
 import { root } from '../../../benchmarks/case.ts';
-import { buildNative } from '../../../benchmarks/native.ts';
-import { installPackages } from '../../../benchmarks/packages.ts';
+import { buildNative, installPackages } from '../../../benchmarks/packages.ts';
 import type { Outcome } from '../../../scripts/results.ts';
 
 type Options = { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string };
