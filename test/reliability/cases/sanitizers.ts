@@ -49,7 +49,8 @@ function runNativeTests(folder: string, sanitizer: string, mutations: number): R
   const env = { ...process.env, UNDERTONE_MUTATIONS: String(mutations) };
   const ended = execute(join(folder, 'undertone_tests'), ['--no-colors=true'], { env });
   const { passed, failed } = parseDoctest(sanitizer, ended);
-  const note = `${passed} passed`;
+  const missed = new Set(ended.output.match(/^TEST CASE: .*$/gm));
+  const note = [`${passed} passed`, ...missed].join('; ');
   const tests = exactly(0, `${sanitizer}: native tests`, 'failed', failed, note);
   return [tests, { ...reports(ended), name: `${sanitizer}: reports` }];
 }
