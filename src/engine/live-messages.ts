@@ -60,7 +60,10 @@ export function toTurn(
   const analysis = toAnalysis([utterance], earlier, {}, null, context);
   const withoutBounds = ({ start_s: _, end_s: __, ...entry }: Entry) => entry;
   const entries = context.signals.flatMap((signal) => {
-    const body = bodyOf(signal, analysis) as { timeline?: readonly Entry[]; moments?: readonly Entry[] };
+    const body = bodyOf(signal, analysis) as {
+      timeline?: readonly Entry[];
+      moments?: readonly Entry[] | null;
+    };
     const [moment] = (body.moments ?? []).map(withoutBounds);
     const added = moment && { moment };
     return (body.timeline ?? []).map((entry) => [signal, { ...withoutBounds(entry), ...added }] as const);

@@ -24,7 +24,7 @@ export function tiersOf({ segments, emotion }: Annotated, part = ''): Tier[] {
       }),
     ].join('; '),
   }));
-  const momentIntervals = emotion.moments
+  const momentIntervals = (emotion.moments ?? [])
     .map(({ start_s: start, end_s: end, emotion: label, probability, differences }) => ({
       start,
       end,

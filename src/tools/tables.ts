@@ -147,9 +147,10 @@ const momentColumns: readonly Column[] = [
     name: 'moments',
     type: 'INT32',
     unit: 'number',
-    description: 'Utterances that sound more emotional than the others of the speaker, at most 10.',
+    description:
+      'Utterances that sound more emotional than the others of the speaker, at most 10; none is given with fewer than five utterances to compare.',
     rows: perRecording,
-    value: ofReport(({ emotion }) => (emotion?.status === 'ok' ? emotion.moments.length : null)),
+    value: ofReport(({ emotion }) => (emotion?.status === 'ok' ? (emotion.moments?.length ?? null) : null)),
   },
   {
     name: 'moment_start_s',

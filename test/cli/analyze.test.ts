@@ -71,6 +71,7 @@ test('without --jsonl a few lines a file', async (t) => {
     `  emotion         \\w+ \\(${score}\\), tone \\w+`,
     `  valence         ${range}`,
     `  arousal         ${range}`,
+    '  moments         none',
     `  cognitive load  ${range}`,
     `  processing      ${range}`,
     `  clarity         ${range}`,

@@ -135,7 +135,7 @@ def analyze_calls(calls: list[Call], models: Path) -> list[list[list[dict]]]:
         for call, path in zip(calls, paths):
             call.write(path)
         reports = analyze(paths, BOTH, models, ["--channels", "split"])
-    return [[channel["emotion"]["moments"] for channel in report["channels"]] for report in reports]
+    return [[channel["emotion"]["moments"] or [] for channel in report["channels"]] for report in reports]
 
 
 def is_found(turn: Turn, moments: list[dict]) -> bool:
@@ -208,7 +208,7 @@ def talk_metrics(models: Path) -> list[Metric]:
     speakers = [own for name in TALK for own in by_speaker(sorted(read_clips((name,)), key=lambda clip: clip.path)).values()]
     sides = [Joined(tuple(own), READ_PAUSE_S) for own in speakers]
     known = [(side, report) for side, report in zip(sides, analyze_joined(sides, models)) if len(report["timeline"]) >= MIN_UTTERANCES]
-    rates = [len(report["moments"]) / side.seconds() * 60 for side, report in known]
+    rates = [len(report["moments"] or []) / side.seconds() * 60 for side, report in known]
     return group_metrics(PER_MINUTE, [side.clips[0] for side, _ in known], rates, TALK)
 
 

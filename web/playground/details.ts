@@ -241,7 +241,7 @@ function toCsv({ timeline, moments }: Pick<Emotion, 'timeline' | 'moments'>): st
   const changes = affect.map((name) => `${name}_change`);
   const head = [...fields, ...labels, ...changes, 'moment_spreads'];
   const spreadsOf = (start: number) =>
-    moments.find(({ start_s }) => start_s === start)?.differences[0]?.spreads;
+    moments?.find(({ start_s }) => start_s === start)?.differences[0]?.spreads;
   const rows = timeline.map((entry) => [
     ...fields.map((field) => entry[field]),
     ...labels.map((label) => entry.emotions[label]),

@@ -14,7 +14,7 @@ export type Turn = Span & {
   /** Absent when the models have no emotion. */
   readonly emotion?: Omit<Emotion['timeline'][number], keyof Span> & {
     /** Present when it sounds more emotional than what came before. */
-    readonly moment?: Omit<Emotion['moments'][number], keyof Span>;
+    readonly moment?: Omit<NonNullable<Emotion['moments']>[number], keyof Span>;
   };
 };
 

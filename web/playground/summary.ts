@@ -71,11 +71,11 @@ function verdictOf(
   signals: EmotionSignals,
   {
     warnings,
-    moments = [],
+    moments = null,
   }: { readonly warnings: readonly Warning[]; readonly moments?: Emotion['moments'] },
 ): Verdict {
   const { dominant_emotion, confidence } = signals;
-  const unusual = unusualOf(moments, dominant_emotion);
+  const unusual = unusualOf(moments ?? [], dominant_emotion);
   return warnings.includes('low_confidence')
     ? { title: ['No clear emotion', ...unusual], probable: `Likeliest: ${likeliest(signals)}.` }
     : {
@@ -92,7 +92,7 @@ export function titleOf(report: Report): readonly Child[] {
 }
 
 /** ", angry at 0:42 and 2 more"; nothing without moments. */
-function unusualOf([first, ...others]: Emotion['moments'], dominant: string): Child[] {
+function unusualOf([first, ...others]: NonNullable<Emotion['moments']>, dominant: string): Child[] {
   if (first === undefined) return [];
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
   const label = first.emotion === dominant ? 'most' : element('em', {}, first.emotion);

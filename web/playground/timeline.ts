@@ -33,7 +33,7 @@ export function createTimeline(report: Report, onPlay: PlaySpan | null): Timelin
   if (signals === null || timeline.length === 0)
     return { columns: null, legend: null, details: null, mark: () => {} };
   const columns = timeline.map((utterance) => createColumn(utterance, signals));
-  const isMoment = ({ start_s }: Utterance) => moments.some((moment) => moment.start_s === start_s);
+  const isMoment = ({ start_s }: Utterance) => moments?.some((moment) => moment.start_s === start_s);
   const blocks = timeline.map((utterance) =>
     createBlock(utterance, isMoment(utterance) ? 'moment' : null, onPlay),
   );
@@ -198,7 +198,7 @@ function createTable(timeline: readonly Utterance[]): HTMLElement {
 
 // The moments of a recording: a line for each, which plays it where the page can.
 
-type Moment = Emotion['moments'][number];
+type Moment = NonNullable<Emotion['moments']>[number];
 
 export type MomentList = {
   /** Null without moments. */

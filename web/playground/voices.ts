@@ -78,7 +78,7 @@ function createVoiceMoments(
   names: Names,
 ): { readonly moments: MomentList; readonly headline: readonly Child[] } {
   const found = voices
-    .flatMap(({ report: { emotion } }, voice) => emotion.moments.map((moment) => ({ moment, voice })))
+    .flatMap(({ report: { emotion } }, voice) => (emotion.moments ?? []).map((moment) => ({ moment, voice })))
     .sort((one, other) => spreadsOf(other.moment) - spreadsOf(one.moment));
   const moments = createMoments(
     found.map(({ moment }) => moment),
@@ -108,7 +108,8 @@ function createLane(columns: HTMLElement | null, label: HTMLElement): HTMLElemen
   );
 }
 
-const spreadsOf = ({ differences }: Report['emotion']['moments'][number]) => differences[0]?.spreads ?? 0;
+const spreadsOf = ({ differences }: NonNullable<Report['emotion']['moments']>[number]) =>
+  differences[0]?.spreads ?? 0;
 
 function legendOf(voices: readonly Voice[]): HTMLElement | null {
   const signals = voices.map(({ report }) => emotionSignals(report)).find((one) => one !== null);

@@ -594,8 +594,8 @@ export interface components {
             signals: components["schemas"]["EmotionSignals"];
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech; always for fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
-            moments: components["schemas"]["Moment"][];
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech. Null where nothing is compared: with fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
+            moments: components["schemas"]["Moment"][] | null;
             /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
             relative: components["schemas"]["RelativeAffect"];
             audio: components["schemas"]["Audio"];
@@ -623,8 +623,8 @@ export interface components {
             signals: components["schemas"]["NoSignals"];
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech; always for fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
-            moments: components["schemas"]["Moment"][];
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech. Null where nothing is compared: with fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
+            moments: components["schemas"]["Moment"][] | null;
             /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
             relative: components["schemas"]["RelativeAffect"];
             audio: components["schemas"]["Audio"];
@@ -654,8 +654,8 @@ export interface components {
             reason: string;
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech; always for fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
-            moments: components["schemas"]["Moment"][];
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech. Null where nothing is compared: with fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
+            moments: components["schemas"]["Moment"][] | null;
             /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
             relative: components["schemas"]["RelativeAffect"];
             audio: components["schemas"]["Audio"];
@@ -685,8 +685,8 @@ export interface components {
             signals: components["schemas"]["EmotionSignals"];
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech; always for fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
-            moments: components["schemas"]["Moment"][];
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech. Null where nothing is compared: with fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
+            moments: components["schemas"]["Moment"][] | null;
             /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
             relative: components["schemas"]["RelativeAffect"];
         };
@@ -702,8 +702,8 @@ export interface components {
             signals: components["schemas"]["NoSignals"];
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech; always for fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
-            moments: components["schemas"]["Moment"][];
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech. Null where nothing is compared: with fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
+            moments: components["schemas"]["Moment"][] | null;
             /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
             relative: components["schemas"]["RelativeAffect"];
         };
@@ -721,8 +721,8 @@ export interface components {
             reason: string;
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
-            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech; always for fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
-            moments: components["schemas"]["Moment"][];
+            /** @description Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. Usually empty for even speech. Null where nothing is compared: with fewer than five utterances of a second or more, and with models that have neither neutral nor calm among their labels. */
+            moments: components["schemas"]["Moment"][] | null;
             /** @description Valence and arousal less what is usual for the speaker at rest; null without `baseline`. */
             relative: components["schemas"]["RelativeAffect"];
         };

@@ -129,7 +129,7 @@ type EmotionResult = Reported & {
   readonly labels: readonly string[];
   readonly tone: Tone | null;
   readonly timeline: readonly (Reported & { readonly start: number; readonly end: number })[];
-  readonly moments: readonly Moment[];
+  readonly moments: readonly Moment[] | null;
   readonly lowConfidence: boolean;
   readonly unlikeTraining: boolean;
   readonly shortSpeech: boolean;
@@ -300,10 +300,13 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
         const reference = hasBoth ? (rest ?? earlier()) : null;
         return { ...one, ...rated(one), relative: relativeTo(one, reference) };
       }),
-      moments: findMoments(timeline, before, labels, params.moments).map((moment) => ({
-        ...moment,
-        differences: moment.differences.filter(({ measure }) => measure === 'emotion' || only(measure, true)),
-      })),
+      moments:
+        findMoments(timeline, before, labels, params.moments)?.map((moment) => ({
+          ...moment,
+          differences: moment.differences.filter(
+            ({ measure }) => measure === 'emotion' || only(measure, true),
+          ),
+        })) ?? null,
       lowConfidence: Math.max(...pooled.probabilities) < params.lowConfidence,
       unlikeTraining: pooled.distance > params.unlikeDistance,
       shortSpeech: recording.speechSeconds < params.shortSpeechSeconds,
@@ -314,7 +317,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
     return {
       signals: result === null ? {} : signalsOf(result),
       timeline: result === null ? [] : timelineOf(result),
-      moments: result === null ? [] : result.moments,
+      moments: result === null ? null : result.moments,
       relative: result === null ? null : result.relative,
       warnings: [
         ...(result?.shortSpeech ? (['short_speech'] as const) : []),
@@ -324,7 +327,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
     };
   },
 
-  describe({ signals, moments = [], relative = null }) {
+  describe({ signals, moments = null, relative = null }) {
     const { valence, arousal, dominant_emotion, tone, confidence, intervals } = signals;
     const line = (name: Dimension, score: number | null) => {
       const bounds = intervals[name];
@@ -335,10 +338,14 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
       ...line('valence', valence),
       ...line('arousal', arousal),
       ...(relative === null ? [] : [['from baseline', formatRelative(relative)] as const]),
-      ...moments.map((moment, index) => [index === 0 ? 'moments' : '', formatMoment(moment)] as const),
+      ...linesOf(moments).map((line, index) => [index === 0 ? 'moments' : '', line] as const),
     ];
   },
 };
+
+function linesOf(moments: readonly Moment[] | null): string[] {
+  return moments?.length === 0 ? ['none'] : (moments ?? []).map(formatMoment);
+}
 
 function signalsOf(result: EmotionResult): z.infer<typeof scores> {
   const { valence, arousal, dominant_emotion, ...rest } = scoresOf(result, result.labels);

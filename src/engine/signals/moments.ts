@@ -74,10 +74,11 @@ export const momentSchema = z
 export const momentsSchema = z
   .array(momentSchema)
   .max(maxMoments)
+  .nullable()
   .describe(
     'Utterances that sound more emotional than the others of the same speaker, the most unusual first, at most ten. ' +
-      'Usually empty for even speech; always for fewer than five utterances of a second or more, and with models that have neither ' +
-      'neutral nor calm among their labels.',
+      'Usually empty for even speech. Null where nothing is compared: with fewer than five utterances of a second or more, and ' +
+      'with models that have neither neutral nor calm among their labels.',
   );
 
 export type Moment = z.infer<typeof momentSchema>;
@@ -85,18 +86,18 @@ export type Moment = z.infer<typeof momentSchema>;
 /**
  * @param utterances in which moments are searched
  * @param earlier utterances of the same speaker, which are compared but never moments
- * @returns at most `maxMoments`, the most unusual first
+ * @returns at most `maxMoments`, the most unusual first; null where nothing is compared
  */
 export function findMoments(
   utterances: readonly MomentInput[],
   earlier: readonly MomentInput[],
   labels: readonly string[],
   params: MomentParams,
-): Moment[] {
+): Moment[] | null {
   const isPlain = labels.map((label) => params.plainLabels.includes(label));
   const candidates = utterances.filter((one) => isCompared(one, params));
   const compared = [...earlier.filter((one) => isCompared(one, params)), ...candidates];
-  if (compared.length < params.minUtterances || !isPlain.includes(false)) return [];
+  if (compared.length < params.minUtterances || !isPlain.includes(false)) return null;
 
   const logOddsOf = ({ probabilities }: MomentInput) =>
     logOdds(probabilities.reduce((sum, value, index) => sum + (isPlain[index] ? 0 : value), 0));

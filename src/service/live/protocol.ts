@@ -170,7 +170,7 @@ type Entries = z.ZodArray<z.ZodObject>;
 type Shape = {
   readonly signals?: z.ZodType | undefined;
   readonly timeline?: Entries | undefined;
-  readonly moments?: Entries | undefined;
+  readonly moments?: z.ZodNullable<Entries> | undefined;
 };
 
 const shapeOf = (signal: Signal): Shape => definitions[signal].body.options[0].shape;
@@ -189,7 +189,7 @@ function turnOf({ timeline, moments }: Shape): z.ZodType {
   const scores = withoutBounds(timeline as Entries);
   const moment =
     moments &&
-    withoutBounds(moments)
+    withoutBounds(moments.unwrap())
       .optional()
       .describe('Present when the utterance sounds more emotional than those of the speaker before it.');
   return (moment === undefined ? scores : scores.extend({ moment })).describe('The scores of the utterance.');

@@ -92,7 +92,7 @@ def _comparisons(report: Mapping[str, Any]) -> dict[str, Any]:
     moments = report["moments"]
     first = moments[0] if moments else {}
     return {
-        "moments": len(moments),
+        "moments": None if moments is None else len(moments),
         "moment_start_s": first.get("start_s"),
         "moment_emotion": first.get("emotion"),
         "moment_spreads": first["differences"][0]["spreads"] if first else None,
@@ -114,7 +114,7 @@ def _changes(relative: Mapping[str, Any] | None) -> dict[str, Any]:
 def _utterances(part: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for name, report in _signals(part):
-        spreads = {moment["start_s"]: moment["differences"][0]["spreads"] for moment in report.get("moments", [])}
+        spreads = {moment["start_s"]: moment["differences"][0]["spreads"] for moment in report.get("moments") or []}
         for at, entry in enumerate(report.get("timeline", [])):
             row = {**_shared(part), "utterance": at, **_values(name, entry)}
             rows.append({**row, "moment_spreads": spreads.get(entry["start_s"]), **_changes(entry["relative"])})

@@ -983,7 +983,7 @@ class EmotionReportOk(TypedDict):
     model: Model
     signals: EmotionSignals
     timeline: list[EmotionEntry]
-    moments: list[Moment]
+    moments: list[Moment] | None
     relative: RelativeAffect
     audio: Audio
     segments: Segments
@@ -1002,7 +1002,7 @@ class EmotionReportInsufficientSpeech(TypedDict):
     model: Model
     signals: NoSignals
     timeline: list[EmotionEntry]
-    moments: list[Moment]
+    moments: list[Moment] | None
     relative: RelativeAffect
     audio: Audio
     segments: Segments
@@ -1022,7 +1022,7 @@ class EmotionReportNotAvailable(TypedDict):
     signals: NoSignals
     reason: str
     timeline: list[EmotionEntry]
-    moments: list[Moment]
+    moments: list[Moment] | None
     relative: RelativeAffect
     audio: Audio
     segments: Segments
@@ -1041,7 +1041,7 @@ class EmotionOk(TypedDict):
     model: Model
     signals: EmotionSignals
     timeline: list[EmotionEntry]
-    moments: list[Moment]
+    moments: list[Moment] | None
     relative: RelativeAffect
 
 
@@ -1055,7 +1055,7 @@ class EmotionInsufficientSpeech(TypedDict):
     model: Model
     signals: NoSignals
     timeline: list[EmotionEntry]
-    moments: list[Moment]
+    moments: list[Moment] | None
     relative: RelativeAffect
 
 
@@ -1070,7 +1070,7 @@ class EmotionNotAvailable(TypedDict):
     signals: NoSignals
     reason: str
     timeline: list[EmotionEntry]
-    moments: list[Moment]
+    moments: list[Moment] | None
     relative: RelativeAffect
 
 
