@@ -1,4 +1,5 @@
 import test from 'ava';
+import { createMetrics } from '../../src/service/http/metrics.ts';
 import { analysis, startApp, tokens } from '../support/app.ts';
 import { call } from '../support/http.ts';
 import { share } from '../support/share.ts';
@@ -84,6 +85,22 @@ test.serial('metrics count requests by route and show reserved bytes', async (t)
   t.false(reply.body.includes('secret-path'));
   t.is(await app.metric('undertone_held_bytes'), 0);
   t.is(await app.metric('undertone_ready'), 1);
+});
+
+test('times of metrics are in seconds', async (t) => {
+  const metrics = createMetrics();
+  metrics.record({
+    route: '/x',
+    method: 'POST',
+    status: 200,
+    ms: 1500,
+    stages: [{ name: 'decode', ms: 250 }],
+  });
+  metrics.addStreams({ sessions: () => 0, bytes: () => 0 }).step(1500);
+  const text = await metrics.text();
+  t.true(text.includes('undertone_request_seconds_sum{route="/x"} 1.5\n'));
+  t.true(text.includes('undertone_stage_seconds_sum{stage="decode"} 0.25\n'));
+  t.true(text.includes('undertone_stream_step_seconds_sum 1.5\n'));
 });
 
 test.serial('only the route of a request is logged', async (t) => {
