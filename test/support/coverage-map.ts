@@ -1,7 +1,7 @@
 /** The functions of src that each test file runs, from V8's coverage of it and of the processes that it starts. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
-import { join, posix, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeFolder } from './folder.ts';
 import type { Mutant } from './mutators.ts';
@@ -16,7 +16,8 @@ export type CoverageMap = Readonly<Record<string, Reach>>;
 
 const mapFile = 'build/coverage-map.json';
 const limitMs = 600_000;
-const quickest = 3;
+/** Of the tests of a mutant, as they took under coverage. */
+const budgetMs = 90_000;
 
 export const readCoverageMap = (): CoverageMap =>
   existsSync(mapFile) ? JSON.parse(readFileSync(mapFile, 'utf8')) : {};
@@ -88,15 +89,16 @@ function positionOf(offset: number, lengths: readonly number[]): { line: number;
   return { line, column };
 }
 
-/** The quickest test files that run the mutant's function, and those named after its file. */
+/** Test files that run the mutant's function: those that run most functions of its file, up to a sum of their times. */
 export function reachingTests(map: CoverageMap, { file, functionLine }: Mutant): string[] {
-  const runs = ([, { lines }]: [string, Reach]) => lines[file]?.includes(functionLine ?? 0) ?? false;
   const reaching = Object.entries(map)
-    .filter(runs)
-    .sort(([, one], [, other]) => one.ms - other.ms)
-    .map(([test]) => test);
-  const namesake = `/${posix.basename(file, '.ts')}.test.ts`;
-  return [
-    ...new Set([...reaching.slice(0, quickest), ...reaching.filter((test) => test.endsWith(namesake))]),
-  ];
+    .map(([test, { ms, lines }]) => ({ test, ms, own: lines[file] ?? [] }))
+    .filter(({ own }) => own.includes(functionLine ?? 0))
+    .sort((one, other) => other.own.length - one.own.length || one.ms - other.ms);
+  let left = budgetMs;
+  return reaching.flatMap(({ test, ms }, index) => {
+    if (index > 0 && ms > left) return [];
+    left -= ms;
+    return [test];
+  });
 }
