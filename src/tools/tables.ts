@@ -147,8 +147,7 @@ const momentColumns: readonly Column[] = [
     name: 'moments',
     type: 'INT32',
     unit: 'number',
-    description:
-      'Utterances that sound more emotional than the others of the speaker, at most 10; none is given with fewer than five utterances to compare.',
+    description: 'Utterances that sound more emotional than the others, at most 10; empty with under five.',
     rows: perRecording,
     value: ofReport(({ emotion }) => (emotion?.status === 'ok' ? (emotion.moments?.length ?? null) : null)),
   },
