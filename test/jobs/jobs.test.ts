@@ -1,12 +1,10 @@
 /** Jobs from the upload to the result: the built service, a real Redis, real workers. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import test from 'ava';
 import { contentType, multipart, wavFile } from '../../benchmarks/upload-body.ts';
 import { syntheticSignal } from '../../src/engine/loader.ts';
 import { samplesOf } from '../support/analysis.ts';
 import { type Running, runCli } from '../support/cli.ts';
-import { makeFolder } from '../support/folder.ts';
+import { makeFolder, readAll } from '../support/folder.ts';
 import { call } from '../support/http.ts';
 import { type JobReply, jobOf, openJobWeb, startJobStack, startWorker } from '../support/jobs.ts';
 import { sharedReceiptKeys } from '../support/receipt-keys.ts';
@@ -86,8 +84,7 @@ test.serial('the recordings and the metadata of a job are encrypted in Redis', a
   t.deepEqual(jobs[1].metadata, longest);
   const list = JSON.parse((await place.get('/v1/jobs')).body).jobs;
   t.deepEqual(list[2], withoutResult(jobOf(await place.show(job.id))));
-  const folder = place.server.dataDir;
-  const stored = readdirSync(folder).map((name) => readFileSync(join(folder, name)));
+  const stored = readAll(place.server.dataDir);
   t.true(stored.some((bytes) => bytes.includes(job.id)));
   for (const bytes of [await place.redis.dump(), ...stored]) t.false(bytes.includes('confidential-7'));
 });

@@ -1,9 +1,8 @@
 /** Jobs that the service takes itself: without Redis, and beside workers. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import test from 'ava';
 import { toneFile, wavFile } from '../../benchmarks/upload-body.ts';
 import { syntheticSignal } from '../../src/engine/loader.ts';
+import { readAll } from '../support/folder.ts';
 import { call } from '../support/http.ts';
 import {
   createJobClient,
@@ -45,10 +44,7 @@ test.serial('a job gets the report of /v1/analyze and a callback, with no Redis 
   t.is(fetched.status, 'done', JSON.stringify(fetched));
   t.is((await client.get('/ready')).body, '{}');
   t.regex((await client.get('/metrics')).body, /^undertone_job_processes 1$/m);
-  for (const name of readdirSync(server.dataDir)) {
-    const stored = readFileSync(join(server.dataDir, name));
-    t.is(stored.indexOf(recording.subarray(4000, 4032)), -1, name);
-  }
+  for (const stored of readAll(server.dataDir)) t.false(stored.includes(recording.subarray(4000, 4032)));
 });
 
 /** Several chunks. */
