@@ -99,5 +99,9 @@ test('labels without emotion are those of the models', async (t) => {
     ({ kind }) => kind === 'emotion',
   ) as ManifestOf<'emotion'>;
   for (const label of shipped.moments.plainLabels) t.true(own?.includes(label));
-  t.is(findMoments([...even, outburst], [], ['neutral', 'calm'], params), null);
+  for (const others of [
+    ['neutral', 'calm'],
+    ['sad', 'angry'],
+  ])
+    t.is(findMoments([...even, outburst], [], others, params), null);
 });

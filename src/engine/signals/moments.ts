@@ -97,7 +97,8 @@ export function findMoments(
   const isPlain = labels.map((label) => params.plainLabels.includes(label));
   const candidates = utterances.filter((one) => isCompared(one, params));
   const compared = [...earlier.filter((one) => isCompared(one, params)), ...candidates];
-  if (compared.length < params.minUtterances || !isPlain.includes(false)) return null;
+  const areDivided = isPlain.includes(true) && isPlain.includes(false);
+  if (compared.length < params.minUtterances || !areDivided) return null;
 
   const logOddsOf = ({ probabilities }: MomentInput) =>
     logOdds(probabilities.reduce((sum, value, index) => sum + (isPlain[index] ? 0 : value), 0));
