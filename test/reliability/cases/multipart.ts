@@ -42,7 +42,9 @@ async function formRows(server: Server, total: number, seed: number): Promise<Ro
 }
 
 function remainingRow({ dataDir }: Server, temporary: string): Row {
-  const uploads = readdirSync(dataDir).filter((name) => !/^undertone|secret|receipt-keys|compiled|\.db/.test(name));
+  const uploads = readdirSync(dataDir).filter(
+    (name) => !/^undertone|secret|receipt-keys|compiled|\.db/.test(name),
+  );
   return none('files that remain', [...readdirSync(temporary), ...uploads], 'all');
 }
 
