@@ -185,8 +185,8 @@ const pauseMs = 2;
 /** Of this process to /health and /metrics, which HTTP keeps open. */
 const ownConnections = 2;
 const maxClosedSeconds = 5;
-/** As for costly bodies: long, while one /health waits; short, in all. */
-const limits = { long: 50, short: 1500 };
+/** Long, while one /health waits; short, three quarters of the time in all, since the work of a frame depends on the machine. */
+const limits = { long: 50, short: 0.75 * floodMs };
 
 async function openSession({ port, token }: Server, config: object): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1' });
