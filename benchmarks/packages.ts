@@ -1,4 +1,4 @@
-/** What a case needs beside the project: packages of Debian, PyPI and npm, and native code built another way than it ships. */
+/** What a case needs besides the project: packages of Debian, PyPI and npm, and native code built another way than it ships. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

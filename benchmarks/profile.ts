@@ -235,7 +235,7 @@ function hueOf(name: string): number {
   return [...name].reduce((hash, character) => (31 * hash + (character.codePointAt(0) ?? 0)) % 360, 7);
 }
 
-// Tests import the picture alone.
+// Tests import this file and run nothing.
 if (process.argv[1] === fileURLToPath(import.meta.url))
   await runScript(async () => {
     const { long, path } = parseArgs({

@@ -147,7 +147,7 @@ const momentColumns: readonly Column[] = [
     name: 'moments',
     type: 'INT32',
     unit: 'number',
-    description: 'Utterances that sound more emotional than the others, at most 10; empty with under five.',
+    description: 'Utterances more emotional than the others, at most 10; empty with fewer than 5 to compare.',
     rows: perRecording,
     value: ofReport(({ emotion }) => (emotion?.status === 'ok' ? (emotion.moments?.length ?? null) : null)),
   },

@@ -1,5 +1,4 @@
-import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { createTokenSecret, isToken } from '../../src/service/auth/token-format.ts';
 import { createTokens, type TokenInput, type Tokens } from '../../src/service/auth/tokens.ts';
@@ -7,6 +6,7 @@ import { type Database, openDatabase } from '../../src/service/database.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import type { DatabaseKind } from '../../src/service/migrations.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
+import { readAll } from '../support/folder.ts';
 
 type Office = {
   tokens: Tokens;
@@ -60,9 +60,7 @@ test('the database holds its hash and not the token', async (t) => {
   const path = url.slice('file:'.length);
   const { token } = await tokens.create(request);
   await database.destroy();
-  const bytes = Buffer.concat(
-    fs.readdirSync(join(path, '..')).map((name) => fs.readFileSync(join(path, '..', name))),
-  );
+  const bytes = Buffer.concat(readAll(dirname(path)).map((file) => file.bytes));
   t.true(bytes.includes('ci'));
   t.true(bytes.includes(token.slice(0, 7)));
   t.false(bytes.includes(token.slice(0, 12)));

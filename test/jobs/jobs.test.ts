@@ -84,7 +84,7 @@ test.serial('the recordings and the metadata of a job are encrypted in Redis', a
   t.deepEqual(jobs[1].metadata, longest);
   const list = JSON.parse((await place.get('/v1/jobs')).body).jobs;
   t.deepEqual(list[2], withoutResult(jobOf(await place.show(job.id))));
-  const stored = readAll(place.server.dataDir);
+  const stored = readAll(place.server.dataDir).map(({ bytes }) => bytes);
   t.true(stored.some((bytes) => bytes.includes(job.id)));
   for (const bytes of [await place.redis.dump(), ...stored]) t.false(bytes.includes('confidential-7'));
 });

@@ -16,7 +16,7 @@ export type CoverageMap = Readonly<Record<string, Reach>>;
 
 const mapFile = 'build/coverage-map.json';
 const limitMs = 600_000;
-/** Of the tests of a mutant, as they took under coverage. */
+/** Max total time of the tests of one mutant, as measured with coverage. */
 const budgetMs = 90_000;
 
 export const readCoverageMap = (): CoverageMap =>
@@ -89,7 +89,7 @@ function positionOf(offset: number, lengths: readonly number[]): { line: number;
   return { line, column };
 }
 
-/** Test files that run the mutant's function: those that run most functions of its file, up to a sum of their times. */
+/** Test files that run the mutant's function, within the budget; those that run most functions of its file come first. */
 export function reachingTests(map: CoverageMap, { file, functionLine }: Mutant): string[] {
   const reaching = Object.entries(map)
     .map(([test, { ms, lines }]) => ({ test, ms, own: lines[file] ?? [] }))

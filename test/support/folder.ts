@@ -1,5 +1,5 @@
 /** Temporary folders that are gone when the test process ends. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -14,10 +14,9 @@ export function makeFolder(): string {
   return folder;
 }
 
-/** The bytes of every file below a folder. */
-export function readAll(folder: string): Buffer[] {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries.flatMap((entry) =>
-    entry.isFile() ? [readFileSync(join(entry.parentPath, entry.name))] : [],
-  );
+/** Every file below a folder. */
+export function readAll(folder: string): { readonly name: string; readonly bytes: Buffer }[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => statSync(join(folder, name)).isFile());
+  return files.map((name) => ({ name, bytes: readFileSync(join(folder, name)) }));
 }

@@ -97,8 +97,8 @@ export function findMoments(
   const isPlain = labels.map((label) => params.plainLabels.includes(label));
   const candidates = utterances.filter((one) => isCompared(one, params));
   const compared = [...earlier.filter((one) => isCompared(one, params)), ...candidates];
-  const areDivided = isPlain.includes(true) && isPlain.includes(false);
-  if (compared.length < params.minUtterances || !areDivided) return null;
+  const hasBothKinds = isPlain.includes(true) && isPlain.includes(false);
+  if (compared.length < params.minUtterances || !hasBothKinds) return null;
 
   const logOddsOf = ({ probabilities }: MomentInput) =>
     logOdds(probabilities.reduce((sum, value, index) => sum + (isPlain[index] ? 0 : value), 0));

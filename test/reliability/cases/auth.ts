@@ -3,13 +3,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { installPackages } from '../../../benchmarks/packages.ts';
 import { boundary, contentType, multipart, toneFile } from '../../../benchmarks/upload-body.ts';
 import { createTokenSecret } from '../../../src/service/auth/token-format.ts';
+import { readAll } from '../../support/folder.ts';
 import { call, wire } from '../../support/http.ts';
 import { atLeast, negativeControl, none, type Row } from '../case.ts';
 import { createAccountClient, operationOf } from '../support/account.ts';
@@ -99,10 +100,7 @@ function findCanaries(canaries: Readonly<Record<string, string>>, place: string,
 }
 
 function findInFolder(canaries: Canaries, folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((name) => {
-    const file = join(folder, name);
-    return statSync(file).isFile() ? findCanaries(canaries, name, readFileSync(file)) : [];
-  });
+  return readAll(folder).flatMap(({ name, bytes }) => findCanaries(canaries, name, bytes));
 }
 
 /** A recording with words in its samples and a text chunk. */

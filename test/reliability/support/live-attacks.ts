@@ -185,7 +185,7 @@ const pauseMs = 2;
 /** Of this process to /health and /metrics, which HTTP keeps open. */
 const ownConnections = 2;
 const maxClosedSeconds = 5;
-/** Long, while one /health waits; short, three quarters of the time in all, since the work of a frame depends on the machine. */
+/** Processor time, ms. `long`: while one /health waits. `short`: in all; a share of the flood, since a frame costs more on slower machines. */
 const limits = { long: 50, short: 0.75 * floodMs };
 
 async function openSession({ port, token }: Server, config: object): Promise<Socket> {
