@@ -190,14 +190,17 @@ them, which bounds the work for a file of damaged pages.`,
 additions for SSE2, which has no fused ones). Operations per frame: 400 for the window, 2.5 n log2 n for the real transform
 with n = 512, 3 per bin of power, 2 per weight of the sparse filters and 30 per filter for the logarithm.`,
 
-  http: `Of 360 us of the main thread, waking the worker takes 85 (an interrupt to another core of the virtual machine), writing the
+  latency: `With two idle cores half of the request is the trunk. The trunk on one core is int8 products (half), attention (a quarter) and
+activations. The first request runs code that V8 has not optimised yet, most of it in the main thread; a second takes 40 ms, and the median is
+reached after some twenty.
+
+At half of the capacity two concurrent analyses and the client occupy both cores: the main thread waits for the scheduler, although its
+own work takes less than a millisecond per request.
+
+Of 360 us of the main thread, waking the worker takes 85 (an interrupt to another core of the virtual machine), writing the
 response 77, as in the peer, metrics 33, routing 28, the request id 16, authentication 15, the log line 14, the trace 14, and
 security headers 11. A hand-over to another thread at all costs more than the goal leaves. By computation, one main
 thread feeds some 50 cores of analysis, at 17 ms of a core per request: several listeners would only help beyond.`,
-
-  latency: `With two idle cores half of the request is the trunk. The trunk on one core is int8 products (half), attention (a quarter) and
-activations. The first request runs code that V8 has not optimised yet, most of it in the main thread; a second takes 40 ms, and the median is
-reached after some twenty.`,
 
   memory: `glibc keeps free memory for later requests. The service gives it back after a recording of a minute or more, and when
 no task has run for two seconds, and limits the size of blocks that glibc keeps. The arena of each session keeps what its longest run
@@ -208,9 +211,6 @@ the models.`,
   models: `Attention is computed in float and takes 39 % of the trunk over 10 s: 192 million multiplications of a layer in 4.2 ms, of
 which products at the peak rate of float take 3.3. In int8 they are no faster: ONNX Runtime packs matrices that are not weights at
 each run, and its products over 64 values reach a third of their rate.`,
-
-  'open-loop': `Two concurrent analyses and the client occupy both cores: the main thread waits for the scheduler, although its
-own work takes less than a millisecond per request.`,
 
   peers: `Most of the time of FastAPI with both signals is librosa.pyin. Without pitch FastAPI is equal at 1 and 8 connections, and
 ahead at 32; single runs of the service differ by a tenth. The models are most of a request, in the same runtime on both sides: with no

@@ -1,4 +1,4 @@
-/** The servers of `npm run bench -- http` and `peer`, built as the service is. */
+/** The servers of `npm run bench -- latency`, `peers` and `counts`, built as the service is. */
 import service from '../../rolldown.config.mjs';
 
 export default {
