@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { wavFile } from '../../benchmarks/upload-body.ts';
+import { samplesOf } from '../support/analysis.ts';
 import {
   barriers,
   chooseFile,
@@ -97,6 +98,15 @@ for (const [device, options] of [
     t.deepEqual(await barriers(page), []);
   });
 }
+
+test.serial('utterances of which none is unusual, and too few to compare', async (t) => {
+  const { page } = await site.report(t, 'call.wav', wavFile(outburst(false).samples));
+  const moments = page.getByRole('region', { name: 'Moments' });
+  t.regex(await moments.innerText(), /Moments.*: none$/s);
+  t.deepEqual(await barriers(page), []);
+  const few = await site.report(t, 'short.wav', wavFile(samplesOf('speech.wav')));
+  t.is(await few.page.getByRole('region', { name: 'Moments' }).count(), 0);
+});
 
 test.serial('the rest of the example leaves the focus, and an open scale, where they are', async (t) => {
   const { page } = await site.open(t, '/', { viewport: desktop });

@@ -41,7 +41,7 @@ export type FirstCard = { readonly root: HTMLElement; readonly moments: MomentLi
 
 /** The first card, which needs nothing but the report. */
 export function answerCard(report: Report, name: string, isExample: boolean): FirstCard {
-  const moments = createMoments(report.emotion.moments ?? []);
+  const moments = createMoments(report.emotion.moments ?? null);
   const summary = createSummary(report, name, isExample, moments.root);
   return { root: wide(element('section', { class: 'card' }, summary)), moments };
 }

@@ -201,7 +201,7 @@ function createTable(timeline: readonly Utterance[]): HTMLElement {
 type Moment = NonNullable<Emotion['moments']>[number];
 
 export type MomentList = {
-  /** Null without moments. */
+  /** Null where no utterances were compared. */
   readonly root: HTMLElement | null;
   /** Makes a button of each line. */
   enable(play: PlaySpan): void;
@@ -212,12 +212,15 @@ const shownAtOnce = 3;
 const momentScale =
   'Utterances that sound more emotional than the others of the same voice, the most unusual first. A spread is how much the others usually differ.';
 
-/** @param nameOf the voice of a moment, where there are several */
+/**
+ * @param moments null where no utterances were compared
+ * @param nameOf the voice of a moment, where there are several
+ */
 export function createMoments(
-  moments: readonly Moment[],
+  moments: readonly Moment[] | null,
   nameOf: (index: number) => HTMLElement | null = () => null,
 ): MomentList {
-  if (moments.length === 0) return { root: null, enable: () => {} };
+  if (moments === null) return { root: null, enable: () => {} };
   const lines = moments.map((moment, index) => [nameOf(index), ...describe(moment)]);
   const items = lines.map((line) => element('li', { class: 'moment-line' }, ...line));
   const list = (part: readonly HTMLElement[]) => element('ol', { class: 'moments' }, ...part);
@@ -226,8 +229,13 @@ export function createMoments(
     root: element(
       'section',
       { 'aria-label': 'Moments' },
-      element('p', { class: 'small muted' }, term(momentScale, 'Moments')),
-      list(items.slice(0, shownAtOnce)),
+      element(
+        'p',
+        { class: 'small muted' },
+        term(momentScale, 'Moments'),
+        items.length === 0 ? ': none' : null,
+      ),
+      items.length === 0 ? null : list(items.slice(0, shownAtOnce)),
       rest.length === 0 ? null : fold(`${rest.length} more`, list(rest)),
     ),
     enable: (play) => {

@@ -80,9 +80,9 @@ function createVoiceMoments(
   const found = voices
     .flatMap(({ report: { emotion } }, voice) => (emotion.moments ?? []).map((moment) => ({ moment, voice })))
     .sort((one, other) => spreadsOf(other.moment) - spreadsOf(one.moment));
-  const moments = createMoments(
-    found.map(({ moment }) => moment),
-    (index) => element('span', {}, names.label(found[index]?.voice ?? 0)),
+  const compared = voices.some(({ report: { emotion } }) => (emotion.moments ?? null) !== null);
+  const moments = createMoments(compared ? found.map(({ moment }) => moment) : null, (index) =>
+    element('span', {}, names.label(found[index]?.voice ?? 0)),
   );
   const [most, ...others] = found;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
