@@ -25,11 +25,16 @@ export function buildService(): void {
   runProgram('npm', ['run', '--silent', 'build:pages']);
 }
 
-/** @param nodeArguments options of Node.js. @param folder another built tree */
+/**
+ * @param nodeArguments options of Node.js
+ * @param folder another built tree
+ * @param prefix a command that runs the one after it
+ */
 export async function startService(
   env: Readonly<Record<string, string>> = {},
   nodeArguments: readonly string[] = [],
   folder = root,
+  prefix: readonly string[] = [],
 ): Promise<Service> {
   const dataDir = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
   const settings = {
@@ -41,7 +46,9 @@ export async function startService(
     GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
   };
   const started = performance.now();
-  const child = spawn(process.execPath, [...nodeArguments, join(folder, 'dist/src/cli.js'), 'serve'], {
+  const serve = [process.execPath, ...nodeArguments, join(folder, 'dist/src/cli.js'), 'serve'];
+  const [command, ...args] = [...prefix, ...serve] as [string, ...string[]];
+  const child = spawn(command, args, {
     cwd: folder,
     env: { ...process.env, ...settings, ...env },
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -231,8 +231,7 @@ is late by the time from the frame with the sample that decides it to its arriva
 analysis of the service. Stages are those of steps in one thread without other work.`,
 
   'worker-scaling': `Recordings have 30 s, so that clients and main thread, which share the two cores with the analysis, use less
-than a twentieth of the CPU time. A single worker uses the idle core too, with a second thread for the trunk: the ratio is below that of the
-workers' work, which is in \`sizing\`.`,
+than a twentieth of the CPU time. The service on one core has one worker.`,
 };
 
 /** Of the picture. */

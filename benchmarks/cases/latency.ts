@@ -144,7 +144,7 @@ async function openLoopRows(): Promise<readonly Row[]> {
   await times(warmUps, () => post(service.port));
   const perSecond = (await capacity(service.port)) / 2;
   await lagSeconds(service.port);
-  // A request's time counts from when it was due, whoever was late.
+  // The time of a request starts when it was due, even if the client sent it late.
   const answered = await openLoop({ requests: arrivals, perSecond }, (late) =>
     post(service.port).then((ms) => ms + late),
   );

@@ -1,8 +1,8 @@
 /**
- * Two workers against one: requests a second of as many clients as keep either busy. Recordings are of 30 s, so that the
- * clients, which live on the same cores, cost next to nothing beside the analysis.
+ * A service on two cores against one on one core, with a worker for each core: throughput under as many clients as keep either busy.
+ * Recordings are of 30 s, so that the clients, which run on the same cores, cost next to nothing beside the analysis.
  */
-import { atLeast, inTurns, type Row } from '../case.ts';
+import { atLeast, inTurns, type Row, root } from '../case.ts';
 import {
   ask,
   buildService,
@@ -26,7 +26,7 @@ const form = formOf(speechFile(seconds));
 export async function run(): Promise<readonly Row[]> {
   buildService();
   const services = await Promise.all(
-    ['1', '2'].map((workers) => startService({ UNDERTONE_WORKERS: workers })),
+    ['0', '0,1'].map((cores) => startService({}, [], root, ['taskset', '--cpu-list', cores])),
   );
   const send =
     ({ port }: Service) =>
@@ -38,6 +38,6 @@ export async function run(): Promise<readonly Row[]> {
   ]);
   closeConnections();
   for (const service of services) await service.stop();
-  const name = `two workers against one, ${seconds} s WAV`;
+  const name = `two cores against one, ${seconds} s WAV`;
   return [atLeast(1.8, { name, unit: 'ms a request', peer, ours, note: `${clients} clients` })];
 }

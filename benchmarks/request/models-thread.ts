@@ -1,4 +1,4 @@
-/** The service's own thread, which also tells the processor time inside the models' sessions as a stage. */
+/** The service's own thread, which also reports the processor time inside the models' sessions as a stage. */
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { analyzerOf } from '../../src/engine/analyze.ts';
 import type { Session } from '../../src/engine/platform.ts';
