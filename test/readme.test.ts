@@ -1,4 +1,4 @@
-/** What the documents tell readers to type works, and the settings that they list are those that there are. */
+/** The commands of the documents work, and the settings that they list are all that exist. */
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -23,7 +23,7 @@ export function postgres(): Postgres {
   return server;
 }
 
-/** `listen`: an address to be reached at instead of the socket, by whoever shares its first three numbers. */
+/** `listen`: an address in place of the socket, which all hosts that share its first three numbers reach. */
 export function startServer(listen: string | null = null): Postgres {
   const newest = readdirSync(versions).sort((a, b) => Number(b) - Number(a))[0];
   if (newest === undefined) throw new ExpectedError(`Expected PostgreSQL in ${versions}, got none`);

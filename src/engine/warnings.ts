@@ -96,7 +96,7 @@ const entries = {
   insufficient_speech_cognitive: {
     condition:
       'under 10 s of speech, or an interval of `cognitive_load` or `processing` wider than 0.65: `status` is `ok`, and both are given with their contributions and wide `intervals`',
-    text: 'Too little speech for load and processing: their intervals are wide, and they tell little. Record half a minute of speech.',
+    text: 'Too little speech for load and processing: their intervals are wide. Record half a minute of speech.',
   },
   low_confidence: {
     condition: 'at such a probability the dominant emotion is wrong more often than right',

@@ -24,7 +24,7 @@ export async function startAccountApp(
 ): Promise<AccountApp> {
   const kind = options.kind ?? 'sqlite';
   const url = options.url ?? (await makeDatabaseUrl(kind));
-  // Each browser has an address of its own, as a proxy would tell it.
+  // Each browser has an address of its own, as a proxy would send it.
   const env = { UNDERTONE_TRUST_PROXY: '1', UNDERTONE_SIGNUP: 'open', ...options.env };
   const config = parseConfig(env);
   const opened = await openAccounts(t, config, kind, url);

@@ -99,7 +99,7 @@ type CognitiveResult = {
   /** The baseline sounds like another speaker. */
   readonly otherSpeaker: boolean;
   readonly shortSpeech: boolean;
-  /** Too little speech for the indices: they tell little. */
+  /** Too little speech for the indices: their intervals are wide. */
   readonly insufficient: boolean;
   readonly scripted: boolean;
 };

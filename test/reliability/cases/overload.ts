@@ -36,7 +36,7 @@ type Limits = {
 };
 
 /**
- * The short form runs beside whatever else a machine does, and tells a collapse from none: its times are multiples of
+ * The short form runs beside other work of the machine, and only detects a collapse: its times are multiples of
  * what an accepted request takes under normal load in the same run (p99).
  */
 const limits = (long: boolean, normalMs: number): Limits =>
