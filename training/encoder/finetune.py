@@ -101,12 +101,19 @@ class MultiTaskModel(nn.Module):
         self.emotion = AttentionHead(emotion.OUTPUTS)
         self.clarity = AttentionHead(1, dropout=0.5)
 
-    def forward(self, scaled: torch.Tensor, lengths: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-        """scaled [B,T,80], lengths [B], weights [B,ceil(T/2)] -> [B,11] on the CPU: logits, valence, arousal, clarity"""
-        scaled, lengths, weights = (value.to(DEVICE) for value in (scaled, lengths, weights))
+    def embed(self, scaled: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """scaled [B,T,80], lengths [B] -> [B,ceil(T/2),384] on DEVICE"""
         with torch.autocast(DEVICE.type, torch.bfloat16, enabled=self.training):  # a variance in bfloat16 would cancel: the heads are outside
-            embeddings = self.trunk(scaled, lengths).float()
+            return self.trunk(scaled.to(DEVICE), lengths.to(DEVICE)).float()
+
+    def score(self, embeddings: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        """embeddings [B,N,384], weights [B,N] -> [B,11] on the CPU: logits, valence, arousal, clarity"""
+        weights = weights.to(DEVICE)
         return torch.cat([self.emotion(embeddings, weights), self.clarity(embeddings, weights)], 1).cpu()
+
+    def forward(self, scaled: torch.Tensor, lengths: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        """scaled [B,T,80], lengths [B], weights [B,ceil(T/2)] -> [B,11], as `score`"""
+        return self.score(self.embed(scaled, lengths), weights)
 
     def predict(self, dataset: FinetuneDataset, members: np.ndarray) -> np.ndarray:
         """[windows, 11] of the windows as recorded"""

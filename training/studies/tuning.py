@@ -1,15 +1,16 @@
 """Which weights of a trunk to tune, measured on corpora that the tuning leaves out whole: a table in docs/results/studies.md.
 
 Heads are fitted on the frozen trunk first (Kumar et al. 2022, *Fine-tuning can distort pretrained features*). From there, all weights of the
-layers are tuned, or low-rank adapters beside them (Hu et al. 2022, *LoRA*), or the norms alone. Then linear heads on the tuned layers are
-measured on each corpus of the group, which these heads leave out as well.
+layers are tuned, or low-rank adapters beside them (Hu et al. 2022, *LoRA*), or the norms alone; or all weights are taught by the frozen encoders
+of models/large, with the labels or without: a linear layer predicts their mean embedding of an utterance from the trunk's, of augmented frames.
+Then linear heads on the tuned layers are measured on each corpus of the group, which these heads leave out as well.
 """
 
 import copy
 import json
 import sys
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from training.encoder import embeddings, finetune, frozen
 from training.encoder.embeddings import WindowStore, finetune_split
 from training.encoder.finetune import FinetuneDataset, MultiTaskModel, draw_epoch, lr_factor, make_loss, spec_augment
 from training.encoder.frozen import Encoder
-from training.encoder.trunk import Trunk, read_whisper_tiny
+from training.encoder.trunk import WIDTH, Trunk, read_whisper_tiny
 from training.evaluation import results
 from training.export import trunk_graph
 from training.export.graph import Graph
@@ -37,11 +38,28 @@ from training.studies.encoders import FIGURES, KNOWN, PAGE, Examples
 RESULT = settings.RESULTS / "tuning.json"
 GROUPS = (("EMOVO", "ASED", "CASIA"), ("RAVDESS", "nEMO", "EmotionTTSKorean"))
 ALL, LOW_RANK, NORMS = "all weights of the layers", "low-rank adapters", "norms"
-RATES = {ALL: 8e-5, LOW_RANK: 1e-3, NORMS: 1e-3}  # peak learning rates
 HEAD_RATE = 1e-3
 RANK = 8
+TEACHING = 3  # in the loss, of the mean squared error over the variance
 PROBED = 80  # batches on the frozen trunk
 TUNED = 160
+
+
+@dataclass(frozen=True)
+class Method:
+    rate: float  # peak learning rate of the trunk
+    weights: str = ALL  # those that are tuned
+    labels: float = 1  # weight of the labels in the loss
+    teaching: float = 0  # weight of the frozen encoders in the loss
+
+
+METHODS = {
+    ALL: Method(8e-5),
+    LOW_RANK: Method(1e-3, LOW_RANK),
+    NORMS: Method(1e-3, NORMS),
+    "all weights, taught by the frozen encoders too": Method(8e-5, teaching=TEACHING),
+    "all weights, taught by the frozen encoders alone": Method(8e-5, labels=0, teaching=TEACHING),
+}
 
 
 class LowRank(nn.Module):
@@ -63,14 +81,35 @@ class LowRank(nn.Module):
         return self.layer
 
 
-def tunable(trunk: Trunk, method: str) -> list[nn.Parameter]:
-    """Freezes all weights but those that the method tunes. Low-rank adapters replace the linear layers."""
+class Teaching(nn.Module):
+    """Mean embeddings of the utterances by the frozen encoders of models/large, and the layer that predicts them."""
+
+    def __init__(self, windows: WindowStore, rows: np.ndarray):
+        """The layer starts as the least squares on the frozen trunk over `rows`."""
+        super().__init__()
+        projection = frozen.fit_projection(windows)
+        means = np.concatenate([frozen.means_of(encoder, frozen.layer_moments(encoder, windows)) for encoder in frozen.LARGE_ENCODERS], 1)
+        targets = ((means - projection.centre) / projection.deviation) @ projection.directions
+        self.targets = torch.from_numpy(targets / np.sqrt(np.mean(targets[rows] ** 2)))
+        own = frozen.means_of(frozen.TINY, frozen.layer_moments(frozen.TINY, windows))[rows, -WIDTH:]
+        found, *_ = np.linalg.lstsq(np.pad(own, [(0, 0), (0, 1)], constant_values=1), self.targets[rows].numpy())
+        self.layer = nn.Linear(WIDTH, frozen.PROJECTED)
+        emotion.set_linear(self.layer, torch.from_numpy(found[:-1].T), torch.from_numpy(found[-1]))
+
+    def forward(self, embeddings: torch.Tensor, weights: torch.Tensor, rows: np.ndarray) -> torch.Tensor:
+        """embeddings [B,N,384], weights [B,N], rows [B] -> mean squared error over the variance"""
+        mean = (weights[:, None] @ embeddings)[:, 0] / weights.sum(1, keepdim=True)
+        return ((self.layer(mean) - self.targets[rows]) ** 2).mean()
+
+
+def tunable(trunk: Trunk, kind: str) -> list[nn.Parameter]:
+    """Freezes all weights but those that are tuned: `kind` is ALL, LOW_RANK or NORMS. Low-rank adapters replace the linear layers."""
     trunk.requires_grad_(False)
     for layer in trunk.layers:
         for name, module in list(layer.named_children()):
-            if method == LOW_RANK and isinstance(module, nn.Linear):
+            if kind == LOW_RANK and isinstance(module, nn.Linear):
                 setattr(layer, name, LowRank(module))
-            elif method == ALL or (method == NORMS and isinstance(module, nn.LayerNorm)):
+            elif kind == ALL or (kind == NORMS and isinstance(module, nn.LayerNorm)):
                 module.requires_grad_(True)
     return [weights for weights in trunk.parameters() if weights.requires_grad]
 
@@ -93,14 +132,16 @@ class Tuning:
         self.group = group
         self.data = FinetuneDataset(windows)
         self.loss = make_loss(windows.clips, clips)
+        self.teaching = Teaching(windows, members)
         self.batches = [batch for epoch in range(9) for batch in draw_epoch(clips, windows, members, SEED, epoch)][: PROBED + TUNED]
 
-    def train(self, name: str, model: MultiTaskModel, weights: list[nn.Parameter], rates: tuple[float, float], steps: range) -> None:
-        """Trains `weights` of the trunk and the heads. `rates`: peak learning rates of both."""
-        heads = [*model.emotion.parameters(), *model.clarity.parameters()]
-        groups = [{"params": heads, "base": rates[1], "weight_decay": 0.05}]
+    def train(self, name: str, model: MultiTaskModel, weights: list[nn.Parameter], method: Method, head_rate: float, steps: range) -> None:
+        """Trains `weights` of the trunk, and the heads at the peak learning rate `head_rate`."""
+        teaching = copy.deepcopy(self.teaching)
+        heads = [*model.emotion.parameters(), *model.clarity.parameters(), *teaching.parameters()]
+        groups = [{"params": heads, "base": head_rate, "weight_decay": 0.05}]
         if weights:
-            groups.append({"params": weights, "base": rates[0], "weight_decay": 0.0})
+            groups.append({"params": weights, "base": method.rate, "weight_decay": 0.0})
         optimizer = torch.optim.AdamW(groups)
         started = time.time()
         model.train()
@@ -108,14 +149,18 @@ class Tuning:
             for one in optimizer.param_groups:
                 one["lr"] = one["base"] * lr_factor((step - steps.start) / len(steps))
             rng = np.random.default_rng([SEED, step])
-            x, lengths, speech = self.data.batch(self.batches[step], rng)
-            loss = self.loss(model(spec_augment(normalize_level(x, lengths), rng), lengths, speech), self.batches[step])
+            batch = self.batches[step]
+            x, lengths, speech = self.data.batch(batch, rng)
+            tokens = model.embed(spec_augment(normalize_level(x, lengths), rng), lengths)
+            losses = [self.loss(model.score(tokens, speech), batch), teaching(tokens, speech, batch)]
+            loss = method.labels * losses[0] + method.teaching * losses[1]
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_([*weights, *heads], 1.0)
             optimizer.step()
             if step % 25 == 0:
-                print(f"{name}, without {', '.join(self.group)}: batch {step}, loss {loss.item():.3f}, {time.time() - started:.0f} s", flush=True)
+                shown = " and ".join(f"{one.item():.3f}" for one in losses)
+                print(f"{name}, without {', '.join(self.group)}: batch {step}, losses {shown}, {time.time() - started:.0f} s", flush=True)
 
 
 def tune(windows: WindowStore, group: tuple[str, ...], folder: Path) -> None:
@@ -126,15 +171,15 @@ def tune(windows: WindowStore, group: tuple[str, ...], folder: Path) -> None:
     probed.trunk.requires_grad_(False)
     heads = folder / "heads.pt"
     if not heads.exists():
-        run.train("heads", probed, [], (0, HEAD_RATE), range(PROBED))
+        run.train("heads", probed, [], Method(0), HEAD_RATE, range(PROBED))
         torch.save(probed.state_dict(), heads)
     probed.load_state_dict(torch.load(heads))
-    for method, rate in RATES.items():
-        path = folder / f"{method}.pt"
+    for name, method in METHODS.items():
+        path = folder / f"{name}.pt"
         if path.exists():
             continue
         model = copy.deepcopy(probed)
-        run.train(method, model, tunable(model.trunk, method), (rate, HEAD_RATE * 0.3), range(PROBED, PROBED + TUNED))
+        run.train(name, model, tunable(model.trunk, method.weights), method, HEAD_RATE * 0.3, range(PROBED, PROBED + TUNED))
         torch.save(merge(model.trunk).state_dict(), path)
 
 
@@ -155,7 +200,7 @@ def tuned_encoders(windows: WindowStore, group: tuple[str, ...]) -> dict[str, En
         name = f"{method} without {', '.join(group)}"
         return replace(frozen.TINY, name=name, write=write, weights=cache.file_hash(path))
 
-    return {"none": frozen.TINY} | {method: encoder(method) for method in RATES}
+    return {"none": frozen.TINY} | {method: encoder(method) for method in METHODS}
 
 
 def run() -> None:
