@@ -49,6 +49,7 @@ test('measures, reports, and keeps no audio', async (t) => {
   t.regex(page, /<h2>All recordings<\/h2>/);
   t.regex(page, /<h2>Group north<\/h2>/);
   t.regex(page, /<td>1\.000 \(1\.00 to 1\.00\)<\/td><td>6<\/td><td>6<\/td>\s+<td>\d\.\d{3}, [^<]+<\/td>/);
+  t.is(page.match(/<figcaption>/g)?.length, 2);
   t.notRegex(page, /<script|https?:\/\//);
   t.true(statSync(join(out, 'scores.jsonl')).size < 6 * 2000);
 });
