@@ -1,4 +1,5 @@
-"""Fine-tunes the trunk on emotion, valence, arousal and clarity at once; heads are fitted on the frozen trunk first.
+"""Fine-tunes the trunk on emotion, valence, arousal and clarity at once; heads are fitted on the frozen trunk first. The frozen encoders of
+models/large teach it: a linear layer predicts their mean embedding of an utterance from the trunk's.
 
 All runs start from the same weights and stay near them; the result is the mean of their weights (model soups:
 Wortsman et al. 2022). The refit is averaged with the result of the train part alone. An interrupted run continues from its last checkpoint.
@@ -23,9 +24,9 @@ from training.augment.augmented import AugmentedCopies
 from training.augment.spectral import Noises, augment_log_mel, stretch_time, warp_frequency
 from training.corpora.corpus import Clip
 from training.corpora.registry import labels_key, read_clips
-from training.encoder import embeddings, finetune_report, trunk
+from training.encoder import embeddings, finetune_report, teaching, trunk
 from training.encoder.embeddings import WindowStore, finetune_split
-from training.encoder.trunk import DEVICE, WHISPER_PATH, Trunk, read_whisper_tiny
+from training.encoder.trunk import DEVICE, WHISPER_PATH, WIDTH, Trunk, read_whisper_tiny
 from training.export import graph, trunk_graph
 from training.export.manifest import update_manifest
 from training.export.trunk_graph import write_trunk
@@ -41,6 +42,7 @@ from training.settings import SEED
 BATCH_FRAMES = 9000
 CLARITY = emotion.OUTPUTS  # column of clarity, behind those of the emotion head
 CLARITY_WEIGHT = 1.5  # in the loss
+TEACHING_WEIGHT = 3  # in the loss, of the mean squared error over the variance
 LAYER_LRS = {"layers.0": 6e-5, "layers.1": 8e-5}  # the convolutions stay as they are
 HEAD_LR = 3e-4
 L2_SP_WEIGHT = 3.0  # pull towards the frozen weights, times the learning rate
@@ -100,6 +102,7 @@ class MultiTaskModel(nn.Module):
         self.trunk = trunk
         self.emotion = AttentionHead(emotion.OUTPUTS)
         self.clarity = AttentionHead(1, dropout=0.5)
+        self.teaching = nn.Linear(WIDTH, teaching.WIDTH)  # to the mean embedding of the frozen encoders
 
     def embed(self, scaled: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """scaled [B,T,80], lengths [B] -> [B,ceil(T/2),384] on DEVICE"""
@@ -110,6 +113,12 @@ class MultiTaskModel(nn.Module):
         """embeddings [B,N,384], weights [B,N] -> [B,11] on the CPU: logits, valence, arousal, clarity"""
         weights = weights.to(DEVICE)
         return torch.cat([self.emotion(embeddings, weights), self.clarity(embeddings, weights)], 1).cpu()
+
+    def taught(self, embeddings: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        """embeddings [B,N,384], weights [B,N] -> [B,640] on the CPU: predicted mean embeddings of the frozen encoders"""
+        weights = weights.to(DEVICE)
+        mean = (weights[:, None] @ embeddings)[:, 0] / weights.sum(1, keepdim=True).clamp_min(1e-3)
+        return self.teaching(mean).cpu()
 
     def forward(self, scaled: torch.Tensor, lengths: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         """scaled [B,T,80], lengths [B], weights [B,ceil(T/2)] -> [B,11], as `score`"""
@@ -162,7 +171,7 @@ def parameter_groups(model: MultiTaskModel) -> list[dict]:
     for prefix, lr in LAYER_LRS.items():
         layer = [p for name, p in model.trunk.named_parameters() if name.startswith(prefix)]
         groups.append({"params": layer, "base": lr, "weight_decay": 0.0})
-    rest = [*model.emotion.parameters(), *model.clarity.parameters()]
+    rest = [*model.emotion.parameters(), *model.clarity.parameters(), *model.teaching.parameters()]
     return [*groups, {"params": rest, "base": HEAD_LR, "weight_decay": 0.05}]
 
 
@@ -217,7 +226,15 @@ class TrainingRun:
             for ema, now in zip(self.ema.parameters(), self.model.parameters()):
                 ema.lerp_(now, 1 - decay)
 
-    def train(self, data: FinetuneDataset, clips: list[Clip], members: np.ndarray, on_epoch: Callable[[str, MultiTaskModel], None]) -> None:
+    def train(
+        self,
+        data: FinetuneDataset,
+        clips: list[Clip],
+        members: np.ndarray,
+        targets: torch.Tensor | None,
+        on_epoch: Callable[[str, MultiTaskModel], None],
+    ) -> None:
+        """`targets`: of teaching.targets_of"""
         loss_function = make_loss(data.windows.clips, clips)
         saved = time.time()
         torch.manual_seed(self.seed + self.step)
@@ -229,14 +246,16 @@ class TrainingRun:
                 batch = drawn[self.batch]
                 x, lengths, weights = data.batch(batch, rng)
                 self.model.train()
-                loss = loss_function(self.model(spec_augment(normalize_level(x, lengths), rng), lengths, weights), batch)
+                tokens = self.model.embed(spec_augment(normalize_level(x, lengths), rng), lengths)
+                taught = 0.0 if targets is None else ((self.model.taught(tokens, weights) - targets[batch]) ** 2).mean()
+                loss = loss_function(self.model.score(tokens, weights), batch) + TEACHING_WEIGHT * taught
                 self.batch += 1
                 self.update(loss, (self.epoch + self.batch / len(drawn)) / self.epochs)
                 losses.append(float(loss.detach()))
                 if self.step % 25 == 0:
                     self.curve.append([self.step, round(float(np.mean(losses[-25:])), 4)])
                     print(f"{time.strftime('%T')} epoch {self.epoch} batch {self.batch}/{len(drawn)} "
-                          f"loss {np.mean(losses[-50:]):.3f}", flush=True)  # fmt: skip
+                          f"loss {np.mean(losses[-50:]):.3f}, taught {float(taught):.3f}", flush=True)  # fmt: skip
                 if time.time() - saved > CHECKPOINT_SECONDS:
                     self.save()
                     saved = time.time()
@@ -286,11 +305,17 @@ def finetune(folder: Path, windows: WindowStore, refit: bool) -> None:
         log.write_text(json.dumps(seen, indent=1))
         print(finetune_report.format_columns(seen), flush=True)
 
-    model = start_model(clips, windows, folder / "heads.pt").to(DEVICE)
+    model = start_model(clips, windows, folder / "heads.pt")
+    targets = None
+    if settings.RECIPE != "open":  # CAM++ learned from recordings of other licences
+        found = teaching.targets_of(windows)
+        model.teaching = teaching.fit_layer(found, members)
+        targets = torch.from_numpy(found)
+    model = model.to(DEVICE)
     runs = [TrainingRun(copy.deepcopy(model), settings.SIZES.finetune_epochs, seed, folder) for seed in (SEEDS if refit else SEEDS[:1])]
     for run in runs:
         run.load()
-        run.train(data, clips, members, measure)
+        run.train(data, clips, members, targets, measure)
     states = [run.ema.state_dict() for run in runs] + ([torch.load(result_path(refit=False))] if refit else [])
     model.load_state_dict({name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]})
     measure("mean", model)
@@ -301,8 +326,8 @@ def finetune(folder: Path, windows: WindowStore, refit: bool) -> None:
 
 
 def inputs_of(windows: WindowStore, refit: bool) -> dict:
-    code = (attention_head, augmented, batches, clarity, embeddings, emotion, fit, graph, level, mix, spectral, synthetic_noise, trunk,
-            trunk_graph)  # fmt: skip
+    code = (attention_head, augmented, batches, clarity, embeddings, emotion, fit, graph, level, mix, spectral, synthetic_noise, teaching,
+            trunk, trunk_graph)  # fmt: skip
     return {
         "labels": labels_key(read_clips()),
         "windows": windows.key,

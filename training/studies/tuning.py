@@ -20,11 +20,11 @@ from torch import nn
 from training import cache, settings
 from training.corpora.recipe import RECIPE
 from training.corpora.registry import labels_key, read_clips
-from training.encoder import embeddings, finetune, frozen
+from training.encoder import embeddings, finetune, frozen, teaching
 from training.encoder.embeddings import WindowStore, finetune_split
-from training.encoder.finetune import FinetuneDataset, MultiTaskModel, draw_epoch, lr_factor, make_loss, spec_augment
+from training.encoder.finetune import TEACHING_WEIGHT, FinetuneDataset, MultiTaskModel, draw_epoch, lr_factor, make_loss, spec_augment
 from training.encoder.frozen import Encoder
-from training.encoder.trunk import WIDTH, Trunk, read_whisper_tiny
+from training.encoder.trunk import Trunk, read_whisper_tiny
 from training.evaluation import results
 from training.export import trunk_graph
 from training.export.graph import Graph
@@ -40,7 +40,6 @@ GROUPS = (("EMOVO", "ASED", "CASIA"), ("RAVDESS", "nEMO", "EmotionTTSKorean"))
 ALL, LOW_RANK, NORMS = "all weights of the layers", "low-rank adapters", "norms"
 HEAD_RATE = 1e-3
 RANK = 8
-TEACHING = 3  # in the loss, of the mean squared error over the variance
 PROBED = 80  # batches on the frozen trunk
 TUNED = 160
 
@@ -57,8 +56,8 @@ METHODS = {
     ALL: Method(8e-5),
     LOW_RANK: Method(1e-3, LOW_RANK),
     NORMS: Method(1e-3, NORMS),
-    "all weights, taught by the frozen encoders too": Method(8e-5, teaching=TEACHING),
-    "all weights, taught by the frozen encoders alone": Method(8e-5, labels=0, teaching=TEACHING),
+    "all weights, taught by the frozen encoders too": Method(8e-5, teaching=TEACHING_WEIGHT),
+    "all weights, taught by the frozen encoders alone": Method(8e-5, labels=0, teaching=TEACHING_WEIGHT),
 }
 
 
@@ -79,27 +78,6 @@ class LowRank(nn.Module):
         with torch.no_grad():
             self.layer.weight += self.up.weight @ self.down.weight
         return self.layer
-
-
-class Teaching(nn.Module):
-    """Mean embeddings of the utterances by the frozen encoders of models/large, and the layer that predicts them."""
-
-    def __init__(self, windows: WindowStore, rows: np.ndarray):
-        """The layer starts as the least squares on the frozen trunk over `rows`."""
-        super().__init__()
-        projection = frozen.fit_projection(windows)
-        means = np.concatenate([frozen.means_of(encoder, frozen.layer_moments(encoder, windows)) for encoder in frozen.LARGE_ENCODERS], 1)
-        targets = ((means - projection.centre) / projection.deviation) @ projection.directions
-        self.targets = torch.from_numpy(targets / np.sqrt(np.mean(targets[rows] ** 2)))
-        own = frozen.means_of(frozen.TINY, frozen.layer_moments(frozen.TINY, windows))[rows, -WIDTH:]
-        found, *_ = np.linalg.lstsq(np.pad(own, [(0, 0), (0, 1)], constant_values=1), self.targets[rows].numpy())
-        self.layer = nn.Linear(WIDTH, frozen.PROJECTED)
-        emotion.set_linear(self.layer, torch.from_numpy(found[:-1].T), torch.from_numpy(found[-1]))
-
-    def forward(self, embeddings: torch.Tensor, weights: torch.Tensor, rows: np.ndarray) -> torch.Tensor:
-        """embeddings [B,N,384], weights [B,N], rows [B] -> mean squared error over the variance"""
-        mean = (weights[:, None] @ embeddings)[:, 0] / weights.sum(1, keepdim=True)
-        return ((self.layer(mean) - self.targets[rows]) ** 2).mean()
 
 
 def tunable(trunk: Trunk, kind: str) -> list[nn.Parameter]:
@@ -132,13 +110,13 @@ class Tuning:
         self.group = group
         self.data = FinetuneDataset(windows)
         self.loss = make_loss(windows.clips, clips)
-        self.teaching = Teaching(windows, members)
+        self.targets = torch.from_numpy(teaching.targets_of(windows))
+        self.members = members
         self.batches = [batch for epoch in range(9) for batch in draw_epoch(clips, windows, members, SEED, epoch)][: PROBED + TUNED]
 
     def train(self, name: str, model: MultiTaskModel, weights: list[nn.Parameter], method: Method, head_rate: float, steps: range) -> None:
         """Trains `weights` of the trunk, and the heads at the peak learning rate `head_rate`."""
-        teaching = copy.deepcopy(self.teaching)
-        heads = [*model.emotion.parameters(), *model.clarity.parameters(), *teaching.parameters()]
+        heads = [*model.emotion.parameters(), *model.clarity.parameters(), *model.teaching.parameters()]
         groups = [{"params": heads, "base": head_rate, "weight_decay": 0.05}]
         if weights:
             groups.append({"params": weights, "base": method.rate, "weight_decay": 0.0})
@@ -152,7 +130,8 @@ class Tuning:
             batch = self.batches[step]
             x, lengths, speech = self.data.batch(batch, rng)
             tokens = model.embed(spec_augment(normalize_level(x, lengths), rng), lengths)
-            losses = [self.loss(model.score(tokens, speech), batch), teaching(tokens, speech, batch)]
+            taught = ((model.taught(tokens, speech) - self.targets[batch]) ** 2).mean()
+            losses = [self.loss(model.score(tokens, speech), batch), taught]
             loss = method.labels * losses[0] + method.teaching * losses[1]
             optimizer.zero_grad()
             loss.backward()
@@ -169,6 +148,7 @@ def tune(windows: WindowStore, group: tuple[str, ...], folder: Path) -> None:
     run = Tuning(windows, group)
     probed = MultiTaskModel(Trunk().load_whisper(read_whisper_tiny()))
     probed.trunk.requires_grad_(False)
+    probed.teaching = teaching.fit_layer(run.targets.numpy(), run.members)
     heads = folder / "heads.pt"
     if not heads.exists():
         run.train("heads", probed, [], Method(0), HEAD_RATE, range(PROBED))

@@ -6,6 +6,7 @@ import pytest
 from training.calibration import affine, intervals, moments, reference
 from training.calibration.reference import logistic_spread, measure_timing, weighted_quantiles
 from training.corpora.corpus import Part
+from training.encoder import teaching
 from training.encoder.embeddings import EmbeddingStore, by_recording, moments_of
 from training.encoder.trunk import WIDTH
 from training.features.batches import stack_padded, stack_weights
@@ -206,3 +207,8 @@ def test_the_factor_of_relative_affect_covers_80_percent_of_the_changes():
     factor = intervals.conformal_quantile(changes.error / changes.half)
     assert intervals.coverage_of(changes) > 0.9
     assert intervals.coverage_of(intervals.Changes(changes.error, factor * half)) == pytest.approx(0.8, abs=0.01)
+
+
+def test_a_copy_is_taught_the_mean_of_the_utterances_of_its_recording():
+    rows = np.array([[1.0, 0], [3, 2], [5, 5]], np.float32)
+    assert teaching.mean_by_clip(rows, np.array([0, 0, 2])).tolist() == [[2, 1], [0, 0], [5, 5]]
