@@ -24,7 +24,7 @@ from training.augment.augmented import AugmentedCopies
 from training.augment.spectral import Noises, augment_log_mel, stretch_time, warp_frequency
 from training.corpora.corpus import Clip
 from training.corpora.registry import labels_key, read_clips
-from training.encoder import embeddings, finetune_report, teaching, trunk
+from training.encoder import embeddings, finetune_report, frozen, teaching, trunk
 from training.encoder.embeddings import WindowStore, finetune_split
 from training.encoder.trunk import DEVICE, WHISPER_PATH, WIDTH, Trunk, read_whisper_tiny
 from training.export import graph, trunk_graph
@@ -114,11 +114,11 @@ class MultiTaskModel(nn.Module):
         weights = weights.to(DEVICE)
         return torch.cat([self.emotion(embeddings, weights), self.clarity(embeddings, weights)], 1).cpu()
 
-    def taught(self, embeddings: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-        """embeddings [B,N,384], weights [B,N] -> [B,640] on the CPU: predicted mean embeddings of the frozen encoders"""
+    def teaching_loss(self, embeddings: torch.Tensor, weights: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """embeddings [B,N,384], weights [B,N], targets [B,640] -> mean squared error of the predicted mean embeddings of the frozen encoders"""
         weights = weights.to(DEVICE)
         mean = (weights[:, None] @ embeddings)[:, 0] / weights.sum(1, keepdim=True).clamp_min(1e-3)
-        return self.teaching(mean).cpu()
+        return ((self.teaching(mean).cpu() - targets) ** 2).mean()
 
     def forward(self, scaled: torch.Tensor, lengths: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         """scaled [B,T,80], lengths [B], weights [B,ceil(T/2)] -> [B,11], as `score`"""
@@ -247,7 +247,7 @@ class TrainingRun:
                 x, lengths, weights = data.batch(batch, rng)
                 self.model.train()
                 tokens = self.model.embed(spec_augment(normalize_level(x, lengths), rng), lengths)
-                taught = 0.0 if targets is None else ((self.model.taught(tokens, weights) - targets[batch]) ** 2).mean()
+                taught = 0.0 if targets is None else self.model.teaching_loss(tokens, weights, targets[batch])
                 loss = loss_function(self.model.score(tokens, weights), batch) + TEACHING_WEIGHT * taught
                 self.batch += 1
                 self.update(loss, (self.epoch + self.batch / len(drawn)) / self.epochs)
@@ -326,8 +326,8 @@ def finetune(folder: Path, windows: WindowStore, refit: bool) -> None:
 
 
 def inputs_of(windows: WindowStore, refit: bool) -> dict:
-    code = (attention_head, augmented, batches, clarity, embeddings, emotion, fit, graph, level, mix, spectral, synthetic_noise, teaching,
-            trunk, trunk_graph)  # fmt: skip
+    code = (attention_head, augmented, batches, clarity, embeddings, emotion, fit, frozen, graph, level, mix, spectral, synthetic_noise,
+            teaching, trunk, trunk_graph)  # fmt: skip
     return {
         "labels": labels_key(read_clips()),
         "windows": windows.key,

@@ -193,16 +193,25 @@ class Projection:
     deviation: np.ndarray  # float32 [values of all layers]
     directions: np.ndarray  # float32 [values of all layers, PROJECTED]
 
+    def __call__(self, means: np.ndarray) -> np.ndarray:
+        """[n, values of all layers] -> [n, PROJECTED]"""
+        return ((means - self.centre) / self.deviation) @ self.directions
+
 
 def fit_projection(windows: WindowStore) -> Projection:
     """The directions of largest variance of standardised means of utterances, over the recordings of the part train."""
     rows = training_windows(windows)
-    means = np.concatenate([means_of(encoder, layer_moments(encoder, windows)[rows]) for encoder in LARGE_ENCODERS], 1)
+    means = large_means(windows)[rows]
     centre = means.mean(0)
     deviation = means.std(0) + DEVIATION_FLOOR
     standardised = (means - centre) / deviation
     _, vectors = np.linalg.eigh((standardised.T @ standardised / len(rows)).astype(float))
     return Projection(centre, deviation, vectors[:, : -PROJECTED - 1 : -1].astype(np.float32))
+
+
+def large_means(windows: WindowStore) -> np.ndarray:
+    """float32 [utterances, values of all layers of LARGE_ENCODERS]"""
+    return np.concatenate([means_of(encoder, layer_moments(encoder, windows)) for encoder in LARGE_ENCODERS], 1)
 
 
 def means_of(encoder: Encoder, moments: np.ndarray) -> np.ndarray:

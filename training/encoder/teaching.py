@@ -7,6 +7,7 @@ from torch import nn
 from training.encoder import embeddings, frozen, trunk
 from training.encoder.embeddings import WindowStore
 from training.heads import emotion
+from training.heads.fit import mean_per_clip
 
 WIDTH = frozen.PROJECTED
 
@@ -14,18 +15,17 @@ WIDTH = frozen.PROJECTED
 def targets_of(windows: WindowStore) -> np.ndarray:
     """float32 [utterances, WIDTH], mean square 1. The utterances of a copy have the mean of those of its recording."""
     plain = embeddings.load_windows(None)
-    projection = frozen.fit_projection(plain)
-    means = np.concatenate([frozen.means_of(encoder, frozen.layer_moments(encoder, plain)) for encoder in frozen.LARGE_ENCODERS], 1)
-    own = ((means - projection.centre) / projection.deviation) @ projection.directions
+    own = frozen.fit_projection(plain)(frozen.large_means(plain))
     own /= np.sqrt(np.mean(own**2))
     return np.concatenate([own, mean_by_clip(own, plain.clips)[windows.clips[len(own) :]]])
 
 
 def mean_by_clip(rows: np.ndarray, clips: np.ndarray) -> np.ndarray:
     """rows [n,D], clips [n] -> [largest clip index + 1, D]; 0 where a clip has no row"""
-    sums = np.zeros((clips.max() + 1, rows.shape[1]), np.float32)
-    np.add.at(sums, clips, rows)
-    return sums / np.maximum(1, np.bincount(clips))[:, None]
+    found, means = mean_per_clip(clips, np.ones(len(clips)), rows)
+    table = np.zeros((clips.max() + 1, rows.shape[1]), np.float32)
+    table[found] = means
+    return table
 
 
 def fit_layer(targets: np.ndarray, rows: np.ndarray) -> nn.Linear:

@@ -130,8 +130,7 @@ class Tuning:
             batch = self.batches[step]
             x, lengths, speech = self.data.batch(batch, rng)
             tokens = model.embed(spec_augment(normalize_level(x, lengths), rng), lengths)
-            taught = ((model.taught(tokens, speech) - self.targets[batch]) ** 2).mean()
-            losses = [self.loss(model.score(tokens, speech), batch), taught]
+            losses = [self.loss(model.score(tokens, speech), batch), model.teaching_loss(tokens, speech, self.targets[batch])]
             loss = method.labels * losses[0] + method.teaching * losses[1]
             optimizer.zero_grad()
             loss.backward()
@@ -165,7 +164,7 @@ def tune(windows: WindowStore, group: tuple[str, ...], folder: Path) -> None:
 
 def tuned_encoders(windows: WindowStore, group: tuple[str, ...]) -> dict[str, Encoder]:
     """Method -> encoder; the frozen one first."""
-    code = cache.code_hash(sys.modules[__name__], finetune)
+    code = cache.code_hash(sys.modules[__name__], finetune, frozen, teaching)
     inputs = {"windows": windows.key, "labels": labels_key(read_clips()), "group": group, "code": code}
     folder = cache.build("tuning", inputs, lambda folder: tune(windows, group, folder))
 
