@@ -224,8 +224,8 @@ factor of twenty is out of reach: librosa computes log-mel features of 10 s in 3
 receiving 320 kB through Node's HTTP takes 0.2 ms, decoding them 0.4 ms.`,
 
   startup: `Both cores are busy from the start on: Node.js 20 compiles the code of the service anew in the main thread and in each worker
-(half of the time), and ONNX Runtime prepares the graphs. Node.js 22.23 keeps compiled code in the data folder: in eight starts there
-by hand, the first was ready after 651 ms, the others after 538 to 579, and the first request took 55 to 70 ms (median later: 21).`,
+(half of the time), and ONNX Runtime prepares the graphs. Node.js 22.23 keeps compiled code in the data folder. Of eight starts with one
+data folder, timed by hand, the first was ready after 651 ms, the others after 538 to 579; first requests took 55 to 70 ms, the median 21.`,
 
   stream: `Clients of the same process stream speech in real time, in frames of 0.1 s, and start evenly within an interval. A message
 is late by the time from the frame with the sample that decides it to its arrival; the benchmark computes that sample by the

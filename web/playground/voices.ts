@@ -80,7 +80,7 @@ function createVoiceMoments(
   const found = voices
     .flatMap(({ report: { emotion } }, voice) => (emotion.moments ?? []).map((moment) => ({ moment, voice })))
     .sort((one, other) => spreadsOf(other.moment) - spreadsOf(one.moment));
-  const compared = voices.some(({ report: { emotion } }) => (emotion.moments ?? null) !== null);
+  const compared = voices.some(({ report: { emotion } }) => Array.isArray(emotion.moments));
   const moments = createMoments(compared ? found.map(({ moment }) => moment) : null, (index) =>
     element('span', {}, names.label(found[index]?.voice ?? 0)),
   );
