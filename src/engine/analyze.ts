@@ -182,7 +182,7 @@ async function analyze(
         chunks,
         {
           ...recording,
-          others: othersOf(mode === null ? segments : [...segments, unassigned], index),
+          others: othersOf([...segments, unassigned], index),
           unassigned,
         },
         request.signals,

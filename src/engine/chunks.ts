@@ -200,7 +200,11 @@ function findCut(speech: DetectedSpeech, previousEnd: number, { trunk, vad }: Mo
   const earliest = now - maxCutSeconds * framesPerSecond;
   const minPause = vad.manifest.params.minPauseSeconds * framesPerSecond;
   const utterances = cutUtterances(speech, trunk.manifest.params, [unbounded], previousEnd);
-  const pauseAfter = (end: number) => (segments.find(({ start }) => start >= end)?.start ?? now) - end;
+  // 0 inside of speech: utterances are cut there too.
+  const pauseAfter = (at: number) => {
+    const next = segments.find(({ end }) => end > at);
+    return Math.max(0, (next?.start ?? now) - at);
+  };
   const ends = utterances.filter((utterance) => hasEnded(utterance, now, minPause)).map(({ end }) => end);
   // No utterance contains so long a pause.
   const gaps = segments

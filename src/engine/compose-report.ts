@@ -63,7 +63,7 @@ export const conversationSchema = z
     ),
     response_gaps_s: pair(z.array(secondsSchema)).describe(
       'Per channel or speaker: the silence before each of its responses, s, in order. A response starts while neither has ' +
-        'speech, and the other had the last one.',
+        'speech, and the other had the last one. A gap with `unassigned` speech is left out.',
     ),
     interruptions: pair(z.int().min(0)).describe(
       'Per channel or speaker: how often its speech starts inside speech of the other and ends after it. 0 with `speakers`.',
@@ -110,13 +110,11 @@ function channelsReport(analyses: readonly [Analysis, Analysis], requestId: stri
   };
 }
 
-function conversationOf([{ span: first }, { span: second }]: readonly [Analysis, Analysis]): z.infer<
-  typeof conversationSchema
-> {
-  const { talkShare, overlapSeconds, responseGapsSeconds, interruptions } = describeConversation([
-    first,
-    second,
-  ]);
+function conversationOf([first, second]: readonly [Analysis, Analysis]): z.infer<typeof conversationSchema> {
+  const { talkShare, overlapSeconds, responseGapsSeconds, interruptions } = describeConversation(
+    [first.span, second.span],
+    first.unassigned,
+  );
   return {
     talk_share: roundParts(talkShare, talkShare[0] + talkShare[1]) as [number, number],
     overlap_s: round(overlapSeconds),
@@ -191,12 +189,20 @@ type Conversation = {
   readonly interruptions: Pair<number>;
 };
 
-/** @param channels on one time axis, each with segments in order that do not overlap */
-export function describeConversation([first, second]: Pair<Span>): Conversation {
+/**
+ * @param channels on one time axis, each with segments in order that do not overlap
+ * @param unassigned speech of neither: a gap with some of it is no silence
+ */
+export function describeConversation(
+  [first, second]: Pair<Span>,
+  unassigned: readonly Segment[] = [],
+): Conversation {
   const { framesPerSecond } = first;
   const seconds = (frames: number) => frames / framesPerSecond;
   const total = Math.max(1, countFrames(first.segments) + countFrames(second.segments));
-  const compare = (one: Span, other: Span) => compareTurns(one.segments, other.segments);
+  const isSilent = (gap: Segment) =>
+    unassigned.every(({ start, end }) => end <= gap.start || start >= gap.end);
+  const compare = (one: Span, other: Span) => compareTurns(one.segments, other.segments, isSilent);
   const [ofFirst, ofSecond] = [compare(first, second), compare(second, first)];
   return {
     talkShare: [countFrames(first.segments) / total, countFrames(second.segments) / total],
@@ -207,7 +213,11 @@ export function describeConversation([first, second]: Pair<Span>): Conversation 
 }
 
 /** Frames. One pass over both: `index` is the first segment of the other that ends after the start of the own one. */
-function compareTurns(own: readonly Segment[], other: readonly Segment[]) {
+function compareTurns(
+  own: readonly Segment[],
+  other: readonly Segment[],
+  isSilent: (gap: Segment) => boolean,
+) {
   const gaps: number[] = [];
   let [overlap, interruptions, index] = [0, 0, 0];
   let ownEnd = Number.NEGATIVE_INFINITY;
@@ -217,7 +227,9 @@ function compareTurns(own: readonly Segment[], other: readonly Segment[]) {
     if (current !== undefined && current.start < start && end > current.end) interruptions++;
     const before = other[index - 1];
     const isQuiet = current === undefined || current.start > start;
-    if (isQuiet && before !== undefined && before.end > ownEnd) gaps.push(start - before.end);
+    if (isQuiet && before !== undefined && before.end > ownEnd) {
+      if (isSilent({ start: before.end, end: start })) gaps.push(start - before.end);
+    }
     for (let at = index; (other[at]?.start ?? Number.POSITIVE_INFINITY) < end; at++) {
       const { start: from, end: to } = other[at] as Segment;
       overlap += Math.min(end, to) - Math.max(start, from);

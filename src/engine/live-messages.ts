@@ -122,15 +122,16 @@ function toAnalysis(
   const { models, source, split, seconds, timer } = context;
   const { features, vad } = models;
   const framesPerSecond = features.sampleRate / features.hopLength;
-  const [snrDb = 0, bandwidthHz = 0] = weightedMean(
-    utterances.map(({ quality }) => [quality.snrDb, quality.bandwidthHz]),
-    utterances.map(({ speechFrames }) => speechFrames),
+  const speechFrames = utterances.map((utterance) => utterance.speechFrames);
+  const [snrDb = 0, bandwidthHz = 0, clippedRatio = 0] = weightedMean(
+    utterances.map(({ quality }) => [quality.snrDb, quality.bandwidthHz, quality.clippedRatio]),
+    speechFrames,
   );
   const quality = { snrDb, bandwidthHz, levelDbfs: 0 };
+  const utteredSeconds = speechFrames.reduce((sum, frames) => sum + frames, 0) / framesPerSecond;
   const { segments, syllables, voice, others } = soFar ?? noSpeech;
   const speechSeconds = countFrames(segments) / framesPerSecond;
   const span = { segments, framesPerSecond, speechSeconds };
-  const conditions = { ...quality, speechSeconds, clippedRatio: source.clippedRatio };
   const recording: RecordingContext = {
     ...span,
     others,
@@ -138,20 +139,27 @@ function toAnalysis(
     utterances,
     earlier,
     totals,
-    conditions,
+    conditions: { ...quality, speechSeconds, clippedRatio },
     baselines: [],
   };
+  // Without totals of the session, the scores are those of the utterances alone.
+  const ofUtterances = {
+    ...recording,
+    speechSeconds: utteredSeconds,
+    conditions: { ...recording.conditions, speechSeconds: utteredSeconds },
+  };
+  const contextOf = (signal: Signal) => (definitions[signal].addTo === undefined ? ofUtterances : recording);
   const wanted = scoredSignals(context).filter(
     (signal) => soFar !== null || definitions[signal].addTo === undefined,
   );
-  const recorded = { ...source, averaged: !split };
+  const recorded = { ...source, clippedRatio, averaged: !split };
   const spoken = { ...quality, voiceLogOdds: voice.sum / Math.max(1, voice.frames), severalSpeakers: false };
   return {
     audio: { seconds, source, ...quality, speechSeconds },
     span,
     unassigned: [],
     results: Object.fromEntries(
-      wanted.map((signal) => [signal, definitions[signal].aggregate([], recording, models[signal])]),
+      wanted.map((signal) => [signal, definitions[signal].aggregate([], contextOf(signal), models[signal])]),
     ),
     embeddings: null,
     samplesSha256: null,

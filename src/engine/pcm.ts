@@ -55,9 +55,16 @@ export type SampleState = {
   readonly start: number;
   /** Samples that were returned, at the rate of the models. */
   readonly read: number;
+  /** Of the channels so far: each step counts by the energy of its samples. */
+  readonly correlation: { readonly sum: number; readonly energy: number };
 };
 
-export const initialSampleState: SampleState = { bytes: new Uint8Array(0), start: 0, read: 0 };
+export const initialSampleState: SampleState = {
+  bytes: new Uint8Array(0),
+  start: 0,
+  read: 0,
+  correlation: { sum: 0, energy: 0 },
+};
 
 type Request = {
   readonly format: SampleFormat;
@@ -96,11 +103,26 @@ export function decodeNext(
   const context = Math.max(held, outStep);
   const start = Math.max(state.start, Math.floor(Math.max(0, end - context) / outStep) * outStep);
   const skipped = ((start - state.start) / outStep) * inStep * frameBytesOf(format);
+  const channels = audio.channels.map((samples) =>
+    samples.slice(state.read - state.start, end - state.start),
+  );
+  const correlation = addCorrelation(state.correlation, channels[0] as Float32Array, audio.source);
+  const { sum, energy } = correlation;
   return {
-    source: audio.source,
-    channels: audio.channels.map((samples) => samples.slice(state.read - state.start, end - state.start)),
-    state: { bytes: new Uint8Array(all.subarray(skipped)), start, read: end },
+    source: energy > 0 ? { ...audio.source, channelCorrelation: sum / energy } : audio.source,
+    channels,
+    state: { bytes: new Uint8Array(all.subarray(skipped)), start, read: end, correlation },
   };
+}
+
+/** The noise of a pause, in which channels differ, counts little. */
+function addCorrelation(
+  { sum, energy }: SampleState['correlation'],
+  samples: Float32Array,
+  { channelCorrelation }: Source,
+): SampleState['correlation'] {
+  const own = samples.reduce((total, sample) => total + sample * sample, 0);
+  return { sum: sum + own * channelCorrelation, energy: energy + own };
 }
 
 type StepDecodeOptions = Omit<DecodeOptions, 'channel'>;

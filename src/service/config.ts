@@ -190,6 +190,11 @@ function freeze(settings: Settings) {
       /** Of recordings that wait in the memory of the service. */
       bufferBytes: settings.UNDERTONE_JOB_BUFFER_BYTES,
       maxBytes: settings.UNDERTONE_JOB_MAX_BYTES,
+      /** Without Redis a recording waits in the memory, of which an owner gets half. */
+      maxUploadBytes:
+        settings.UNDERTONE_REDIS_URL === undefined
+          ? Math.min(settings.UNDERTONE_JOB_MAX_BYTES, Math.floor(settings.UNDERTONE_JOB_BUFFER_BYTES / 2))
+          : settings.UNDERTONE_JOB_MAX_BYTES,
       maxSeconds: settings.UNDERTONE_JOB_MAX_SECONDS,
       queue: settings.UNDERTONE_JOB_QUEUE,
       uploadSeconds: uploadSeconds * Math.max(1, settings.UNDERTONE_JOB_MAX_BYTES / bytesPerUploadTime),

@@ -222,30 +222,35 @@ function figureRow(figure: Figure, group: readonly Figure[]): Html {
 
 type Row = readonly [what: string, where: string, howLong: string];
 
-/** The database may have results from a time with Redis. */
+/** The database may have them. */
 const ofEarlierJobs: Row = [
   'Result of a job from before jobs were turned off',
   'database',
   'until the expiry that was set with it',
 ];
 
-export function retentionRows({ jobs, redisUrl }: Pick<Config, 'jobs' | 'redisUrl'>): readonly Row[] {
+type RetentionSettings = {
+  readonly redisUrl: string | null;
+  readonly jobs: Pick<Config['jobs'], 'available' | 'audioSeconds' | 'resultSeconds'>;
+};
+
+export function retentionRows({ jobs, redisUrl }: RetentionSettings): readonly Row[] {
   const ofJobs: readonly Row[] = [
     [
       'Recording of a job',
-      'memory of Redis, encrypted',
+      redisUrl === null ? 'memory of the service' : 'memory of Redis, encrypted',
       `until the analysis, max ${hours(jobs.audioSeconds)}`,
     ],
     ['Result and metadata of a job', 'database', `${hours(jobs.resultSeconds)}, or until it is deleted`],
   ];
   return [
     ['Recording of a request or live session', 'memory of the process', 'until the response'],
-    ...(redisUrl === null ? [ofEarlierJobs] : ofJobs),
+    ...(jobs.available ? ofJobs : [ofEarlierJobs]),
     ['Counts of requests, errors and seconds per token', 'database', `${usageDays} days`],
     ['Name and purpose of a token', 'database', 'until the account is deleted'],
     [
       'Log lines: token id, bytes, seconds, status, times',
-      'standard output',
+      'standard error',
       'set by the operator; they have no audio, file name or score',
     ],
     ['Recording that waits for log-in', 'storage of the browser', '15 minutes'],

@@ -34,7 +34,7 @@ OWNER is the account that made it, or - for the command line; USED is up to a mi
 Examples:
   undertone token list`;
 const revokeExamples = `
-A name selects tokens of the command line only; select tokens of accounts by id. A running server refuses the token within 5 seconds.
+A name selects tokens of the command line only; select tokens of accounts by id. A running server refuses the token within 2 seconds.
 
 Examples:
   undertone token revoke ci
@@ -172,7 +172,7 @@ Examples:
   undertone user create --email bob@example.org < password.txt`;
 const passwordExamples = `
 The new password, 10 to 128 characters, is asked for, or is the first line of standard input. Every log-in of the account
-ends. A running server refuses revoked tokens within 5 seconds.
+ends. A running server refuses revoked tokens within 2 seconds.
 
 Examples:
   undertone user password --email ada@example.org

@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { toneFile, wavFile } from '../../benchmarks/upload-body.ts';
 import { type AnalyzeRequest, analyzerOf } from '../../src/engine/analyze.ts';
+import { joinArrays } from '../../src/engine/arrays.ts';
 import { defaultOptions } from '../../src/engine/chunks.ts';
 import type { Analysis } from '../../src/engine/partial-result.ts';
 import { combinedReport } from '../../src/engine/report.ts';
 import { createAnalyzer, loadModels } from '../../src/node/models.ts';
-import { limits, samplesOf } from '../support/analysis.ts';
+import { limits, samplesOf, speech } from '../support/analysis.ts';
 import { interview } from '../support/recordings.ts';
 
 const request: Omit<AnalyzeRequest, 'audio'> = {
@@ -191,5 +192,29 @@ test.serial('samples are freed once they are analysed, in every mode and in chun
       const left = decoded.filter(({ length }) => length > 0).length;
       t.is(left, 0, `${Object.keys(change).join()} in chunks of ${chunkSeconds} s`);
     }
+  }
+});
+
+test('a chunk does not end inside of long speech where a pause is near', async (t) => {
+  const models = await loadModels('models/standard');
+  // Without the pauses between the sentences.
+  const said = (sentences: number) =>
+    joinArrays(
+      Array.from({ length: sentences }, (_, index) =>
+        speech(`low-${1 + (index % 5)}`).subarray(1600, 41_600),
+      ),
+    );
+  const pause = new Float32Array(9600);
+  const audio = wavFile(joinArrays([said(2), pause, said(10), pause, said(2), pause, said(2)]));
+  const boundsOf = async (chunkSeconds: number) => {
+    const analyzer = analyzerOf(models, limits, { chunkSeconds, maxCutSeconds: 0.77 * chunkSeconds });
+    const [analysis] = await analyzer.analyze({ ...request, audio });
+    return combinedReport(analysis, 'x').emotion.timeline.flatMap(({ start_s, end_s }) => [start_s, end_s]);
+  };
+  const whole = await boundsOf(100);
+  for (const chunkSeconds of [14, 18, 22]) {
+    const bounds = await boundsOf(chunkSeconds);
+    t.is(bounds.length, whole.length);
+    for (const [index, at] of bounds.entries()) near(t, `${index}`, at, whole[index] ?? -1, 0.1);
   }
 });

@@ -4,13 +4,17 @@ import { describeConversation } from '../../src/engine/compose-report.ts';
 type Bounds = readonly (readonly [start: number, end: number])[];
 
 /** Seconds, at 100 frames per second. */
-function conversationOf(...channels: readonly [Bounds, Bounds]) {
-  const [first, second] = channels.map((bounds) => ({
-    segments: bounds.map(([start, end]) => ({ start: 100 * start, end: 100 * end })),
+function conversationOf(one: Bounds, other: Bounds, unassigned: Bounds = []) {
+  const framesOf = (bounds: Bounds) => bounds.map(([start, end]) => ({ start: 100 * start, end: 100 * end }));
+  const [first, second] = [one, other].map((bounds) => ({
+    segments: framesOf(bounds),
     framesPerSecond: 100,
     speechSeconds: bounds.reduce((sum, [start, end]) => sum + end - start, 0),
   }));
-  return describeConversation([first as NonNullable<typeof first>, second as NonNullable<typeof second>]);
+  return describeConversation(
+    [first as NonNullable<typeof first>, second as NonNullable<typeof second>],
+    framesOf(unassigned),
+  );
 }
 
 test('turns without overlap: each response has the silence before it', (t) => {
@@ -48,6 +52,12 @@ test('speech inside the other overlaps, but is neither a response nor an interru
     [[2, 3]],
   );
   t.deepEqual(responseGapsSeconds, [[], []]);
+});
+
+test('a gap with speech of neither is no silence', (t) => {
+  const gaps = conversationOf([[0, 3]], [[5, 6]], [[3.25, 4.5]]).responseGapsSeconds;
+  t.deepEqual(gaps, [[], []]);
+  t.deepEqual(conversationOf([[0, 3]], [[5, 6]], [[7, 8]]).responseGapsSeconds, [[], [2]]);
 });
 
 test('speech that starts inside the other and outlasts it is an interruption', (t) => {

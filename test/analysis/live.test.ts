@@ -4,6 +4,7 @@ import test from 'ava';
 import { defaultOptions } from '../../src/engine/chunks.ts';
 import type { LiveState, LiveStep } from '../../src/engine/live.ts';
 import type { LiveMessage } from '../../src/engine/live-messages.ts';
+import { syntheticSignal } from '../../src/engine/loader.ts';
 import { wavHeader } from '../../src/engine/pcm.ts';
 import { combinedReport } from '../../src/engine/report.ts';
 import type { Relative } from '../../src/engine/schema.ts';
@@ -20,9 +21,9 @@ const stepSeconds = 0.25;
 type Ask = { readonly atStep: number; readonly cause: 'turn.end' };
 
 /** @param sampleRate of the samples as they are taken: another one changes their pitch */
-async function stream(samples: Buffer, sampleRate = 16_000, ask: Ask | null = null) {
-  const format = { encoding: 's16le', sampleRate, channels: 1 } as const;
-  const bytes = 2 * Math.round(stepSeconds * sampleRate);
+async function stream(samples: Buffer, sampleRate = 16_000, ask: Ask | null = null, channels = 1) {
+  const format = { encoding: 's16le', sampleRate, channels } as const;
+  const bytes = 2 * channels * Math.round(stepSeconds * sampleRate);
   const messages: LiveMessage[] = [];
   let state: LiveState | null = null;
   let largest = 0;
@@ -68,6 +69,14 @@ type Turn = LiveMessage & {
     readonly relative: Relative | null;
   };
 };
+type Measurement = LiveMessage & {
+  readonly start_s: number;
+  readonly speech_s: number;
+  readonly warnings: readonly string[];
+  readonly emotion: { readonly intervals: { readonly arousal: readonly [number, number] } };
+};
+const measurementsOf = (messages: readonly LiveMessage[]) =>
+  messages.filter(({ type }) => type === 'measurement') as Measurement[];
 const turnsOf = (messages: readonly LiveMessage[]) =>
   messages.filter(({ type }) => type === 'turn') as Turn[];
 
@@ -140,4 +149,31 @@ test('turn.end shows the open utterance, which goes on', async (t) => {
   t.like(whole, { provisional: false, start_s: open?.start_s });
   t.true((whole?.end_s ?? 0) > (open?.end_s ?? 0));
   t.is(turnsOf(messages).filter(({ provisional }) => !provisional).length, report.emotion.timeline.length);
+});
+
+test('a measurement of a short utterance after silence has the intervals of little speech', async (t) => {
+  const one = sample.subarray(0, 2 * 16_000 * 2);
+  const silence = Buffer.alloc(2 * 16_000 * 12);
+  const { messages } = await stream(Buffer.concat([sample, silence, one, Buffer.alloc(2 * 16_000 * 3)]));
+  const measured = measurementsOf(messages);
+  const width = ({ emotion }: Measurement) => emotion.intervals.arousal[1] - emotion.intervals.arousal[0];
+  const short = measured.at(-1);
+  const before = measured.find(({ start_s, speech_s }) => start_s > 10 && speech_s > 5);
+  t.true((short?.speech_s ?? 9) < 3, `${short?.speech_s}`);
+  t.true(short?.warnings.includes('short_speech'));
+  t.true(short !== undefined && before !== undefined && width(short) > 1.2 * width(before));
+});
+
+test('noise of a pause does not make channels differ', async (t) => {
+  const frames = 12 * 16_000;
+  const bytes = Buffer.alloc(4 * frames);
+  const noise = [syntheticSignal(1, 12), syntheticSignal(2, 12)];
+  for (let frame = 0; frame < frames; frame++) {
+    const voice = frame < 8 * 16_000 ? sample.readInt16LE(2 * frame) : 0;
+    for (const [channel, own] of noise.entries())
+      bytes.writeInt16LE(Math.round(0.9 * voice + 50 * (own[frame] ?? 0)), 4 * frame + 2 * channel);
+  }
+  const measured = measurementsOf((await stream(bytes, 16_000, null, 2)).messages);
+  t.true(measured.length > 2);
+  for (const { warnings } of measured) t.false(warnings.includes('channels_differ'));
 });

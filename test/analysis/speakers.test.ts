@@ -114,6 +114,18 @@ test('speech outside of segments, and where two speakers overlap, belongs to nob
   t.true(seconds(6, 12) > 4);
 });
 
+test('speech of two at once is no pause of either', async (t) => {
+  const pausesOf = async (segments: readonly SpeakerSegment[]) => {
+    const [report] = (await speakersOf(segments)).speakers;
+    const { long_pause_rate, pause_ratio } = report?.cognitive.measures ?? {};
+    return [long_pause_rate?.value ?? Number.NaN, pause_ratio?.value ?? Number.NaN] as const;
+  };
+  const alone = await pausesOf([segment('A', 0, 12)]);
+  const interrupted = await pausesOf([segment('A', 0, 12), segment('B', 4, 5.5)]);
+  t.is(interrupted[0], alone[0]);
+  t.true(interrupted[1] <= alone[1] + 0.02, `${interrupted} and ${alone}`);
+});
+
 test('a segment beyond the end of the recording ends with it', async (t) => {
   const { speakers } = await speakersOf([segment('A', 9, 100), segment('B', 50, 60)]);
   t.deepEqual(

@@ -1,6 +1,7 @@
 /** Workers that fail: a job that loses its worker, and failures of the service's own. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { sql } from 'kysely';
 import pino from 'pino';
 import { defaultOptions } from '../../src/engine/chunks.ts';
 import { ServiceError } from '../../src/service/errors.ts';
@@ -171,6 +172,22 @@ test.serial(
     t.regex(JSON.stringify(failed), /"stack":"[^"]+ at /);
   },
 );
+
+test.serial('an outage of the database costs a job no attempt, and the job ends after it', async (t) => {
+  const { jobs, redis, work, log, database } = await open(t);
+  const audio = lecture(10);
+  await jobs.uploadStore.append('job_1', 'audio', 0, audio);
+  const sizes = { audio: audio.length, baselines: [] };
+  await jobs.create('job_1', { ...upload, source: { kind: 'upload', sizes } });
+  await sql`ALTER TABLE jobs RENAME TO away`.execute(database);
+  await work();
+  const left = 'job left in the queue: the database is unavailable';
+  await until(() => log().filter(({ msg }) => msg === left).length > 1);
+  const [kept = ''] = await redis.client.keys('undertone:analyses-*:job_1');
+  t.is((await redis.client.hget(kept, 'atm')) ?? '0', '0');
+  await sql`ALTER TABLE away RENAME TO jobs`.execute(database);
+  await until(async () => (await jobs.find(owner, 'job_1'))?.status === 'done');
+});
 
 test.serial('a worker that is stopped does not wait for a recording that never comes', async (t) => {
   const { url, env } = await openJobWeb(t);

@@ -43,8 +43,10 @@ test('the page has every model, figure, failure, licence and key', async (t) => 
 
 test('retention follows the settings', async (t) => {
   const plain = (await read()).content;
-  t.false(plain.includes('Recording of a job'));
-  t.true(plain.includes('Result of a job from before jobs were turned off'));
+  t.regex(plain, /Recording of a job<\/th><td>memory of the service<\/td>/);
+  const without = (await read({ UNDERTONE_JOB_WORKERS: '0' })).content;
+  t.false(without.includes('Recording of a job'));
+  t.true(without.includes('Result of a job from before jobs were turned off'));
   const { content } = await read({
     UNDERTONE_REDIS_URL: 'redis://127.0.0.1',
     UNDERTONE_JOB_RESULT_S: '1800',

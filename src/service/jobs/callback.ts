@@ -67,7 +67,6 @@ type Delivery = {
 };
 
 const timeoutSeconds = 15;
-const maxResponseBytes = 65_536;
 const gone = 410;
 
 /** Returns false for 410, which ends delivery. @throws Error when a retry may succeed */
@@ -80,7 +79,7 @@ async function deliver({ id, url, body, secret, privateHosts, now, signal }: Del
     'webhook-timestamp': timestamp,
     'webhook-signature': sign({ id, timestamp, body, secret }),
   };
-  const limits = { privateHosts, seconds: timeoutSeconds, maxBytes: maxResponseBytes, signal };
+  const limits = { privateHosts, seconds: timeoutSeconds, maxBytes: null, signal };
   const { status } = await sendRequest({ method: 'POST', url, headers, body, ...limits });
   if (status === gone) return false;
   if (status >= 200 && status < 300) return true;

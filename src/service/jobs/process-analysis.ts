@@ -37,10 +37,10 @@ export type WorkerContext = {
 /** Budget keys of requests to other servers. */
 export const shareKeys = (owner: string, url: string) => [`owner ${owner}`, `host ${new URL(url).host}`];
 
-/** Delay of a job that only another worker can process. */
-const foreignJobDelayMs = 5000;
-/** Keeps a worker with the wrong database from cycling through the queue. */
-const wrongDatabasePauseMs = 1000;
+/** Delay of a job that this worker cannot process now. */
+const laterMs = 5000;
+/** Keeps a worker without its database from cycling through the queue. */
+const databasePauseMs = 1000;
 
 /** Returns the payload of a job. @throws PutBack for jobs of a later release or of another database */
 export async function startJob(context: WorkerContext, job: QueueJob): Promise<Payload> {
@@ -51,15 +51,15 @@ export async function startJob(context: WorkerContext, job: QueueJob): Promise<P
   } catch (error) {
     if (!(error instanceof NewerPayloadError)) throw new UnprocessableError((error as Error).message);
     logger.warn({ job_id: job.id, reason: error.message }, 'job of a later release left in the queue');
-    throw new PutBack({ delayMs: foreignJobDelayMs });
+    throw new PutBack({ delayMs: laterMs });
   }
   // With a different database the job would seem removed.
   if (payload.installation === (await store.installationId())) return payload;
   const message =
     'Expected the database of the service for `UNDERTONE_DATABASE_URL`, got another: job left in the queue';
   logger.error({ job_id: job.id }, message);
-  await sleep(wrongDatabasePauseMs, null, { signal: stop }).catch(() => {});
-  throw new PutBack({ delayMs: foreignJobDelayMs });
+  await sleep(databasePauseMs, null, { signal: stop }).catch(() => {});
+  throw new PutBack({ delayMs: laterMs });
 }
 
 /** Stores the outcome, deletes the upload and queues the callback. Idempotent. */
@@ -107,12 +107,23 @@ const advice = { 'audio.too_long': 'UNDERTONE_JOB_MAX_SECONDS sets the limit' };
 
 type AnalysisQueue = { readonly kind: JobQueueName; readonly slots: FairSemaphore };
 
-/** Jobs of `analyses` with long recordings move to `long`. */
+/** Jobs of `analyses` with long recordings move to `long`. An outage of the database is no failed attempt. */
 export async function processAnalysis(
   context: WorkerContext,
   queue: AnalysisQueue,
   job: QueueJob,
 ): Promise<void> {
+  try {
+    await attempt(context, queue, job);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'storage_unavailable') throw error;
+    context.logger.warn({ job_id: job.id }, 'job left in the queue: the database is unavailable');
+    await sleep(databasePauseMs, null, { signal: context.stop }).catch(() => {});
+    throw new PutBack({ delayMs: laterMs });
+  }
+}
+
+async function attempt(context: WorkerContext, queue: AnalysisQueue, job: QueueJob): Promise<void> {
   const { logger, queues, store } = context;
   const { id } = job;
   const payload = await startJob(context, job);

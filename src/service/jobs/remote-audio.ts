@@ -81,8 +81,8 @@ type HttpRequest = {
   readonly privateHosts: readonly string[];
   readonly seconds: number;
   readonly signal?: AbortSignal;
-  /** Maximum length of the response body. */
-  readonly maxBytes: number;
+  /** Maximum length of the response body. Null: the body is not read. */
+  readonly maxBytes: number | null;
   /** Called with the length of each chunk; false aborts the request. */
   readonly reserve?: (bytes: number) => boolean;
 };
@@ -130,12 +130,18 @@ async function exchange(request: HttpRequest): Promise<HttpResponse> {
   if (!isAllowedHost(url, request.privateHosts)) throw new AddressError();
   const signals = [AbortSignal.timeout(1000 * request.seconds), ...(request.signal ? [request.signal] : [])];
   const response = await send(url, request, AbortSignal.any(signals));
-  const declared = Number(response.headers['content-length'] ?? 0);
-  if (declared > request.maxBytes) {
+  const { statusCode: status = 0, headers } = response;
+  const { maxBytes, reserve } = request;
+  if (maxBytes === null) {
     response.destroy();
-    throw new SizeError(`Expected at most ${request.maxBytes} bytes, got ${declared}`);
+    return { status, body: Buffer.alloc(0) };
   }
-  return { status: response.statusCode ?? 0, body: await read(response, request) };
+  const declared = Number(headers['content-length'] ?? 0);
+  if (declared > maxBytes) {
+    response.destroy();
+    throw new SizeError(`Expected at most ${maxBytes} bytes, got ${declared}`);
+  }
+  return { status, body: await read(response, maxBytes, reserve) };
 }
 
 function send(url: URL, request: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
@@ -150,7 +156,11 @@ function send(url: URL, request: HttpRequest, signal: AbortSignal): Promise<Inco
   });
 }
 
-async function read(response: IncomingMessage, { maxBytes, reserve }: HttpRequest): Promise<Buffer> {
+async function read(
+  response: IncomingMessage,
+  maxBytes: number,
+  reserve: HttpRequest['reserve'],
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {

@@ -57,7 +57,7 @@ function namedLimits(config: Config): Middleware<State> {
   const path = jobs.available ? 'POST /v1/jobs' : 'with UNDERTONE_REDIS_URL POST /v1/jobs';
   const advice = {
     'audio.too_long': `UNDERTONE_MAX_SECONDS sets the limit, and ${path} takes up to ${jobs.maxSeconds} s`,
-    'audio.too_large': `UNDERTONE_MAX_UPLOAD_BYTES sets the limit, and ${path} takes up to ${jobs.maxBytes} bytes`,
+    'audio.too_large': `UNDERTONE_MAX_UPLOAD_BYTES sets the limit, and ${path} takes up to ${jobs.maxUploadBytes} bytes`,
   };
   return async function limits(_: Context, next: Next) {
     try {

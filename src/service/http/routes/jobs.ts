@@ -58,7 +58,7 @@ export function addJobRoutes(router: Router<State>, options: JobOptions): void {
     const request = { context, jobs, options, key, usage, owner: ownerOf(principal) };
     if (context.is('application/json')) return createJobsFromUrls(request);
     return createJobFromUpload(request).catch((error: unknown) => {
-      throw explainLimit(error, { 'audio.too_large': 'UNDERTONE_JOB_MAX_BYTES sets the limit' });
+      throw explainLimit(error, { 'audio.too_large': uploadLimit(options.config.jobs) });
     });
   });
   router.get('/v1/jobs/:id', ...gate, async function showJob(context: Context) {
@@ -121,8 +121,8 @@ async function createJobFromUpload(request: JobRequestContext): Promise<void> {
   const { req, res } = context;
   const boundary = boundaryOf(req.headers['content-type']);
   if (boundary === null) throw missingForm(req.headers['content-type']);
-  const { maxBytes } = options.config.jobs;
-  if (declaredLength(req) > maxBodyBytes(maxBytes)) throw tooLarge(maxBytes);
+  const { maxUploadBytes } = options.config.jobs;
+  if (declaredLength(req) > maxBodyBytes(maxUploadBytes)) throw tooLarge(maxUploadBytes);
   requireAccepting(options);
   // The upload of a repeated request is only hashed, so it needs no slot.
   const known = key !== null && (await jobs.hasKey(owner, key));
@@ -154,6 +154,12 @@ async function createJobFromUpload(request: JobRequestContext): Promise<void> {
   });
 }
 
+function uploadLimit({ maxBytes, maxUploadBytes }: Config['jobs']): string {
+  return maxUploadBytes === maxBytes
+    ? 'UNDERTONE_JOB_MAX_BYTES sets the limit'
+    : 'the limit is half of UNDERTONE_JOB_BUFFER_BYTES, since jobs wait in memory without UNDERTONE_REDIS_URL';
+}
+
 function receiptOf(
   requested: boolean,
   { context, options }: JobRequestContext,
@@ -173,7 +179,7 @@ async function upload(
     uploads: jobs.uploads,
     memory: budget.open([owner.key]),
     owner: owner.key,
-    maxBytes: config.jobs.maxBytes,
+    maxBytes: config.jobs.maxUploadBytes,
   });
   try {
     // The queue in memory ends with the service.
