@@ -22,6 +22,21 @@ void SanitizeFlac(const uint8_t* bytes, size_t size, SanitizedContainer* sanitiz
   }
 }
 
+// ID3v2 tags, which libavformat also reads between frames and in chunks. Their version becomes 1, with which it
+// skips a tag as a whole.
+void SanitizeId3(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized) {
+  constexpr size_t kHeader = 10;
+  const auto is_tag = [](const uint8_t* tag) {
+    return tag[3] >= 2 && tag[3] <= 4 && tag[4] != 0xFF && ((tag[6] | tag[7] | tag[8] | tag[9]) & 0x80) == 0;
+  };
+  for (size_t at = 0; at + kHeader <= size; ++at) {
+    const void* found = memmem(bytes + at, size - at, "ID3", 3);
+    if (found == nullptr) return;
+    at = static_cast<size_t>(static_cast<const uint8_t*>(found) - bytes);
+    if (at + kHeader <= size && is_tag(bytes + at)) AddPatch(at + 3, 1, sanitized);
+  }
+}
+
 // Sums the packet counts of the packet tables. A chunk has a name of 4 bytes and a size of 8.
 double DeclaredCafPackets(const uint8_t* bytes, size_t size) {
   constexpr size_t kHeader = 12;
@@ -94,6 +109,8 @@ SanitizedContainer SanitizeContainer(const uint8_t* bytes, size_t size, Containe
                                      const DecodeBudget& budget) {
   SanitizedContainer sanitized;
   if (format == ContainerFormat::kFlac) SanitizeFlac(bytes, size, &sanitized);
+  if (format == ContainerFormat::kAdts || format == ContainerFormat::kWav || format == ContainerFormat::kAiff)
+    SanitizeId3(bytes, size, &sanitized);
   if (format == ContainerFormat::kCaf) sanitized.declared_packets = DeclaredCafPackets(bytes, size);
   if (format == ContainerFormat::kOgg) SanitizeOgg(bytes, size, budget, &sanitized);
   if (format == ContainerFormat::kMatroska) SanitizeMatroska(bytes, size, &sanitized);

@@ -187,6 +187,10 @@ void Demuxer::SelectStream(const ProbeResult& probe) {
       throw Error(ErrorCode::kUnsupported, "Expected an audio stream, got only other streams");
     ThrowCorrupt(probe);
   }
+  // The duration of a fragmented MP4 is the end of its last fragment, which may be one of a long stream.
+  const AVIndexEntry* first = avformat_index_get_entry(stream_, 0);
+  if (probe.format == ContainerFormat::kMp4 && first != nullptr)
+    first_timestamp_ = std::max<int64_t>(0, first->timestamp);
   // Blocks of Matroska hold whole frames. The parser would join blocks without any, up to kMaxAllocation.
   if (probe.format == ContainerFormat::kMatroska && stream_->codecpar->codec_id == AV_CODEC_ID_MP3) {
     format_->flags |= AVFMT_FLAG_NOPARSE;
@@ -220,8 +224,8 @@ bool Demuxer::Read(AVPacket* packet) {
 }
 
 double Demuxer::DeclaredStreamSeconds() const {
-  if (stream_->duration == AV_NOPTS_VALUE || stream_->duration <= 0) return 0;
-  return static_cast<double>(stream_->duration) * av_q2d(stream_->time_base);
+  if (stream_->duration == AV_NOPTS_VALUE || stream_->duration <= first_timestamp_) return 0;
+  return static_cast<double>(stream_->duration - first_timestamp_) * av_q2d(stream_->time_base);
 }
 
 double Demuxer::DeclaredSeconds() const {

@@ -64,6 +64,7 @@ class Demuxer {
   MemoryReader reader_;
   AVFormatContext* format_ = nullptr;
   AVStream* stream_ = nullptr;
+  int64_t first_timestamp_ = 0;  // of `stream_`, in its time base
   bool corrupt_ = false;
   double packet_bytes_left_;  // before packets exceed their share of the file
 };

@@ -14,6 +14,12 @@ constexpr uint32_t kInfo = 0x1549A966;
 constexpr uint32_t kTimestampScale = 0x2AD7B1;
 constexpr uint32_t kDuration = 0x4489;
 constexpr uint32_t kTracks = 0x1654AE6B;
+constexpr uint32_t kTrackEntry = 0xAE;
+constexpr uint32_t kCodecId = 0x86;
+constexpr uint32_t kCodecPrivate = 0x63A2;
+constexpr uint32_t kContentEncodings = 0x6D80;
+constexpr uint32_t kContentEncoding = 0x6240;
+constexpr uint32_t kContentEncodingScope = 0x5032;
 constexpr uint32_t kCluster = 0x1F43B675;
 constexpr uint32_t kTimestamp = 0xE7;
 constexpr uint32_t kSimpleBlock = 0xA3;
@@ -122,6 +128,43 @@ void Mask(const Element& element, size_t at, size_t size, SanitizedContainer* sa
     AddPatch(at + 1 + i, static_cast<uint8_t>(coded >> 8 * (length - 1 - i)), sanitized);
 }
 
+// Calls `visit` with each child of known size, and the range of its content.
+template <typename Visit>
+void ForEachChild(const uint8_t* bytes, size_t begin, size_t end, Visit visit) {
+  while (begin < end) {
+    const Element element = ReadElement(bytes, end, begin);
+    begin += element.header_bytes;
+    if (element.header_bytes == 0 || element.size > end - begin) return;
+    visit(element.id, begin, begin + static_cast<size_t>(element.size));
+    begin += static_cast<size_t>(element.size);
+  }
+}
+
+void RequirePlainHeader(const uint8_t* bytes, size_t begin, size_t end) {
+  ForEachChild(bytes, begin, end, [&](uint32_t id, size_t from, size_t to) {
+    if (id == kContentEncoding) RequirePlainHeader(bytes, from, to);
+    if (id != kContentEncodingScope || from == to || (bytes[to - 1] & 2) == 0) return;
+    throw Error(ErrorCode::kUnsupported, "Expected a plain FLAC header in the matroska file, got a compressed one");
+  });
+}
+
+// libavformat reads the comments of a FLAC header: metadata blocks after STREAMINFO become PADDING.
+void SanitizeTrack(const uint8_t* bytes, size_t begin, size_t end, SanitizedContainer* sanitized) {
+  constexpr size_t kStreamInfoEnd = 42;
+  constexpr uint8_t kPadding = 1;
+  bool flac = false;
+  ForEachChild(bytes, begin, end, [&](uint32_t id, size_t from, size_t to) {
+    flac = flac || (id == kCodecId && to - from >= 6 && std::memcmp(bytes + from, "A_FLAC", 6) == 0);
+  });
+  if (!flac) return;
+  ForEachChild(bytes, begin, end, [&](uint32_t id, size_t from, size_t to) {
+    if (id == kContentEncodings) RequirePlainHeader(bytes, from, to);
+    if (id != kCodecPrivate) return;
+    for (size_t at = from + kStreamInfoEnd; at + 4 <= to; at += 4 + ReadBigEndian(bytes + at + 1, 3))
+      if ((bytes[at] & 0x7F) > kPadding) AddPatch(at, (bytes[at] & 0x80) | kPadding, sanitized);
+  });
+}
+
 }  // namespace
 
 bool MatroskaEndsEarly(const uint8_t* bytes, size_t size, const DecodeBudget& budget) {
@@ -152,6 +195,11 @@ void SanitizeMatroska(const uint8_t* bytes, size_t size, SanitizedContainer* san
     tracks_bytes += std::min<uint64_t>(element.size, size);
     if (tracks_bytes > kMaxTracksBytes)
       throw Error(ErrorCode::kMalformed, "Expected at most 4 MiB of tracks in the matroska file, got more");
+    const size_t begin = at + element.header_bytes;
+    const size_t end = begin + static_cast<size_t>(std::min<uint64_t>(element.size, size - begin));
+    ForEachChild(bytes, begin, end, [&](uint32_t id, size_t from, size_t to) {
+      if (id == kTrackEntry) SanitizeTrack(bytes, from, to, sanitized);
+    });
   };
   size_t at = 0;
   for (;;) {

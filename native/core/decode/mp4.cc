@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <string_view>
 
 #include "decode/container.h"
@@ -63,10 +64,20 @@ double ReadUint32(const uint8_t* bytes, const Box& box, size_t offset) {
   return static_cast<double>(ReadBigEndian(bytes + box.begin + offset, 4));
 }
 
+// libavformat searches a box `free` for a movie, a box `skip` never.
 void Mask(const Box& box, SanitizedContainer* sanitized) {
-  constexpr std::string_view kFree = "free";
-  for (size_t i = 0; i < kFree.size(); ++i)
-    AddPatch(box.name_at + i, static_cast<uint8_t>(kFree[i]), sanitized);
+  constexpr std::string_view kSkip = "skip";
+  for (size_t i = 0; i < kSkip.size(); ++i)
+    AddPatch(box.name_at + i, static_cast<uint8_t>(kSkip[i]), sanitized);
+}
+
+// libavformat also reads movies and tracks inside other boxes, and compressed movies.
+void RequireNoMovieInside(const uint8_t* bytes, const Box& box) {
+  for (const char* name : {"moov", "trak", "cmov", "hoov"}) {
+    if (memmem(bytes + box.begin, box.end - box.begin, name, 4) == nullptr) continue;
+    throw Error(ErrorCode::kMalformed, "Expected movie and tracks at the top of the mp4 file, got a nested " +
+                                           std::string(name) + " box");
+  }
 }
 
 bool IsAudioTrack(const uint8_t* bytes, const Box& track) {
@@ -94,6 +105,11 @@ class PacketCounter {
  public:
   explicit PacketCounter(const uint8_t* bytes) : bytes_(bytes) {}
 
+  void AddTrack(const Box& track) {
+    audio_ = IsAudioTrack(bytes_, track);
+    Add(track);
+  }
+
   void Add(const Box& box, int depth = 0) {
     static constexpr std::string_view kContainers[] = {"trak", "mdia", "minf", "stbl", "edts",
                                                        "moof", "traf", "dinf", "wave", "udta"};
@@ -105,19 +121,26 @@ class PacketCounter {
     if (box.name == "stsz" || box.name == "stz2") samples_ += ReadUint32(bytes_, box, 8);
     if (box.name == "stco" || box.name == "co64") chunks_ += ReadUint32(bytes_, box, 4);
     if (box.name == "trun") fragment_samples_ += ReadUint32(bytes_, box, 4);
-    if (box.name == "elst") edits_ += ReadUint32(bytes_, box, 4);
-    if (box.name == "stsc") chunk_runs_ = box;
+    if (box.name == "elst") edits_ += std::max(ReadUint32(bytes_, box, 4), EditsOfSize(box));
+    if (box.name == "stsc" && ReadUint32(bytes_, chunk_runs_, 4) == 0) chunk_runs_ = box;  // the first counts
     if (box.name != "stts") return;
     ++duration_tables_;
     if (ReadUint32(bytes_, box, 4) == 1 && ReadUint32(bytes_, box, 12) == 1) ++pcm_duration_tables_;
   }
 
   double Total() const {
-    const bool pcm = duration_tables_ > 0 && duration_tables_ == pcm_duration_tables_;
+    const bool pcm = audio_ && duration_tables_ > 0 && duration_tables_ == pcm_duration_tables_;
     return (pcm ? PcmEntries() : samples_) * std::max(edits_, 1.0) + fragment_samples_;
   }
 
  private:
+  // libavformat replaces a number of edits that does not fit the size of the box.
+  double EditsOfSize(const Box& box) const {
+    if (box.end - box.begin < 8) return 0;
+    const double entry = bytes_[box.begin] == 1 ? 20 : 12;
+    return static_cast<double>(box.end - box.begin - 8) / entry;
+  }
+
   // A run has its first chunk, counted from 1, the samples per chunk, and a third field.
   double PcmEntries() const {
     const double runs = ReadUint32(bytes_, chunk_runs_, 4);
@@ -132,6 +155,7 @@ class PacketCounter {
   }
 
   const uint8_t* bytes_;
+  bool audio_ = false;
   Box chunk_runs_;
   double samples_ = 0;
   double chunks_ = 0;
@@ -143,24 +167,31 @@ class PacketCounter {
 
 }  // namespace
 
-// Masks all tracks but one, tags, pictures, fragment indexes and encryption keys.
+// Masks all tracks but one, and what is neither the movie nor audio: tags, pictures, fragment indexes and
+// encryption keys.
 void SanitizeMp4(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized) {
-  static constexpr std::string_view kMasked[] = {"udta", "meta", "pssh", "sidx"};
+  static constexpr std::string_view kKept[] = {"ftyp", "styp", "mdat", "wide", "skip", "prft", "emsg", "mfra"};
+  static constexpr std::string_view kKeptOfMovie[] = {"mvhd", "mvex"};
   size_t fragments = 0;
   PacketCounter packets(bytes);
   ForEachBox(bytes, 0, size, [&](const Box& box) {
-    if (IsOneOf(box.name, kMasked)) Mask(box, sanitized);
     if (box.name == "moof") {
       ++fragments;
+      RequireNoMovieInside(bytes, box);
       packets.Add(box);
+    } else if (box.name == "moov") {
+      const Box track = SelectTrack(bytes, box);
+      packets.AddTrack(track);
+      ForEachBox(bytes, box.begin, box.end, [&](const Box& child) {
+        if (child.name_at == track.name_at || IsOneOf(child.name, kKeptOfMovie)) {
+          RequireNoMovieInside(bytes, child);
+        } else {
+          Mask(child, sanitized);
+        }
+      });
+    } else if (!IsOneOf(box.name, kKept)) {
+      Mask(box, sanitized);
     }
-    if (box.name != "moov") return;
-    const Box track = SelectTrack(bytes, box);
-    packets.Add(track);
-    ForEachBox(bytes, box.begin, box.end, [&](const Box& child) {
-      const bool unused = child.name == "trak" && child.name_at != track.name_at;
-      if (unused || IsOneOf(child.name, kMasked)) Mask(child, sanitized);
-    });
   });
   if (fragments > kMaxFragments)
     throw Error(ErrorCode::kMalformed, "Expected at most 200000 fragments in the mp4 file, got more");

@@ -65,6 +65,7 @@ struct Packet {
 struct Range {
   size_t begin;
   size_t end;
+  uint8_t byte = 0;  // that replaces all of them
 };
 
 bool StartsWith(std::string_view packet, std::string_view magic) {
@@ -77,8 +78,9 @@ Codec IdentifyCodec(std::string_view packet) {
   return StartsWith(packet, "\177FLAC") ? Codec::kFlac : Codec::kOther;
 }
 
-// The bytes of a packet to zero: vendor length and comment count. For other codecs these are the first 16
-// bytes of the second and third packet, because they may hold comments.
+// The bytes of a packet to replace: vendor length and comment count become 0. libavformat takes each packet
+// of Vorbis that begins with 3 for comments; after the headers that is an error, with 7 as well. For other codecs the
+// first 16 bytes of the second and third packet become 0, because they may hold comments.
 std::optional<Range> CommentHeader(const Stream& stream, std::string_view packet) {
   const auto range = [&](bool has_comments, size_t begin, size_t length) -> std::optional<Range> {
     if (!has_comments) return std::nullopt;
@@ -88,7 +90,8 @@ std::optional<Range> CommentHeader(const Stream& stream, std::string_view packet
     case Codec::kOpus:
       return range(StartsWith(packet, "OpusTags"), 8, 8);
     case Codec::kVorbis:
-      return range(StartsWith(packet, "\3vorbis"), 7, 8);
+      if (stream.packets < 2 || packet.substr(0, 1) != "\3") return range(StartsWith(packet, "\3"), 7, 8);
+      return Range{0, 1, 7};
     case Codec::kFlac:
       return range(!packet.empty() && (packet[0] & 0x7F) == 4, 4, 8);
     case Codec::kOther:
@@ -153,7 +156,7 @@ void SanitizePage(const uint8_t* bytes, size_t at, size_t length, std::vector<St
     if (!comments) continue;
     if (page.empty()) page.assign(bytes + at, bytes + at + length);
     std::fill_n(page.begin() + static_cast<ptrdiff_t>(packet.at + comments->begin),
-                comments->end - comments->begin, 0);
+                comments->end - comments->begin, comments->byte);
   }
   if (page.empty()) return;
   const uint32_t crc = PageCrc(page.data(), page.size());

@@ -146,6 +146,54 @@ Bytes Mp4Tracks(int tracks) {
              std::vector<Bytes>(static_cast<size_t>(tracks), SoundTrack("mp4a", 9'000'000, 1, 1)));
 }
 
+// Edits that all begin at the first of many samples without a duration, more than the box declares.
+Bytes Mp4Edits() {
+  Bytes track = Join({SoundTrack("samr", 60'000, 1, 1, 0),
+                      Box("edts", {Box("elst", {Words({0, 1}), Bytes(size_t{80'000} * 12)})})});
+  const Bytes size = Number(track.size(), 4);
+  std::copy(size.begin(), size.end(), track.begin());
+  return Mp4(Bytes(60'000, 0x7C), {track});
+}
+
+// A tag between frames, of texts with distinct names.
+Bytes AacTag() {
+  const Bytes adts = Fixture("adts.aac");
+  const Bytes texts = Repeat(100'000, [](int i) {
+    const Bytes text = Join({{0}, FromText("K" + std::to_string(i)), {0}, FromText("x")});
+    return Join({FromText("TXXX"), Number(text.size(), 4), Bytes(2), text});
+  });
+  Bytes size(4);
+  for (size_t i = 0; i < 4; ++i) size[3 - i] = texts.size() >> 7 * i & 0x7F;
+  return Join({adts, FromText("ID3"), {4, 0, 0}, size, texts, adts});
+}
+
+Bytes VorbisWithComments() {
+  const Bytes ogg = Fixture("vorbis.ogg");
+  const Bytes header(ogg.begin() + 28, ogg.begin() + 58);
+  const Bytes comments = Join({FromText("\3Vorbis"), Comments(100'000)});
+  Bytes pages = OggPage(0, 2, header);
+  constexpr size_t kMaxPage = 255 * 255;
+  for (size_t at = 0, index = 1; at < comments.size(); at += kMaxPage, ++index) {
+    const auto begin = comments.begin() + static_cast<ptrdiff_t>(at);
+    const auto end = comments.begin() + static_cast<ptrdiff_t>(std::min(comments.size(), at + kMaxPage));
+    pages = Join({pages, OggPage(static_cast<uint32_t>(index), at == 0 ? 0 : 1, Bytes(begin, end))});
+  }
+  return Join({pages, OggPage(100, 0, {5, 'v', 'o', 'r', 'b', 'i', 's'})});
+}
+
+Bytes LongElement(uint32_t id, size_t id_bytes, const Bytes& content) {
+  return Join({Number(id, id_bytes), {8}, Number(content.size(), 4), content});
+}
+
+Bytes MatroskaFlacComments() {
+  const Bytes flac = Fixture("speech.flac");
+  const Bytes comments = Comments(100'000);
+  const Bytes header = Join({Bytes(flac.begin(), flac.begin() + 42), {4}, Number(comments.size(), 3), comments});
+  const Bytes codec = Join({Element(0x86, 1, FromText("A_FLAC")), LongElement(0x63A2, 2, header)});
+  const Bytes numbers = Join({Element(0xD7, 1, {9}), Element(0x73C5, 2, {9}), Element(0x83, 1, {2})});
+  return WebmWith(0x1654AE6B, LongElement(0xAE, 1, Join({numbers, codec})));
+}
+
 }  // namespace
 
 std::vector<std::pair<const char*, Bytes>> CraftedFiles() {
@@ -159,7 +207,11 @@ std::vector<std::pair<const char*, Bytes>> CraftedFiles() {
       {"MP4: a track of 9,000,000 samples", Mp4Tracks(1)},
       {"MP4: 4 such tracks", Mp4Tracks(4)},
       {"AU: 1,000,000 annotations", AuAnnotations()},
-      {"W64: a summary of 300,000 names", W64Summary()}
+      {"W64: a summary of 300,000 names", W64Summary()},
+      {"MP4: 80,000 edits", Mp4Edits()},
+      {"AAC: a tag of 100,000 texts between frames", AacTag()},
+      {"Vorbis: 100,000 comments with another name", VorbisWithComments()},
+      {"Matroska: 100,000 comments in the header of FLAC", MatroskaFlacComments()},
   };
 }
 
