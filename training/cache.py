@@ -72,6 +72,13 @@ def bound_by(statement: ast.stmt) -> set[str]:
     return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
+def replace(path: Path, save: Callable[[Path], object]) -> None:
+    """Calls `save` with a path beside `path` and moves that file to `path`: an interruption leaves no partial file."""
+    partial = path.with_suffix(".partial")
+    save(partial)
+    partial.replace(path)
+
+
 def folder(name: str, inputs: dict) -> Path:
     """CACHE/NAME-KEY. Dependent results use its name as an input."""
     return settings.CACHE / f"{name}-{digest(inputs)[:16]}"

@@ -173,14 +173,17 @@ def outputs_of(model: EmotionModel, store: EmbeddingStore, rows: np.ndarray) -> 
     return mean_per_clip(store.clips[rows], store.speech_frames[rows], values)
 
 
-def left_out_outputs(store: EmbeddingStore, targets: emotion.Targets, model: EmotionModel, fits: Callable[[Clip], bool]) -> Outputs:
+def left_out_outputs(
+    store: EmbeddingStore, targets: emotion.Targets, model: EmotionModel, fits: Callable[[Clip], bool], unknown: str | None
+) -> Outputs:
     """What heads say about acted corpora that they were not fitted on, and about rated speakers that they were not fitted on.
 
-    `model`: fitted on clips that `fits`, on none of RECIPE.unseen, of which the parts dev and calibration count.
+    `model`: fitted on clips that `fits`, on none of RECIPE.unseen, of which the parts dev and calibration count. `unknown`: as in `calibrated_emotion`
     """
     clips = read_clips()
     labelled = emotion.labelled_windows(store.clips, targets)
-    unseen = rows_of(lambda clip: clip.corpus in RECIPE.unseen and (is_dev(clip) or is_calibration(clip)), store, labelled)
+    names = [name for name in RECIPE.unseen if name != unknown]
+    unseen = rows_of(lambda clip: clip.corpus in names and (is_dev(clip) or is_calibration(clip)), store, labelled)
     found = [outputs_of(model, store, unseen)] if len(unseen) else []
     speakers = sorted({clip.speaker for clip in clips if clip.corpus == RECIPE.rated and fits(clip)})
     rated_folds = [{(RECIPE.rated, speaker) for speaker in speakers[fold::RATED_FOLDS]} for fold in range(RATED_FOLDS)]
@@ -202,21 +205,25 @@ class CalibratedEmotion:
     calibration: EmotionCalibration
 
 
-def calibrated_emotion(store: EmbeddingStore, fits: Callable[[Clip], bool]) -> CalibratedEmotion:
-    """Heads of clips that `fits`, calibrated on corpora and speakers that heads of the same recipe were not fitted on."""
+def calibrated_emotion(store: EmbeddingStore, unknown: str | None = None) -> CalibratedEmotion:
+    """Heads, calibrated on corpora and speakers that heads of the same recipe were not fitted on. `unknown`: a corpus for neither"""
+
+    def fits(clip: Clip) -> bool:
+        return is_fitted(clip) and clip.corpus != unknown
+
     targets = emotion.targets_of(read_clips())
     labelled = emotion.labelled_windows(store.clips, targets)
     compared, model = (fit_emotion(store, targets, chosen) for chosen in (lambda clip: fits(clip) and is_trained(clip), fits))
     neutral = fit_neutral_bias(compared, store, targets, rows_of(lambda clip: fits(clip) and is_dev(clip), store, labelled))
     near = model.distance(store.moments[rows_of(fits, store, labelled)])
     _, seen = outputs_of(compared, store, rows_of(lambda clip: fits(clip) and is_calibration(clip), store, labelled))
-    outputs = left_out_outputs(store, targets, model, fits)
+    outputs = left_out_outputs(store, targets, model, fits, unknown)
     return CalibratedEmotion(compared, model, calibrate_emotion(outputs, neutral, near, seen[:, -1]))
 
 
 def train_emotion(models: ModelSet) -> None:
     graph = settings.CACHE / f"{models.models.name}-emotion.onnx"
-    found = calibrated_emotion(load_embeddings(models), is_fitted)
+    found = calibrated_emotion(load_embeddings(models))
     params = {"dimensions": list(DIMENSIONS), "intervals": dict.fromkeys(DIMENSIONS, WIDEN), "degradations": DEGRADATION_PARAMS,
               "shortSpeechSeconds": EMOTION_SHORT_SECONDS, **found.calibration.params(), "tone": TONE_PARAMS,
               "relative": dict.fromkeys(DIMENSIONS, 1)}  # fmt: skip

@@ -140,21 +140,22 @@ def rates(scored: list[Scored], warned: np.ndarray) -> dict[str, tuple[float, fl
 
 
 def bootstrap(scored: list[Scored], warned: np.ndarray) -> np.ndarray:
-    """95 % intervals of `all` over speakers: [2,2]"""
+    """95 % intervals of `all` over corpora, and over speakers of each: [2,2]"""
     rng = np.random.default_rng(settings.SEED)
     owners: dict[tuple[str, str], list[int]] = {}
     for index, item in enumerate(scored):
-        owners.setdefault((item.recording.corpus, item.recording.clips[0].speaker), []).append(index)
+        owners.setdefault((item.recording.corpus, item.recording.speakers[0]), []).append(index)
     corpora: dict[str, list[list[int]]] = {}
     for (corpus, _), rows in owners.items():
         corpora.setdefault(corpus, []).append(rows)
     draws = []
     for _ in range(BOOTSTRAPS):
-        rows: list[int] = []
-        for groups in corpora.values():
-            for index in rng.integers(len(groups), size=len(groups)):
-                rows += groups[index]
-        draws.append(rates([scored[row] for row in rows], warned[rows])["all"])
+        pairs = []
+        for place in rng.integers(len(corpora), size=len(corpora)):
+            groups = list(corpora.values())[place]
+            rows = [row for index in rng.integers(len(groups), size=len(groups)) for row in groups[index]]
+            pairs.append(rates([scored[row] for row in rows], warned[rows])["all"])
+        draws.append(np.nanmean(pairs, 0))
     return np.quantile(draws, [0.025, 0.975], axis=0).T
 
 

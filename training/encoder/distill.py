@@ -26,6 +26,7 @@ from training.encoder.trunk import DEVICE, WIDTH, Trunk
 from training.features import batches, level
 from training.features.batches import stack_padded
 from training.features.level import normalize_level
+from training.features.windows import slice_padded
 from training.settings import SEED
 
 INNER = 512
@@ -115,13 +116,14 @@ def distill(folder: Path, windows: WindowStore, store: EmbeddingStore) -> None:
         optimizer.step()
         losses.append(float(loss.detach()))
         if step % SAVE_EVERY == SAVE_EVERY - 1:
-            torch.save({"step": step + 1, "student": student.state_dict(), "optimizer": optimizer.state_dict()}, folder / CHECKPOINT_FILE)
+            state = {"step": step + 1, "student": student.state_dict(), "optimizer": optimizer.state_dict()}
+            cache.replace(folder / CHECKPOINT_FILE, lambda path, state=state: torch.save(state, path))
             bar.set_postfix(loss=f"{np.mean(losses[-SAVE_EVERY:]):.3f}")
     torch.save(student.cpu().state_dict(), folder / RESULT_FILE)
 
 
 def inputs_of(windows: WindowStore) -> dict:
-    code = (augmented, batches, draw_epoch, embeddings, level, mix, spectral, stack_log_mel, synthetic_noise, trunk)
+    code = (augmented, batches, draw_epoch, embeddings, level, mix, slice_padded, spectral, stack_log_mel, synthetic_noise, trunk)
     return {
         "teacher": cache.file_hash(finetune.result_path(refit=True)),
         "trunk": cache.file_hash(settings.weights("trunk")),

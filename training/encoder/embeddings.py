@@ -20,7 +20,8 @@ from training.corpora.recipe import RECIPE
 from training.corpora.registry import read_clips
 from training.features import log_mel
 from training.features.log_mel import LogMelStore
-from training.features.windows import SILENCE, WINDOW_PARAMS, slice_padded
+from training.features.spec import FILTERBANKS, SPEC
+from training.features.windows import SEGMENT_PARAMS, SILENCE, WINDOW_PARAMS, slice_padded
 from training.heads.attention_head import VARIANCE_FLOOR
 
 # The code that cuts and encodes.
@@ -78,7 +79,8 @@ def encode(folder: Path, root: Path, paths: list[str], trunk: Path | None) -> di
 
 def cut(name: str, root: Path, paths: list[str], content: str) -> Path:
     """Folder of the utterances of the recordings at `paths` below `root`, cut unless they are in the cache."""
-    inputs = {"content": content, "paths": paths, "vad": cache.file_hash(settings.weights("vad")), "code": code_key()}
+    inputs = {"content": content, "paths": paths, "vad": cache.file_hash(settings.weights("vad")), "params": [WINDOW_PARAMS, SEGMENT_PARAMS],
+              "code": code_key()}  # fmt: skip
 
     def make(folder: Path) -> None:
         columns = encode(folder, root, paths, None)
@@ -203,7 +205,8 @@ def convert(folder: Path, columns: dict[str, np.ndarray], owners: np.ndarray) ->
 def compute(name: str, trunk: Path, root: Path, paths: list[str], owners: list[int], content: str) -> Path:
     """Folder of the embeddings by the trunk in the folder `trunk`, computed unless it is in the cache."""
     inputs = {"trunk": cache.file_hash(trunk / "weights.onnx"), "vad": cache.file_hash(settings.weights("vad")), "clips": owners,
-              "content": content, "variance_floor": VARIANCE_FLOOR, "code": code_key()}  # fmt: skip
+              "content": content, "features": [SPEC, FILTERBANKS, log_mel.FEATURES_VERSION], "params": [WINDOW_PARAMS, SEGMENT_PARAMS],
+              "variance_floor": VARIANCE_FLOOR, "code": [code_key(), cache.code_hash(convert)]}  # fmt: skip
 
     def make(folder: Path) -> None:
         columns = encode(folder, root, paths, trunk)

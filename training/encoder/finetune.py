@@ -27,14 +27,14 @@ from training.corpora.registry import labels_key, read_clips
 from training.encoder import embeddings, finetune_report, frozen, teaching, trunk
 from training.encoder.embeddings import WindowStore, finetune_split
 from training.encoder.trunk import DEVICE, WHISPER_PATH, WIDTH, Trunk, read_whisper_tiny
-from training.export import graph, trunk_graph
+from training.export import camplusplus_graph, graph, trunk_graph
 from training.export.manifest import update_manifest
 from training.export.trunk_graph import write_trunk
 from training.features import batches, level
 from training.features.batches import stack_padded, stack_weights
 from training.features.level import normalize_level
 from training.features.log_mel import BINS
-from training.features.windows import MAX_FRAMES, SILENCE, embedding_weights
+from training.features.windows import MAX_FRAMES, SILENCE, embedding_weights, slice_padded
 from training.heads import attention_head, clarity, emotion, fit
 from training.heads.attention_head import AttentionHead
 from training.settings import SEED
@@ -198,9 +198,8 @@ class TrainingRun:
 
     def save(self) -> None:
         state = {name: getattr(self, name).state_dict() for name in ("model", "ema", "optimizer")}
-        partial = self.path.with_suffix(".tmp")
-        torch.save(state | {"position": (self.epoch, self.batch, self.step), "curve": self.curve}, partial)
-        partial.replace(self.path)
+        state |= {"position": (self.epoch, self.batch, self.step), "curve": self.curve}
+        cache.replace(self.path, lambda partial: torch.save(state, partial))
 
     def load(self) -> None:
         if self.path.exists():
@@ -237,12 +236,12 @@ class TrainingRun:
         """`targets`: of teaching.targets_of"""
         loss_function = make_loss(data.windows.clips, clips)
         saved = time.time()
-        torch.manual_seed(self.seed + self.step)
         while self.epoch < self.epochs:
             drawn = draw_epoch(clips, data.windows, members, self.seed, self.epoch)
             losses = []
             while self.batch < len(drawn):
                 rng = np.random.default_rng([self.seed, self.epoch, self.batch])
+                torch.manual_seed(int(rng.integers(2**62)))  # of the dropout: a resumed run goes on as one that was not interrupted
                 batch = drawn[self.batch]
                 x, lengths, weights = data.batch(batch, rng)
                 self.model.train()
@@ -280,7 +279,7 @@ def start_model(clips: list[Clip], windows: WindowStore, path: Path) -> MultiTas
         labelled = np.intersect1d(emotion.labelled_windows(store.clips, targets), members)
         scored = np.intersect1d(np.flatnonzero(~np.isnan(scores[store.clips])), members)
         heads = [emotion.fit_attention_head(store, targets, labelled), *clarity.fit(store, scores, scored, 1)]
-        torch.save([head.state_dict() for head in heads], path)
+        cache.replace(path, lambda partial: torch.save([head.state_dict() for head in heads], partial))
     model = MultiTaskModel(trunk)
     for head, state in zip((model.emotion, model.clarity), torch.load(path)):
         head.load_state_dict(state)
@@ -326,8 +325,9 @@ def finetune(folder: Path, windows: WindowStore, refit: bool) -> None:
 
 
 def inputs_of(windows: WindowStore, refit: bool) -> dict:
-    code = (attention_head, augmented, batches, clarity, embeddings, emotion, fit, frozen, graph, level, mix, spectral, synthetic_noise,
-            teaching, trunk, trunk_graph)  # fmt: skip
+    heads = (attention_head, clarity, fit, emotion.fit_attention_head, emotion.targets_of)
+    code = (augmented, batches, camplusplus_graph, embedding_weights, embeddings, frozen, graph, level, mix, slice_padded, spectral,
+            synthetic_noise, teaching, trunk, trunk_graph, *heads)  # fmt: skip
     return {
         "labels": labels_key(read_clips()),
         "windows": windows.key,

@@ -181,7 +181,8 @@ def layer_moments(encoder: Encoder, windows: WindowStore) -> np.ndarray:
             parts.append(part)
         np.save(folder / "moments.npy", np.concatenate([np.load(part) for part in parts]))
 
-    inputs = {"graph": cache.file_hash(path), "windows": windows.key, "features": features.source.key}
+    code = cache.code_hash(embedding_weights, moments_of, slice_padded)
+    inputs = {"graph": cache.file_hash(path), "windows": windows.key, "features": features.source.key, "code": code}
     return np.load(cache.build("frozen-moments", inputs, make) / "moments.npy", mmap_mode="r")
 
 

@@ -33,7 +33,8 @@ SETS = ("standard", "large", "fast")
 CALLS = 6  # of each speaker
 SECONDS = 120  # of a call at most
 GAP_S = 0.6  # between two turns
-TALK = ("AMIMixed", "AWSCalls", "Frisian", "VoxLingua107")  # nobody acted it
+TRAINED_TALK = ("AMIMixed", "AWSCalls")  # has no test part
+TALK = ("AMI", "Frisian", "VoxLingua107", "speechocean762", "LibriSpeech", *TRAINED_TALK)  # nobody acted it
 FOUND = f"found among the first {FIRST} moments"
 EVEN = "moments per minute, even calls"
 PER_MINUTE = "moments per minute, talk"
@@ -204,8 +205,9 @@ def inside(value: float, signals: dict) -> bool:
 
 
 def talk_metrics(models: Path) -> list[Metric]:
-    """All recordings of a speaker, one after another: most have too few utterances for moments."""
-    speakers = [own for name in TALK for own in by_speaker(sorted(read_clips((name,)), key=lambda clip: clip.path)).values()]
+    """All recordings of a speaker, one after another: most have too few utterances for moments. Of the test part, but for TRAINED_TALK."""
+    clips = [clip for clip in sorted(read_clips(TALK), key=lambda clip: clip.path) if clip.tested or clip.corpus in TRAINED_TALK]
+    speakers = [own for name in TALK for own in by_speaker([clip for clip in clips if clip.corpus == name]).values()]
     sides = [Joined(tuple(own), READ_PAUSE_S) for own in speakers]
     known = [(side, report) for side, report in zip(sides, analyze_joined(sides, models)) if len(report["timeline"]) >= MIN_UTTERANCES]
     rates = [len(report["moments"] or []) / side.seconds() * 60 for side, report in known]

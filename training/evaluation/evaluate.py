@@ -1,7 +1,7 @@
 """Evaluates the shipped pipeline on the test part, as recorded and under corruptions, beside a hand-crafted baseline.
 
-The baseline: eGeMAPSv02 functionals of openSMILE, logistic and ridge regression on the training speakers. Targets, weights of the corpora
-and the affine calibration of valence and arousal are those of the shipped heads.
+The baseline: eGeMAPSv02 functionals of openSMILE, and linear regressions on the training speakers. Emotion has the loss, the targets and the
+weights of the shipped linear head, and valence and arousal the calibration on rated speakers that it was not fitted on.
 """
 
 import json
@@ -10,28 +10,34 @@ from pathlib import Path
 
 import numpy as np
 import opensmile
-from sklearn.linear_model import LogisticRegression, Ridge
+import torch
+from scipy.special import softmax
+from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 from tqdm import tqdm
 
 from training import cache, settings
 from training.augment.audio import read_audio
-from training.corpora.corpus import EMOTIONS, Clip
+from training.calibration.affine import match_moments
+from training.corpora.corpus import Clip
 from training.corpora.recipe import RECIPE
 from training.corpora.registry import read_clips
 from training.evaluation import calls, invariances, recordings, relative, reports, results
 from training.evaluation.metrics import Metric, all_metrics, make_metrics, mean_metric, natural_metrics
 from training.evaluation.reports import CLEAN, Predictions, Reports, evenly_spaced, is_ok
-from training.evaluation.statistics import pcc, relative_error
+from training.evaluation.statistics import pcc, relative_error, sigmoid
 from training.heads import emotion
+from training.heads.fit import minimize_linear
+from training.pipeline import RATED_FOLDS
 from training.reporting import cards, evaluation_page, recordings_page, sets_table
 from training.reporting.tables import comparison_table, replace_between
 from training.settings import SAMPLE_RATE
 
-PENALTY = {"categories": 0.1, "dimensions": 30.0, "clarity": 30.0}
+CLARITY_PENALTY = 30.0
 MAX_DEVIATIONS = 5  # standardised features are clipped to it
 SAVE_EVERY = 500  # recordings
 MAX_TRAINED = 300  # clips of a corpus, weighing as much as all of them
+Linear = tuple[np.ndarray, np.ndarray]  # weight [88,outputs], bias [outputs]
 COMPARED = [
     *sets_table.NATURAL_AND_LEFT_OUT,
     "emotion: UAR, calm as neutral, RAVDESS",
@@ -91,17 +97,14 @@ class EgemapsBaseline:
         by_corpus = trained_clips(clips)
         known = sum(by_corpus.values(), [])
         self.scaler = StandardScaler().fit(self.stack(known))
-        targets = emotion.targets_of(clips)
+        self.targets = emotion.targets_of(clips)
         for clip in known:
-            targets.label_weight[clip.index] *= counts[clip.corpus] / len(by_corpus[clip.corpus])
-            targets.dimensions_weight[clip.index] *= counts[clip.corpus] / len(by_corpus[clip.corpus])
-        labelled = [clip for clip in known if clip.emotion]
-        indices = [clip.index for clip in labelled]
-        self.categories = LogisticRegression(C=PENALTY["categories"], max_iter=300)
-        self.categories.fit(self.features(labelled), targets.label[indices], targets.label_weight[indices])
-        self.dimensions = [self.fit_dimension(known, targets, place) for place in range(2)]
+            self.targets.dimensions_weight[clip.index] *= counts[clip.corpus] / len(by_corpus[clip.corpus])
+        self.categories = self.fit_categories([clip for clip in known if clip.distribution is not None])
+        self.dimensions = self.fit_dimensions(known)
+        self.lines = self.fit_lines(known)
         scored = [clip for clip in known if clip.clarity is not None]
-        self.clarity = Ridge(PENALTY["clarity"]).fit(self.features(scored), [clip.clarity for clip in scored])
+        self.clarity = Ridge(CLARITY_PENALTY).fit(self.features(scored), [clip.clarity for clip in scored])
 
     def stack(self, clips: list[Clip]) -> np.ndarray:
         return np.nan_to_num(np.stack([self.values[clip.path] for clip in clips]))
@@ -109,23 +112,44 @@ class EgemapsBaseline:
     def features(self, clips: list[Clip]) -> np.ndarray:
         return np.clip(self.scaler.transform(self.stack(clips)), -MAX_DEVIATIONS, MAX_DEVIATIONS)
 
-    def fit_dimension(self, known: list[Clip], targets: emotion.Targets, place: int) -> tuple[Ridge, np.ndarray]:
-        """A ridge regression on every target, and its affine calibration on rated training speakers."""
-        clips = [clip for clip in known if targets.dimensions_weight[clip.index, place] > 0]
-        indices = [clip.index for clip in clips]
-        ridge = Ridge(PENALTY["dimensions"])
-        ridge.fit(self.features(clips), targets.dimensions[indices, place], targets.dimensions_weight[indices, place])
+    def fit_categories(self, clips: list[Clip]) -> Linear:
+        rows = [clip.index for clip in clips]
+        share = emotion.label_shares(clips, self.targets.label[rows]) * len(rows)
+        columns = [torch.from_numpy(values) for values in (self.targets.mask[rows], self.targets.distribution[rows], share)]
+        return minimize_linear(self.features(clips), lambda logits: emotion.category_loss(logits, *columns), [emotion.CATEGORY_DECAY] * 8)
+
+    def fit_dimensions(self, known: list[Clip]) -> Linear:
+        clips = [clip for clip in known if self.targets.dimensions_weight[clip.index].any()]
+        rows = [clip.index for clip in clips]
+        columns = [torch.from_numpy(values[rows]) for values in (self.targets.dimensions, self.targets.dimensions_weight)]
+        return minimize_linear(self.features(clips), lambda values: emotion.dimension_loss(values, *columns), [emotion.DIMENSION_DECAY] * 2)
+
+    def fit_lines(self, known: list[Clip]) -> list[tuple[float, float]]:
+        """Slope and intercept of valence and of arousal, on rated speakers by regressions without a fourth of them."""
         rated = [clip for clip in known if clip.dimensions and clip.dimensions.rated]
-        predicted = ridge.predict(self.features(rated))
-        return ridge, np.polyfit(predicted, targets.dimensions[[clip.index for clip in rated], place], 1)
+        speakers = sorted({clip.speaker for clip in rated})
+        truth = []
+        predicted = []
+        for fold in range(RATED_FOLDS):
+            held = [clip for clip in rated if clip.speaker in speakers[fold::RATED_FOLDS]]
+            if held:
+                own = self.fit_dimensions([clip for clip in known if clip not in held])
+                truth.append(self.targets.dimensions[[clip.index for clip in held]])
+                predicted.append(self.dimensions_of(held, own))
+        columns = zip(np.concatenate(truth).T, np.concatenate(predicted).T)
+        return [match_moments(*pair) for pair in columns]
+
+    def dimensions_of(self, clips: list[Clip], linear: Linear) -> np.ndarray:
+        """[n,2], before the affine calibration"""
+        return sigmoid(self.features(clips) @ linear[0] + linear[1])
 
     def predict(self, clips: list[Clip]) -> Predictions:
         """Predictions for the clips that have functionals."""
         clips = [clip for clip in clips if clip.path in self.values]
         x = self.features(clips)
-        probabilities = np.zeros((len(clips), len(EMOTIONS)))
-        probabilities[:, self.categories.classes_] = self.categories.predict_proba(x)
-        dimensions = np.stack([np.clip(np.polyval(affine, ridge.predict(x)), 0, 1) for ridge, affine in self.dimensions], 1)
+        slopes, intercepts = np.array(self.lines).T
+        probabilities = softmax(x @ self.categories[0] + self.categories[1], 1)
+        dimensions = np.clip(slopes * self.dimensions_of(clips, self.dimensions) + intercepts, 0, 1)
         return Predictions(clips, probabilities, dimensions, self.clarity.predict(x))
 
 
@@ -183,7 +207,7 @@ def evaluate(models: Path, write: bool) -> None:
     if alternative is None or "egemaps_baseline" not in runs:
         print("fitting the eGeMAPS baseline", flush=True)
         baseline = EgemapsBaseline(extract_functionals()).predict([clip for clip in predictions.clips if clip.corpus in RECIPE.labelled])
-        runs["egemaps_baseline"] = {"recordings": run["recordings"], "figures": results.to_json(all_metrics(baseline))}
+        runs["egemaps_baseline"] = {key: run[key] for key in ("commit", "recordings")} | {"figures": results.to_json(all_metrics(baseline))}
     columns = results.columns_of(runs)
     comparison = f"{results.describe_sources(results.runs_of(runs))}\n\n{comparison_table(columns, COMPARED)}"
     text = evaluation_page.sections(models, metrics, responses, by_condition)

@@ -46,6 +46,11 @@ class Call:
     def kind(self) -> str:
         return SEXES[len({clip.sex for clip in self.clips}) == 1]
 
+    @property
+    def owner(self) -> Clip:
+        """A clip of the speaker that intervals count it for: all calls of a pair have the same."""
+        return min(self.clips, key=lambda clip: clip.speaker)
+
     def write(self, path: Path) -> np.ndarray:
         """-> speaker of each frame, -1 between turns"""
         rng = np.random.default_rng(settings.SEED)
@@ -131,11 +136,11 @@ def speaker_metrics(models: Path) -> list[Metric]:
         for index, spans in zip(of_two, separate([paths[i] for i in of_two], models, "2")):
             call = calls[index]
             for name, value in zip((RIGHT, ASSIGNED), judge(truths[index], spans)):
-                figures.setdefault(f"{name}: {call.kind}, {PAUSES[call.gap_s]}", []).append((call.clips[0], value))
+                figures.setdefault(f"{name}: {call.kind}, {PAUSES[call.gap_s]}", []).append((call.owner, value))
         of_one = [index for index, call in enumerate(calls) if len(set(call.speakers)) == 1]
         for index, spans in zip(of_one, separate([paths[i] for i in of_one], models, "auto")):
             is_two = len({speaker for *_, speaker in spans if speaker >= 0}) > 1
-            figures.setdefault(ONE_AS_TWO, []).append((calls[index].clips[0], float(is_two)))
+            figures.setdefault(ONE_AS_TWO, []).append((calls[index].owner, float(is_two)))
     metrics = []
     for figure in FIGURES:
         clips, values = zip(*figures[figure])

@@ -110,7 +110,7 @@ OPEN_TRUNK = replace(
     corpora=(*OPEN_RECIPE.trained, "ESC10", "RIR"),
     limits=(
         "Initialised with OpenAI's Whisper-tiny.en (MIT), trained on English speech.",
-        "Fine-tuned on English speech of four corpora alone, whose licences allow commercial use.",
+        f"Fine-tuned on speech of {len(OPEN_RECIPE.trained)} corpora, whose licences allow commercial use.",
     ),
     licence=PERMISSIVE,
 )
@@ -194,7 +194,8 @@ OPEN_EMOTION = replace(
         "angry 0.15 and 0.8, ...). Their intervals hold for such values, and are too narrow for ratings: see the metrics of TAVA.",
         "Speech that nobody acted (LibriSpeech, AMI, speechocean762) has no labels of emotion: its target is weakly neutral, "
         "a probability of 0.8 for every recording. Weak emotions in such speech are reported as neutral.",
-        "Temperature, affine calibration, thresholds and intervals were fitted on the calibration part, on none of the evaluated speakers.",
+        "Temperature, affine calibration and thresholds were fitted on speakers that heads of the same recipe were not fitted on, intervals on the "
+        "calibration part: on none of the evaluated speakers.",
     ),
     licence=PERMISSIVE,
     failures=(

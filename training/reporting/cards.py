@@ -66,7 +66,6 @@ VAD_SPLIT_NOTE = (
     "Speakers of the parts dev and test (training/corpora/splits.json) and corpora left out are not among them. The dev part sets the "
     "threshold of the output `voice`."
 )
-FAST_SPLIT_NOTE = "Speakers of the parts dev, calibration and test (training/corpora/splits.json) are not among them."
 SPLIT_NOTE = (
     "Speakers of the test part (training/corpora/splits.json) and corpora left out are not among them. Recipes are compared with weights of "
     "the train part, and heads calibrated by heads of the same recipe that were fitted on fewer speakers and corpora."
@@ -147,7 +146,7 @@ def sections_of(manifest: dict, models: Path) -> dict[str, list[str]]:
     step = name if name in ("fast", "large") and kind != "vad" else own
     lists = {"Known failures": evidence["failures"], "Intended use": evidence["intendedUse"],
              "Not intended": evidence["unintendedUse"], "Limits": training["limits"]}  # fmt: skip
-    split = {"vad": VAD_SPLIT_NOTE, "fast": FAST_SPLIT_NOTE}.get(step, SPLIT_NOTE)
+    split = VAD_SPLIT_NOTE if kind == "vad" else SPLIT_NOTE
     return {
         "Measured": [METRIC_NOTE, "", metrics] if evidence["figures"] else [],
         "Origin and licence": [specs_of(models)[kind].origin, "", f"Licence: {manifest['licence']}.", "", evidence["deployment"]],

@@ -14,15 +14,16 @@ from pathlib import Path
 
 import numpy as np
 
-from training import settings
+from training import cache, settings
 from training.augment.augmented import AugmentedCopies
 from training.augment.corruptions import Corruptor
+from training.calibration import affine
 from training.corpora.corpus import EMOTIONS, Clip
 from training.corpora.recipe import RECIPE
-from training.corpora.registry import is_steady, read_clips
+from training.corpora.registry import is_steady, labels_key, read_clips
 from training.encoder import embeddings
 from training.evaluation import results
-from training.export.head_graph import write_emotion
+from training.export import head_graph
 from training.export.manifest import update_manifest
 from training.heads import emotion
 from training.pipeline import calibrated_emotion
@@ -35,6 +36,7 @@ SPEAKERS = 5  # to adapt to; the others test
 HARD = {"noise-10": "noise, 10 dB SNR", "telephone": "telephone band", "room": "a room"}  # conditions of `corrupt`
 HARD_SPEAKERS, HARD_CLIPS = 15, 1500
 FRAMES_PER_EMBEDDING = 2
+MODELS_USED = ("vad", "trunk", "emotion", "cognitive")
 Labelled = list[tuple[Clip, str]]
 
 
@@ -60,15 +62,23 @@ def write_labels(name: str, clips: Labelled, copy: Callable[[Clip], Path] = lamb
 
 def models_without(name: str) -> Path:
     """A copy of the shipped models with an emotion head that was neither fitted nor calibrated on the corpus."""
-    folder = settings.CACHE / "models" / f"without-{name}"
-    if (folder / "emotion" / "manifest.json").exists():
-        return folder
-    store = embeddings.load(settings.weights("trunk"), FRAMES_PER_EMBEDDING, AugmentedCopies())
-    found = calibrated_emotion(store, lambda clip: clip.refitted and clip.corpus != name)
-    shutil.copytree(settings.MODELS, folder, dirs_exist_ok=True)
-    write_emotion(found.model.heads, found.calibration.scale, found.model.distance, folder / "emotion" / "weights.onnx")
-    update_manifest(folder / "emotion", found.calibration.params())
-    return folder
+    copies = AugmentedCopies()
+    inputs = {
+        "name": name,
+        "labels": labels_key(read_clips()),
+        "copies": copies.folder.name,
+        "models": [cache.file_hash(path) for kind in MODELS_USED for path in sorted((settings.MODELS / kind).glob("*.*"))],
+        "code": cache.code_hash(affine, emotion, head_graph, calibrated_emotion),
+    }
+
+    def make(folder: Path) -> None:
+        store = embeddings.load(settings.weights("trunk"), FRAMES_PER_EMBEDDING, copies)
+        found = calibrated_emotion(store, name)
+        shutil.copytree(settings.MODELS, folder, dirs_exist_ok=True)
+        head_graph.write_emotion(found.model.heads, found.calibration.scale, found.model.distance, folder / "emotion" / "weights.onnx")
+        update_manifest(folder / "emotion", found.calibration.params())
+
+    return cache.build("without", inputs, make)
 
 
 def measure(name: str, labels: Path, models: Path, speakers: int) -> dict:
@@ -90,7 +100,7 @@ def measure_hard(name: str, condition: str, corruptor: Corruptor, models: Path) 
 
 def run() -> None:
     names = [*chosen(HARD_SPEAKERS), *RECIPE.unseen]
-    models = {name: settings.MODELS if name in RECIPE.unseen else models_without(name) for name in names}
+    models = {name: models_without(name) for name in names}
     corruptor = Corruptor([clip for clip in read_clips() if is_steady(clip) and clip.tested])
     with ThreadPoolExecutor(settings.THREADS) as pool:
         plain = {name: pool.submit(measure, name, write_labels(name, labelled(name)), models[name], SPEAKERS) for name in models}

@@ -1,7 +1,7 @@
 """Linear heads on frozen layers of encoders, on corpora that the heads were not fitted on: tables in docs/results/studies.md.
 
-Each acted corpus is left out in turn. Heads are fitted on the other clips that are not of the test part, utterance by utterance; a clip is
-the mean of its utterances, weighted by speech. Heads that know every corpus are measured on speakers of the parts dev and calibration. The trunk
+Each acted corpus is left out in turn. No clip of the test part counts. Heads are fitted on the other clips of the train part, utterance by
+utterance; a clip is the mean of its utterances, weighted by speech. Heads that know every corpus are measured on speakers of the parts dev and calibration. The trunk
 of models/standard was fine-tuned on all of these corpora but RECIPE.unseen, and on these speakers.
 
 The command encoders compares the layers of several encoders. The command recipes asks what makes heads and the tuned trunk generalise. Heads:
@@ -140,9 +140,10 @@ def measure(examples: Examples, name: str, fit: Fit = fit) -> dict[str, float]:
     corpora = np.array([clips[i].corpus for i in owners])
     held = np.array([clips[i].held_out for i in owners])
     ordinary = np.array([clips[i].definition.ordinary for i in owners])
+    tested = np.array([clips[i].tested for i in owners])
     head = fit(examples, np.flatnonzero(labelled & ~held & (corpora != name)))
-    found, probabilities = examples.clips_of(np.flatnonzero((corpora == name) & (targets.label[owners] >= 0)), *head)
-    _, neutral = examples.clips_of(np.flatnonzero(ordinary & held), *head)
+    found, probabilities = examples.clips_of(np.flatnonzero((corpora == name) & (targets.label[owners] >= 0) & ~tested), *head)
+    _, neutral = examples.clips_of(np.flatnonzero(ordinary & held & ~tested), *head)
     negative = np.isin(neutral.argmax(1), NEGATIVE)
     labels = targets.label[found]
     speakers = np.array([clips[i].speaker for i in found])
