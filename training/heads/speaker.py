@@ -9,9 +9,8 @@ from torch.nn import functional as F
 
 from training import settings
 
-# Corpora whose speakers are not people. ASED: some numbers stand for several. AMI, AMIMixed: several in a recording. MFA: recordings of one
-# person. PicovoiceIntent: clips of people who are not told apart.
-UNRELIABLE = ("ASED", "AMI", "AMIMixed", "MFA", "PicovoiceIntent")
+# ASED: numbers that stand for several people. AMI: several people in a recording.
+UNRELIABLE = ("ASED", "AMI")
 DIMENSIONS = 48
 HIDDEN = 256
 DROPOUT = 0.2
