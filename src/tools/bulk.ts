@@ -1,11 +1,15 @@
 /** `undertone bulk`: recordings to a service, with an output file from which an interrupted run resumes. */
 
+import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { extname, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import {
   ApiError,
   createClient,
+  JobFailedError,
+  RateLimitedError,
   UndertoneError,
   ValidationError,
 } from '../../clients/typescript/src/index.ts';
@@ -14,7 +18,7 @@ import { FileError, readRegularFile } from '../node/files.ts';
 import { readPassword } from './accounts.ts';
 import type { AnalyzeResult } from './analyze-thread.ts';
 import { type CliContext, countFiles, expected, showProgress, UsageError } from './context.ts';
-import { checkStandardInput, findInputs, readNamedFile, readOwnFile, standardInput } from './inputs.ts';
+import { checkStandardInput, findInputs, readNamedFile, standardInput } from './inputs.ts';
 import { csvPerPart } from './output.ts';
 import { parseParts, partKind } from './parts.ts';
 import { csvHeader, type Part, toJsonLine } from './tables.ts';
@@ -22,7 +26,8 @@ import { csvHeader, type Part, toJsonLine } from './tables.ts';
 const examples = `
 The output file is also what has been done: run the same command again after an end of any kind, and it goes on. Each file
 is answered in it once, with its reports or with why it cannot be taken. Lost connections, 500, 502, 503 and 504 are
-tried again after 1, 2, 4 s and so on, or after what Retry-After says. Exit code 1: some files have no answer yet.
+tried again after 1, 2, 4 s and so on, or after what Retry-After says; 429 until the rate limit allows the file. Exit
+code 1: some files have no answer yet.
 
 The token, with both scopes, comes from UNDERTONE_TOKEN or --token-file; other users of this machine can read --token.
 
@@ -69,7 +74,8 @@ async function bulk(paths: readonly string[], options: Options, terminal: CliCon
   const parts = await parseParts({ ...options, baseline: [] }, signals, terminal);
   const inputs = await findInputs(paths, options.list, terminal, null);
   const file = await openBulkFile(options.output, partKind(parts));
-  const names = new Set(inputs.map(({ path }) => path));
+  const output = resolve(options.output);
+  const names = new Set(inputs.map(({ path }) => path).filter((path) => resolve(path) !== output));
   const pending = [...names].filter((path) => !file.answered.has(path));
   const totals = { before: names.size - pending.length, done: 0, refused: 0, open: 0 };
   const progress = showProgress(pending.length, terminal);
@@ -114,12 +120,23 @@ function integer(text: string, low: number, high: number, name: string): number 
 
 type Parts = Awaited<ReturnType<typeof parseParts>>;
 
-/** @throws UsageError when the service refuses the token, which fails every file */
-async function analyzeFile(
-  client: ReturnType<typeof createClient>,
+type Client = ReturnType<typeof createClient>;
+type FileAnswer = AnalyzeResult | { readonly unanswered: string };
+
+/** Waits while a rate limit refuses the file. @throws UsageError when the service refuses the token, which fails every file */
+async function analyzeFile(client: Client, path: string, parts: Parts): Promise<FileAnswer> {
+  for (;;) {
+    const answer = await attemptFile(client, path, parts);
+    if (!('waitSeconds' in answer)) return answer;
+    await sleep(1000 * answer.waitSeconds);
+  }
+}
+
+async function attemptFile(
+  client: Client,
   path: string,
   { channel, speakers }: Parts,
-): Promise<AnalyzeResult | { readonly unanswered: string }> {
+): Promise<FileAnswer | { readonly waitSeconds: number }> {
   try {
     const audio = await readRegularFile(path, { maxBytes: maxRecordingBytes });
     if (channel === 'split') return { report: withoutRequestIds(await client.analyzeChannels(audio)) };
@@ -128,7 +145,10 @@ async function analyzeFile(
     const { status: _, ...report } = withoutRequestIds(await client.analyze(audio));
     return { report };
   } catch (error) {
-    const item = error instanceof ValidationError ? error.items[0] : undefined;
+    if (error instanceof RateLimitedError) return { waitSeconds: error.retryAfterSeconds ?? 1 };
+    // A long recording is analysed as a job.
+    const isRefused = error instanceof ValidationError || error instanceof JobFailedError;
+    const item = isRefused ? error.items[0] : undefined;
     if (item !== undefined) return { error: { ...item, loc: ['body', item.loc[1] ?? 'audio'] }, cause: null };
     if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
       throw new UsageError(`${error.message} (${error.status})`);
@@ -158,45 +178,55 @@ type BulkFile = {
 
 type ResultFormat = {
   readonly header: string;
+  /** Every file of the format begins with it. */
+  readonly begins: string;
+  /** A quoted field may contain line feeds, and a quote as two quotes. */
+  readonly quotes: boolean;
   format(path: string, result: AnalyzeResult): string;
-  /** Matches the complete records at the start of a text, each with its line feed. */
-  readonly records: RegExp;
-  pathOf(record: string): string;
+  pathOf(record: string): unknown;
 };
 
 const jsonl: ResultFormat = {
   header: '',
+  begins: '{"path":',
+  quotes: false,
   format: toJsonLine,
-  records: /[^\n]*\n/gy,
-  pathOf: (record) => String((JSON.parse(record) as { path: unknown }).path),
+  pathOf: (record) => (JSON.parse(record) as { path: unknown }).path,
 };
 
-const csvOf = (kind: Part['kind'] | null): ResultFormat => ({
-  header: `${csvHeader(kind)}\n`,
-  format: csvPerPart(kind),
-  // A quoted field may contain line feeds, and a quote as two quotes.
-  records: /(?:[^"\n]|"[^"]*")*\n/gy,
-  pathOf: (record) => {
-    const quoted = /^"((?:[^"]|"")*)"/.exec(record)?.[1];
-    return quoted?.replaceAll('""', '"') ?? (record.split(',', 1)[0] as string);
-  },
-});
+function csvOf(kind: Part['kind'] | null): ResultFormat {
+  const header = `${csvHeader(kind)}\n`;
+  return {
+    header,
+    begins: header,
+    quotes: true,
+    format: csvPerPart(kind),
+    pathOf: (record) => {
+      const quoted = /^"((?:[^"]|"")*)"/.exec(record)?.[1];
+      return quoted?.replaceAll('""', '"') ?? record.split(',', 1)[0];
+    },
+  };
+}
 
 /** Drops an incomplete last record, and of several rows per file the others of its file. @throws UsageError */
 async function openBulkFile(path: string, kind: Part['kind'] | null): Promise<BulkFile> {
   const formats: Readonly<Record<string, ResultFormat>> = { '.jsonl': jsonl, '.csv': csvOf(kind) };
   const format = formats[extname(path)];
   if (format === undefined) throw expected('a file that ends in .jsonl or .csv', '--output', path);
-  const text = await readOwnFile('--output', path);
-  const file = await open(path, 'a').catch((error: Error) => {
+  const file = await open(path, 'a+').catch((error: Error) => {
     throw expected('a file that can be written', '--output', error.message);
   });
   try {
-    const answered = await resume(file, text, format, kind);
+    const found = await readAnswered(path, file, format, kind);
+    await file.truncate(found.bytes);
+    if (found.bytes === 0) await file.appendFile(format.header);
+    let written = Promise.resolve();
     return {
-      answered,
-      async add(from, result) {
-        await file.appendFile(`${format.format(from, result)}\n`);
+      answered: found.paths,
+      // One after another: a long record is written in pieces.
+      add(from, result) {
+        written = written.then(() => file.appendFile(`${format.format(from, result)}\n`));
+        return written;
       },
       close: () => file.close(),
     };
@@ -206,29 +236,53 @@ async function openBulkFile(path: string, kind: Part['kind'] | null): Promise<Bu
   }
 }
 
-async function resume(
-  file: FileHandle,
-  text: string,
-  format: ResultFormat,
-  kind: Part['kind'] | null,
-): Promise<Set<string>> {
-  const complete = text.match(format.records) ?? [];
-  const last = complete.at(-1);
-  const isCut = complete.join('').length < text.length && last !== undefined;
-  const records =
-    isCut && kind !== null && format.header !== ''
-      ? complete.filter((record) => format.pathOf(record) !== format.pathOf(last))
-      : complete;
-  const kept = records.reduce((sum, record) => sum + Buffer.byteLength(record), 0);
-  await file.truncate(kept);
-  if (kept === 0) await file.appendFile(format.header);
-  if (format.header !== '' && kept > 0 && records.shift() !== format.header) {
-    throw expected(`a file that ${format.header.slice(0, 20)}... begins`, '--output', 'another');
+/** @returns the finished recordings, and the bytes of their records @throws UsageError for a file of something else */
+async function readAnswered(path: string, file: FileHandle, format: ResultFormat, kind: Part['kind'] | null) {
+  const another = expected('a file that `undertone bulk` wrote', '--output', 'another');
+  const found = await file.stat();
+  if (!found.isFile()) throw expected('a regular file', '--output', path);
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(format.begins.length), 0, null, 0);
+  if (buffer.toString('utf8', 0, bytesRead) !== format.begins.slice(0, bytesRead)) throw another;
+  const paths = new Set<string>();
+  let bytes = 0;
+  let last = { path: '', start: 0 };
+  for await (const record of recordsIn(path, format.quotes)) {
+    const start = bytes;
+    bytes += Buffer.byteLength(record);
+    if (start === 0 && format.header !== '') continue;
+    const from = parsed(() => format.pathOf(record));
+    if (typeof from !== 'string') throw another;
+    if (from !== last.path) last = { path: from, start };
+    paths.add(from);
   }
+  const isCut = bytes < found.size && paths.size > 0;
+  if (!isCut || kind === null || format.header === '') return { paths, bytes };
+  paths.delete(last.path);
+  return { paths, bytes: last.start };
+}
+
+function parsed(read: () => unknown): unknown {
   try {
-    return new Set(records.map(format.pathOf));
+    return read();
   } catch {
-    throw expected('a file that `undertone bulk` wrote', '--output', 'another');
+    return null;
+  }
+}
+
+/** The complete records of a file, each with its line feed. */
+async function* recordsIn(path: string, quotes: boolean): AsyncGenerator<string> {
+  let parts: Buffer[] = [];
+  let isQuoted = false;
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    let from = 0;
+    for (let at = 0; at < chunk.length; at++) {
+      if (quotes && chunk[at] === 0x22) isQuoted = !isQuoted;
+      if (chunk[at] !== 0x0a || isQuoted) continue;
+      yield Buffer.concat([...parts, chunk.subarray(from, at + 1)]).toString();
+      parts = [];
+      from = at + 1;
+    }
+    parts.push(chunk.subarray(from));
   }
 }
 

@@ -189,7 +189,7 @@ for (const [name, options, message] of [
   [
     'few recordings',
     { count: 29 },
-    'Expected 30 or more recordings with a label, valence, arousal or clarity, got 29',
+    'Expected 30 or more recordings of 3 or more speakers with a label, valence, arousal or clarity, got 29',
   ],
   ['few speakers', { speakers: 2 }, 'Expected recordings of 3 or more speakers, got 2'],
   [

@@ -33,6 +33,7 @@ const adaptation: Adaptation = {
       comparisons: [],
       kept: [],
       recordings: 30,
+      speakers: 3,
     },
   },
   comparisons: [],

@@ -227,3 +227,27 @@ test('a file without a response stays pending, and a refused token ends the run'
     t.regex(stderr, message);
   }
 });
+
+test.serial('a rate limit delays files, and a file of something else stays as it is', async (t) => {
+  const server = await startServer(t, { UNDERTONE_RATE_LIMIT: '2/1' });
+  const folder = makeTree(5);
+  const args = ['bulk', folder, '--url', server.url, '--token', server.token, '--output'];
+  const limited = await runCli([...args, join(folder, 'out.jsonl')]);
+  t.is(limited.code, 0, limited.stderr);
+  t.regex(limited.stderr, /^6 files answered/);
+  // The output inside of the folder is no recording.
+  t.regex(
+    (await runCli([...args, join(folder, 'out.jsonl')])).stderr,
+    /^0 files answered in [0-9.]+ s, 6 before/,
+  );
+  for (const [name, content] of [
+    ['other.jsonl', '{"id": 1}'],
+    ['other.csv', 'name,size\n"5"" disk",7\nrest "'],
+  ] as const) {
+    const output = join(makeFolder(), name);
+    fs.writeFileSync(output, content);
+    const refused = await runCli([...args, output]);
+    t.deepEqual([refused.code, fs.readFileSync(output, 'utf8')], [2, content]);
+    t.regex(refused.stderr, /Expected a file that `undertone bulk` wrote for `--output`, got another/);
+  }
+});

@@ -74,6 +74,8 @@ export type AnalysisError =
 type Outcome = Answer | AnalysisError | null;
 
 type AnalyzeOptions = {
+  /** A token that is valid now: a long job outlasts that of its upload. Null without one. */
+  readonly refresh: () => Promise<string | null>;
   /** @param sent part of the upload, 0 to 1 @param analysed part of a long recording, 0 to 1; null while it is unknown */
   readonly onProgress: (sent: number, analysed: number | null) => void;
   readonly signal: AbortSignal;
@@ -90,12 +92,19 @@ export async function analyze(
   if (options.signal.aborted) return null;
   const analysis =
     request.choice === 'best' && !comparesVoices ? { ...request, choice: 'average' as const } : request;
-  const outcome = outcomeOf(await upload('/v1/analyze', analysis, token, options), analysis);
-  if (isAboveLimit(outcome)) return analyzeAsJob(analysis, token, options, outcome);
+  const outcome = await requestOrJob(analysis, token, options);
   if (!isBest || !doChannelsDiffer(outcome)) return outcome;
-  const second = { ...analysis, choice: 'split' as const };
-  const channels = outcomeOf(await upload('/v1/analyze', second, token, options), second);
+  const channels = await requestOrJob({ ...analysis, choice: 'split' }, token, options);
   return channels === null || 'report' in channels ? channels : outcome;
+}
+
+async function requestOrJob(
+  analysis: AnalysisRequest,
+  token: string,
+  options: AnalyzeOptions,
+): Promise<Outcome> {
+  const outcome = outcomeOf(await upload('/v1/analyze', analysis, token, options), analysis);
+  return isAboveLimit(outcome) ? analyzeAsJob(analysis, token, options, outcome) : outcome;
 }
 
 /** The report alone says so: one request cannot ask for two channels where they differ. */
@@ -172,12 +181,18 @@ async function analyzeAsJob(
   if (typeof reply === 'string' || ![202, 403, 501].includes(reply.status)) return outcomeOf(reply, analysis);
   if (reply.status !== 202) return refusal;
   const { id } = JSON.parse(reply.text) as Job;
-  const headers = { Authorization: `Bearer ${token}` };
-  const remove = () =>
+  let latest = token;
+  const authorize = async () => {
+    latest = (await options.refresh()) ?? latest;
+    return { Authorization: `Bearer ${latest}` };
+  };
+  const remove = () => {
+    const headers = { Authorization: `Bearer ${latest}` };
     void fetch(`/v1/jobs/${id}`, { method: 'DELETE', headers, keepalive: true }).catch(() => {});
+  };
   window.addEventListener('pagehide', remove);
   try {
-    return await waitForJob(id, analysis.choice, headers, options);
+    return await waitForJob(id, analysis.choice, authorize, options);
   } finally {
     window.removeEventListener('pagehide', remove);
     remove();
@@ -187,11 +202,12 @@ async function analyzeAsJob(
 async function waitForJob(
   id: string,
   choice: Choice,
-  headers: Readonly<Record<string, string>>,
+  authorize: () => Promise<Readonly<Record<string, string>>>,
   { onProgress, signal }: AnalyzeOptions,
 ): Promise<Outcome> {
   let failures = 0;
   for (let wait = 1; ; wait = waitSeconds) {
+    const headers = await authorize();
     const reply = await fetch(`/v1/jobs/${id}?wait=${wait}`, { headers, signal }).catch(() => null);
     if (signal.aborted) return null;
     const job = (await reply?.json().catch(() => null)) as Job | null;

@@ -28,6 +28,10 @@ type RecordingInputOptions = {
 /** Below the service's limit of 15 minutes. */
 const maxSeconds = 890;
 
+/** One microphone at a time. */
+let isOpening = false;
+export const isRecording = () => document.querySelector('.recorder') !== null;
+
 export function createRecordingInput(host: HTMLElement, options: RecordingInputOptions): void {
   const notice = element('p', { class: 'notice warn', role: 'alert' });
   notice.hidden = true;
@@ -67,6 +71,9 @@ export function createRecordingInput(host: HTMLElement, options: RecordingInputO
   acceptDrops(zone, onRecording);
 
   async function open(trigger: HTMLButtonElement, openPanel: OpenPanel) {
+    if (isOpening) return;
+    if (isRecording()) return showError('Another recording is running. Stop it first.');
+    isOpening = true;
     trigger.disabled = true;
     try {
       const panel = await openPanel(() => {
@@ -80,22 +87,24 @@ export function createRecordingInput(host: HTMLElement, options: RecordingInputO
     } catch (error) {
       showError(error instanceof MicrophoneError ? error.message : 'The microphone could not be opened.');
     } finally {
+      isOpening = false;
       trigger.disabled = false;
     }
   }
 
   async function openRecorder(close: () => void): Promise<RecorderPanel> {
-    const recorder = await startRecorder();
+    const recorder = await startRecorder(() => panel.stop());
     const finish = (blob: Blob | null) => {
       close();
       if (blob !== null) onRecording({ name: fileName(options.stem, blob), blob });
     };
-    return createRecorderPanel(recorder, {
+    const panel = createRecorderPanel(recorder, {
       title: 'Recording',
       stopLabel: options.stopLabel,
       maxSeconds,
       finish,
     });
+    return panel;
   }
 }
 

@@ -4,7 +4,7 @@ import { button, copyButton, element, fold } from '../elements.ts';
 import { type AnalysisRequest, type Answer, isOfOne, partsOf, type Recording } from './analyze.ts';
 import { term } from './cards.ts';
 import type { AudioBlock, Cognitive, Emotion, Report, Rules } from './report.ts';
-import { fixed, length, measureMeaning, measureName, quantity, share } from './wording.ts';
+import { fixed, length, measureMeaning, measureName, quantity } from './wording.ts';
 
 /** `voice`: its name, of several. */
 export type DetailedReport = {
@@ -132,7 +132,7 @@ function level(dbfs: number): string {
 
 function clipped(ratio: number): string {
   if (ratio === 0) return 'nothing';
-  return ratio < 0.001 ? 'hardly anything' : share(ratio);
+  return ratio < 0.001 ? 'hardly anything' : `${fixed(100 * ratio, 1)} %`;
 }
 
 function band(hz: number): string {
@@ -227,7 +227,7 @@ function createDownloads(
 }
 
 /** Creates its object URL on click, so that the page holds no copy of the file. */
-function save(name: string, blob: Blob): void {
+export function save(name: string, blob: Blob): void {
   const link = element('a', { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);

@@ -13,7 +13,8 @@ import {
   type Recording,
 } from './analyze.ts';
 import { createNotice, openFoldsForPrint, wide } from './cards.ts';
-import { createBaselinePanel, createProgress, createRecordingInput } from './desk.ts';
+import { createBaselinePanel, createProgress, createRecordingInput, isRecording } from './desk.ts';
+import { save as saveFile } from './details.ts';
 import { startLive } from './live.ts';
 import type { LiveOutcome } from './live-session.ts';
 import type { RecorderPanel } from './recorder.ts';
@@ -133,10 +134,17 @@ async function send(): Promise<void> {
     );
   progress.start(recording.name, () => current.abort());
   const preparing = preparePicture(request.recording);
-  const outcome = await analyze(request, token, { onProgress: progress.show, signal: current.signal });
+  const outcome = await analyze(request, token, {
+    refresh: access.token,
+    onProgress: progress.show,
+    signal: current.signal,
+  });
   if (running === current) progress.end();
-  if (outcome === null) return;
-  if ('kind' in outcome) return fail(outcome);
+  if (outcome === null) {
+    if (running === current) offerAgain('Cancelled', `${recording.name} was not analysed.`);
+    return;
+  }
+  if ('kind' in outcome) return fail(outcome, ...againActions(request.recording));
   const picture = await preparing;
   if (running === current) show(request, outcome, picture);
 }
@@ -202,6 +210,21 @@ async function showLive(outcome: Exclude<LiveOutcome, null>, recorded: Recording
     results.prepend(wide(createNotice('warn', title, advice)));
   }
   if (baseline !== null) void send();
+}
+
+/** A recording of the microphone is nowhere else. */
+function againActions({ name, blob }: Recording): HTMLElement[] {
+  const again = button('primary', () => void send(), 'Try again');
+  if (blob instanceof File) return [again];
+  const save = button('', () => saveFile(name, blob), 'Save the recording');
+  return [again, save];
+}
+
+function offerAgain(title: string, text: string): void {
+  if (recording === null) return;
+  results.prepend(wide(createNotice('warn', title, text, ...againActions(recording))));
+  results.hidden = false;
+  announce(`${title}. ${text}`);
 }
 
 /** @param actions that continue after the error */
@@ -281,7 +304,9 @@ function complete(
 function reveal(sentence: string): void {
   results.ariaLabel = 'Results';
   results.hidden = false;
+  announce(sentence);
+  // The buttons of a running recording keep the focus.
+  if (isRecording()) return;
   results.focus({ preventScroll: true });
   results.scrollIntoView({ block: 'start' });
-  announce(sentence);
 }

@@ -130,14 +130,15 @@ const preferredTypes = ['audio/webm;codecs=opus', 'audio/mp4;codecs=opus', 'audi
 /** The processing for calls changes the voice. */
 const untouched = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
 
-/** @throws MicrophoneError with a message for display */
-export async function startRecorder(): Promise<Recorder> {
+/** @param onEnded called when the microphone is disconnected @throws MicrophoneError with a message for display */
+export async function startRecorder(onEnded: () => void): Promise<Recorder> {
   const stream = await openMicrophone();
   const type = preferredTypes.find((one) => MediaRecorder.isTypeSupported(one));
   const recorder = new MediaRecorder(stream, type === undefined ? {} : { mimeType: type });
   const chunks: Blob[] = [];
   recorder.addEventListener('dataavailable', ({ data }) => chunks.push(data));
   const ended = new Promise((resolve) => recorder.addEventListener('stop', resolve, { once: true }));
+  void ended.then(onEnded);
   const meter = measure(stream);
   const close = async () => {
     if (recorder.state !== 'inactive') recorder.stop();

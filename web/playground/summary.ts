@@ -175,9 +175,19 @@ export function createComparison(before: Kept, after: Kept): HTMLElement {
     'div',
     { class: 'stack comparison' },
     element('ol', { class: 'compared' }, entry(before), entry(after)),
-    createDifferences(scoresIn(old), scoresIn(now)),
+    createDifferences(...comparable(old, now)),
     changes(old, now),
   );
+}
+
+/** Load and processing beside a baseline are on another scale than those without one. */
+function comparable(old: Report, now: Report): [Score[], Score[]] {
+  const isSameScale = old.cognitive.relative === now.cognitive.relative;
+  const kept = (report: Report) =>
+    scoresIn(report).filter(
+      ({ name }) => isSameScale || (name !== 'cognitive_load' && name !== 'processing'),
+    );
+  return [kept(old), kept(now)];
 }
 
 function scoresIn(report: Report): Score[] {

@@ -33,7 +33,7 @@ export function createTimeline(report: Report, onPlay: PlaySpan | null): Timelin
   if (signals === null || timeline.length === 0)
     return { columns: null, legend: null, details: null, mark: () => {} };
   const columns = timeline.map((utterance) => createColumn(utterance, signals));
-  const isMoment = ({ start_s }: Utterance) => moments?.some((moment) => moment.start_s === start_s);
+  const isMoment = ({ start_s }: Utterance) => moments?.some((moment) => moment.start_s === start_s) ?? false;
   const blocks = timeline.map((utterance) =>
     createBlock(utterance, isMoment(utterance) ? 'moment' : null, onPlay),
   );

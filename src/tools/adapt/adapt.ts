@@ -8,10 +8,10 @@ import { loadModels, type ModelFolder, readCard, readModelFolders } from '../../
 import { sha256 } from '../../service/receipts.ts';
 import {
   type Comparison,
+  countSpeakers,
   type Example,
   minRecordings,
   minSpeakers,
-  speakerOf,
   withoutScores,
 } from './comparison.ts';
 import {
@@ -55,7 +55,9 @@ export function adapt(scored: readonly Example[], known: readonly string[] | nul
     .map((name) => [name, ratedOf(examples, name)] as const)
     .filter(([name, rows]) => canAdaptDimension(rows, isNewDimension(name)));
   const parts = rated.length + Number(learns);
-  const speakers = new Set(examples.map(speakerOf)).size;
+  const speakers = countSpeakers(examples);
+  if (examples.length >= minRecordings && speakers < minSpeakers)
+    throw new RangeError(`Expected recordings of ${minSpeakers} or more speakers, got ${speakers}`);
   if (parts === 0 && isNew && labelled.length > 0) checkLearnable(labelled);
   if (parts === 0 && isNew)
     throw new RangeError(
@@ -63,10 +65,8 @@ export function adapt(scored: readonly Example[], known: readonly string[] | nul
     );
   if (parts === 0)
     throw new RangeError(
-      `Expected ${minRecordings} or more recordings with a label, valence, arousal or clarity, got ${examples.length}`,
+      `Expected ${minRecordings} or more recordings of ${minSpeakers} or more speakers with a label, valence, arousal or clarity, got ${examples.length}`,
     );
-  if (speakers < minSpeakers)
-    throw new RangeError(`Expected recordings of ${minSpeakers} or more speakers, got ${speakers}`);
   // One-sided tests, as many as there are parts.
   const level = 1 - (2 * maxFalse) / parts;
   const labels = learns ? adaptLabels(labelled, known ?? [], level, isNew) : null;
@@ -299,13 +299,13 @@ function evidenceFigures(
   correction: HeadCorrection,
   adaptation: Adaptation,
 ): Manifest['evidence']['figures'] {
-  return resultsOf(correction, adaptation).flatMap(({ kept, recordings }) =>
+  return resultsOf(correction, adaptation).flatMap(({ kept, recordings, speakers }) =>
     kept.map(({ figure, after }) => ({
       figure,
       group: 'own recordings, speakers left out in turn',
       value: after.value,
       interval: after.interval === null ? null : ([...after.interval] as [number, number]),
-      speakers: adaptation.speakers,
+      speakers,
       clips: recordings,
     })),
   );

@@ -1,6 +1,6 @@
 import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Manifest, ManifestOf } from '../../engine/schema.ts';
 import { escapeControls } from '../../node/files.ts';
@@ -37,6 +37,7 @@ export function registerAdapt(program: Command, terminal: CliContext): void {
 }
 
 async function adaptModels(path: string, options: Options, terminal: CliContext): Promise<void> {
+  const out = resolve(options.out);
   const { recordings, sha256 } = await readLabels(path, terminal);
   const unnamed = recordings.filter(({ speaker }) => speaker === null).length;
   if (unnamed > 0)
@@ -45,12 +46,12 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
     );
   const jobs = parseJobs(options.jobs);
   const settings = await readSettings(options, terminal);
-  await checkAbsent(options.out);
+  await checkAbsent(out);
   const { readManifests } = await import('../../node/models.ts');
   const manifests = await readManifests(settings.modelsDir);
   await checkUnadapted(manifests, settings.modelsDir);
   // Beside --out, which appears when it is complete. An interrupted run resumes from it.
-  const scores = `${options.out}.scores`;
+  const scores = `${out}.scores`;
   const known = await knownLabels(manifests, terminal);
   const found = await withScores(known !== null, settings, (own) =>
     scoreLabels(recordings, scores, manifests, { jobs, settings: own, terminal, embeddings: true }),
@@ -58,9 +59,10 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
   const { comparisonText, isImprovement } = await import('./adapt.ts');
   const silent = found.scored.filter(({ embedding }) => embedding === null).length;
   if (silent > 0) terminal.stderr.write(`${silent} recordings have too little speech and are left out\n`);
-  const adaptation = await learn(found, known).finally(() => rm(scores, { recursive: true }));
+  const adaptation = await learn(found, known);
   terminal.stdout.write(comparisonText(adaptation.comparisons));
   if (!isImprovement(adaptation)) {
+    await rm(scores, { recursive: true });
     terminal.stderr.write('Nothing improves the scores of speakers left out: no models are written\n');
     return terminal.fail();
   }
@@ -70,7 +72,8 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
   const name = escapeControls(basename(path));
   const base = options.models === undefined ? '' : ` --models ${escapeControls(basename(options.models))}`;
   const command = `undertone adapt ${name}${base} --out ${escapeControls(basename(options.out))}`;
-  await writeModels(settings.modelsDir, options.out, adaptation, { name, command, labelsSha256: sha256 });
+  await writeModels(settings.modelsDir, out, adaptation, { name, command, labelsSha256: sha256 });
+  await rm(scores, { recursive: true });
   terminal.stdout.write(
     `${options.out}: ${adaptation.recordings} recordings of ${adaptation.speakers} speakers\n`,
   );

@@ -164,6 +164,8 @@ export function withoutScores(examples: readonly Example[]): Example[] {
 /** A recording without a speaker counts as one. */
 export const speakerOf = ({ recording }: Example) => recording.speaker ?? recording.path;
 
+export const countSpeakers = (examples: readonly Example[]) => new Set(examples.map(speakerOf)).size;
+
 /** Recordings with a value that allow for two numbers per output. */
 export const minRecordings = 30;
 /** Recordings with a value that allow for weights of the embedding as well. */

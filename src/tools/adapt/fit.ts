@@ -13,12 +13,14 @@ import { type Answer, calibrationError, ccc, mean, type Numbers, pcc, uar } from
 import {
   type Comparison,
   compare,
+  countSpeakers,
   type Example,
   foldsOf,
   leaveOut,
   lowerEnd,
   minForWeights,
   minRecordings,
+  minSpeakers,
   type Pair,
   speakerOf,
 } from './comparison.ts';
@@ -33,6 +35,7 @@ export type LabelResult = {
   /** Those of the adaptation. */
   readonly kept: readonly Comparison[];
   readonly recordings: number;
+  readonly speakers: number;
 };
 
 const minPerLabel = 10;
@@ -117,9 +120,16 @@ export function adaptLabels(
         comparisons,
         kept: found.comparisons,
         recordings: examples.length,
+        speakers: countSpeakers(examples),
       };
   }
-  return { adaptation: null, comparisons, kept: [], recordings: examples.length };
+  return {
+    adaptation: null,
+    comparisons,
+    kept: [],
+    recordings: examples.length,
+    speakers: countSpeakers(examples),
+  };
 }
 
 const freedoms = (recordings: number): readonly Freedom[] =>
@@ -127,7 +137,8 @@ const freedoms = (recordings: number): readonly Freedom[] =>
 
 const losesRecall = ({ before, after }: Comparison) => after.value < before.value - lostRecall;
 
-export const canAdaptLabels = (examples: readonly Labelled[]) => examples.length >= minRecordings;
+export const canAdaptLabels = (examples: readonly Labelled[]) =>
+  examples.length >= minRecordings && countSpeakers(examples) >= minSpeakers;
 
 /** Whether labels can be learned by models that report no emotion. @throws RangeError if not, with the reason */
 export function checkLearnable(examples: readonly Labelled[]): void {
@@ -213,6 +224,7 @@ export type DimensionResult = {
   /** Those of the adaptation. */
   readonly kept: readonly Comparison[];
   readonly recordings: number;
+  readonly speakers: number;
 };
 
 const coverage = 0.8;
@@ -248,7 +260,8 @@ function scoreOf({ scores }: Example, name: Dimension): Pick<Rated, 'score' | 'h
 
 /** @param isNew the models do not report it */
 export const canAdaptDimension = (rated: readonly Rated[], isNew = false) =>
-  rated.length >= (isNew ? minForWeights : minRecordings);
+  rated.length >= (isNew ? minForWeights : minRecordings) &&
+  countSpeakers(rated.map(({ example }) => example)) >= minSpeakers;
 
 type Predicted = { readonly truth: number; readonly score: number; readonly half: number };
 
@@ -299,10 +312,22 @@ export function adaptDimension(
     if (found.informative && isBetter(change, found)) {
       const correction = isNew ? withoutBase(learn(rated), rated[0]?.score) : learn(rated);
       const adaptation = { correction, widen: conformalQuantile(ratios) };
-      return { adaptation, comparisons, kept: found.comparisons, recordings: rated.length };
+      return {
+        adaptation,
+        comparisons,
+        kept: found.comparisons,
+        recordings: rated.length,
+        speakers: countSpeakers(rated.map(({ example }) => example)),
+      };
     }
   }
-  return { adaptation: null, comparisons, kept: [], recordings: rated.length };
+  return {
+    adaptation: null,
+    comparisons,
+    kept: [],
+    recordings: rated.length,
+    speakers: countSpeakers(rated.map(({ example }) => example)),
+  };
 }
 
 /** Clarity follows from sums over utterances: its head does not read the mean embedding of the recording. */
