@@ -147,7 +147,7 @@ def fit_timing_params() -> tuple[dict, dict[str, int]]:
     """-> the timing part of the manifest's params, corpus -> recordings"""
     reference, counts = fit_reference()
     baseline = json.loads(BASELINE_RESULT.read_text())
-    if baseline["vad"] != vad_hash():
+    if baseline.get("vad") != vad_hash():
         raise SystemExit(f"Expected {BASELINE_RESULT} of the VAD model in {settings.MODELS}, got that of another: run `python -m training baseline-reference`")
     return {
         "priorSeconds": PRIOR_SECONDS,

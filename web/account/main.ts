@@ -75,6 +75,21 @@ function greeting(user: NonNullable<Session['user']>): (Node | string)[] {
   ];
 }
 
+/** Shows the forms again where the session has ended. */
+function ofMember(onSend: (fields: FormData) => Promise<void>): (fields: FormData) => Promise<void> {
+  return async (fields) => {
+    try {
+      await onSend(fields);
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.status !== 401) throw error;
+      await refresh();
+      if (!member.hidden) throw error;
+      say('bad', 'You are no longer logged in. Log in, then try again.');
+      byId('log-in-email', HTMLInputElement).focus();
+    }
+  };
+}
+
 /** Logs in one way or another. */
 function enter(path: 'log-in' | 'sign-up'): (fields: FormData) => Promise<void> {
   return async (fields) => {
@@ -103,30 +118,30 @@ async function signUp(fields: FormData): Promise<void> {
 handle(form('log-in'), { unauthenticated: wrongPair, onSend: enter('log-in') });
 handle(form('sign-up'), { onSend: signUp });
 handle(form('make-token'), {
-  onSend: async (fields) => {
+  onSend: ofMember(async (fields) => {
     messages.replaceChildren();
     await makeToken(fields);
     await showTokens(work);
-  },
+  }),
 });
 handle(form('password'), {
   unauthenticated: wrongPassword,
-  onSend: async (fields) => {
+  onSend: ofMember(async (fields) => {
     const revokes = fields.has('revoke_tokens');
     await send('password', { ...Object.fromEntries(fields), revoke_tokens: revokes });
     if (revokes) hideNewToken();
     await showTokens(work);
     const tokens = revokes ? ' Every token is revoked.' : '';
     say('good', `The password is changed, and every other browser is logged out.${tokens}`);
-  },
+  }),
 });
 handle(form('remove'), {
   unauthenticated: wrongPassword,
-  onSend: async (fields) => {
+  onSend: ofMember(async (fields) => {
     await send('remove', Object.fromEntries(fields));
     await refresh();
     say('good', 'The account and its tokens are deleted.');
-  },
+  }),
 });
 
 byId('insecure', HTMLElement).hidden = window.isSecureContext;

@@ -60,6 +60,10 @@ async function askAndRevoke(token: Token, work: Parameters<typeof showTokens>[0]
   await send(`tokens/${token.id}/revoke`);
   hideNewToken();
   await showTokens(work);
+  // The button that had the focus is gone.
+  const title = byId('tokens-title', HTMLElement);
+  title.tabIndex = -1;
+  title.focus();
 }
 
 export async function makeToken(fields: FormData): Promise<void> {

@@ -225,6 +225,7 @@ function offerAgain(title: string, text: string): void {
   results.prepend(wide(createNotice('warn', title, text, ...againActions(recording))));
   results.hidden = false;
   announce(`${title}. ${text}`);
+  results.querySelector('button')?.focus();
 }
 
 /** @param actions that continue after the error */

@@ -980,7 +980,7 @@ export interface components {
             ];
             /** @description Time in which both channels have speech, s. 0 with `speakers`: speech of both at once is not recognised. */
             overlap_s: number;
-            /** @description Per channel or speaker: the silence before each of its responses, s, in order. A response starts while neither has speech, and the other had the last one. */
+            /** @description Per channel or speaker: the silence before each of its responses, s, in order. A response starts while neither has speech, and the other had the last one. A gap with `unassigned` speech is left out. */
             response_gaps_s: [
                 number[],
                 number[]

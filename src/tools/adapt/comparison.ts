@@ -164,7 +164,13 @@ export function withoutScores(examples: readonly Example[]): Example[] {
 /** A recording without a speaker counts as one. */
 export const speakerOf = ({ recording }: Example) => recording.speaker ?? recording.path;
 
-export const countSpeakers = (examples: readonly Example[]) => new Set(examples.map(speakerOf)).size;
+/** @param speakers of each recording */
+export const countsOf = (speakers: readonly string[]) => ({
+  recordings: speakers.length,
+  speakers: new Set(speakers).size,
+});
+
+export const countSpeakers = (examples: readonly Example[]) => countsOf(examples.map(speakerOf)).speakers;
 
 /** Recordings with a value that allow for two numbers per output. */
 export const minRecordings = 30;

@@ -14,6 +14,7 @@ import {
   type Comparison,
   compare,
   countSpeakers,
+  countsOf,
   type Example,
   foldsOf,
   leaveOut,
@@ -92,6 +93,7 @@ export function adaptLabels(
 ): LabelResult {
   const labels = labelsAfter(examples, known);
   const speakers = examples.map(speakerOf);
+  const counts = countsOf(speakers);
   const folds = foldsOf(speakers);
   const comparisons: Comparison[] = [];
   for (const freedom of isNew ? (['weights'] as const) : freedoms(examples.length)) {
@@ -119,17 +121,10 @@ export function adaptLabels(
         adaptation: { labels, correction: isNew ? withoutBase(learn(examples)) : learn(examples) },
         comparisons,
         kept: found.comparisons,
-        recordings: examples.length,
-        speakers: countSpeakers(examples),
+        ...counts,
       };
   }
-  return {
-    adaptation: null,
-    comparisons,
-    kept: [],
-    recordings: examples.length,
-    speakers: countSpeakers(examples),
-  };
+  return { adaptation: null, comparisons, kept: [], ...counts };
 }
 
 const freedoms = (recordings: number): readonly Freedom[] =>
@@ -287,6 +282,7 @@ export function adaptDimension(
   isNew = false,
 ): DimensionResult {
   const speakers = rated.map(({ example }) => speakerOf(example));
+  const counts = countsOf(speakers);
   const folds = foldsOf(speakers);
   const comparisons: Comparison[] = [];
   for (const change of changes(name, rated.length, isNew)) {
@@ -312,22 +308,10 @@ export function adaptDimension(
     if (found.informative && isBetter(change, found)) {
       const correction = isNew ? withoutBase(learn(rated), rated[0]?.score) : learn(rated);
       const adaptation = { correction, widen: conformalQuantile(ratios) };
-      return {
-        adaptation,
-        comparisons,
-        kept: found.comparisons,
-        recordings: rated.length,
-        speakers: countSpeakers(rated.map(({ example }) => example)),
-      };
+      return { adaptation, comparisons, kept: found.comparisons, ...counts };
     }
   }
-  return {
-    adaptation: null,
-    comparisons,
-    kept: [],
-    recordings: rated.length,
-    speakers: countSpeakers(rated.map(({ example }) => example)),
-  };
+  return { adaptation: null, comparisons, kept: [], ...counts };
 }
 
 /** Clarity follows from sums over utterances: its head does not read the mean embedding of the recording. */
