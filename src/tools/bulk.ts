@@ -240,7 +240,7 @@ async function openBulkFile(path: string, kind: Part['kind'] | null): Promise<Bu
 async function readAnswered(path: string, file: FileHandle, format: ResultFormat, kind: Part['kind'] | null) {
   const another = expected('a file that `undertone bulk` wrote', '--output', 'another');
   const found = await file.stat();
-  if (!found.isFile()) throw expected('a regular file', '--output', path);
+  if (!found.isFile()) throw expected('a readable file', '--output', `${path}: a device, pipe or socket`);
   const { bytesRead, buffer } = await file.read(Buffer.alloc(format.begins.length), 0, null, 0);
   if (buffer.toString('utf8', 0, bytesRead) !== format.begins.slice(0, bytesRead)) throw another;
   const paths = new Set<string>();
