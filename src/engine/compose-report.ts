@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { Analyses, AnalyzeRequest } from './analyze.ts';
-import { speakersOf } from './chunks.ts';
+import { intersect, speakersOf } from './chunks.ts';
 import type { Analysis } from './partial-result.ts';
 import {
   type CombinedReport,
@@ -200,25 +200,23 @@ export function describeConversation(
   const { framesPerSecond } = first;
   const seconds = (frames: number) => frames / framesPerSecond;
   const total = Math.max(1, countFrames(first.segments) + countFrames(second.segments));
-  const isSilent = (gap: Segment) =>
-    unassigned.every(({ start, end }) => end <= gap.start || start >= gap.end);
-  const compare = (one: Span, other: Span) => compareTurns(one.segments, other.segments, isSilent);
+  const compare = (one: Span, other: Span) => compareTurns(one.segments, other.segments);
+  const silences = (gaps: readonly Segment[]) =>
+    gaps
+      .filter((gap) => intersect([gap], unassigned).length === 0)
+      .map(({ start, end }) => seconds(end - start));
   const [ofFirst, ofSecond] = [compare(first, second), compare(second, first)];
   return {
     talkShare: [countFrames(first.segments) / total, countFrames(second.segments) / total],
     overlapSeconds: seconds(ofFirst.overlap),
-    responseGapsSeconds: [ofFirst.gaps.map(seconds), ofSecond.gaps.map(seconds)],
+    responseGapsSeconds: [silences(ofFirst.gaps), silences(ofSecond.gaps)],
     interruptions: [ofFirst.interruptions, ofSecond.interruptions],
   };
 }
 
 /** Frames. One pass over both: `index` is the first segment of the other that ends after the start of the own one. */
-function compareTurns(
-  own: readonly Segment[],
-  other: readonly Segment[],
-  isSilent: (gap: Segment) => boolean,
-) {
-  const gaps: number[] = [];
+function compareTurns(own: readonly Segment[], other: readonly Segment[]) {
+  const gaps: Segment[] = [];
   let [overlap, interruptions, index] = [0, 0, 0];
   let ownEnd = Number.NEGATIVE_INFINITY;
   for (const { start, end } of own) {
@@ -227,9 +225,7 @@ function compareTurns(
     if (current !== undefined && current.start < start && end > current.end) interruptions++;
     const before = other[index - 1];
     const isQuiet = current === undefined || current.start > start;
-    if (isQuiet && before !== undefined && before.end > ownEnd) {
-      if (isSilent({ start: before.end, end: start })) gaps.push(start - before.end);
-    }
+    if (isQuiet && before !== undefined && before.end > ownEnd) gaps.push({ start: before.end, end: start });
     for (let at = index; (other[at]?.start ?? Number.POSITIVE_INFINITY) < end; at++) {
       const { start: from, end: to } = other[at] as Segment;
       overlap += Math.min(end, to) - Math.max(start, from);

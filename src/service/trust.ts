@@ -222,19 +222,14 @@ function figureRow(figure: Figure, group: readonly Figure[]): Html {
 
 type Row = readonly [what: string, where: string, howLong: string];
 
-/** The database may have them. */
+/** The database may still have results. */
 const ofEarlierJobs: Row = [
   'Result of a job from before jobs were turned off',
   'database',
   'until the expiry that was set with it',
 ];
 
-type RetentionSettings = {
-  readonly redisUrl: string | null;
-  readonly jobs: Pick<Config['jobs'], 'available' | 'audioSeconds' | 'resultSeconds'>;
-};
-
-export function retentionRows({ jobs, redisUrl }: RetentionSettings): readonly Row[] {
+export function retentionRows({ jobs, redisUrl }: Pick<Config, 'jobs' | 'redisUrl'>): readonly Row[] {
   const ofJobs: readonly Row[] = [
     [
       'Recording of a job',

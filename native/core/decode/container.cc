@@ -10,15 +10,13 @@ namespace {
 
 constexpr size_t kMaxPatches = 1'000'000;  // 16 bytes each, and as much again to sort them
 
-// Metadata blocks after STREAMINFO become PADDING (RFC 9639, 8).
+constexpr uint8_t kLastFlacBlock = 0x80;
+
 void SanitizeFlac(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized) {
-  constexpr uint8_t kLastFlag = 0x80;
-  constexpr uint8_t kPadding = 1;
   bool last = false;
-  for (size_t at = 4; !last && at + 4 <= size; at += 4 + ReadBigEndian(bytes + at + 1, 3)) {
-    last = (bytes[at] & kLastFlag) != 0;
-    if ((bytes[at] & ~kLastFlag) <= kPadding) continue;
-    AddPatch(at, static_cast<uint8_t>((bytes[at] & kLastFlag) | kPadding), sanitized);
+  for (size_t at = 4; !last && at + 4 <= size;) {
+    last = (bytes[at] & kLastFlacBlock) != 0;
+    at = PadFlacBlock(bytes, at, sanitized);
   }
 }
 
@@ -96,6 +94,13 @@ AmrFrame ReadAmrFrame(uint8_t header, bool wide) {
   static constexpr int kWideBytes[16] = {18, 24, 33, 37, 41, 47, 51, 59, 61, 6, 1, 1, 1, 1, 1, 1};
   const int type = header >> 3 & 15;
   return wide ? AmrFrame{kWideBytes[type], type >= 9} : AmrFrame{kNarrowBytes[type], type >= 8};
+}
+
+size_t PadFlacBlock(const uint8_t* bytes, size_t at, SanitizedContainer* sanitized) {
+  constexpr uint8_t kPadding = 1;
+  if ((bytes[at] & ~kLastFlacBlock) > kPadding)
+    AddPatch(at, static_cast<uint8_t>((bytes[at] & kLastFlacBlock) | kPadding), sanitized);
+  return at + 4 + ReadBigEndian(bytes + at + 1, 3);
 }
 
 void AddPatch(size_t at, uint8_t byte, SanitizedContainer* sanitized) {

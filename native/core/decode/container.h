@@ -59,6 +59,9 @@ bool OggEndsEarly(const uint8_t* bytes, size_t size);
 // its blocks end well before its duration. Throws what the budget throws.
 bool MatroskaEndsEarly(const uint8_t* bytes, size_t size, const DecodeBudget& budget);
 
+// Turns a metadata block of FLAC after STREAMINFO into PADDING (RFC 9639, 8). Returns the offset of the next.
+size_t PadFlacBlock(const uint8_t* bytes, size_t at, SanitizedContainer* sanitized);
+
 // Replaces a byte. Throws kMalformed where the patches would take too much memory.
 void AddPatch(size_t at, uint8_t byte, SanitizedContainer* sanitized);
 

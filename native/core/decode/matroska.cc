@@ -148,10 +148,9 @@ void RequirePlainHeader(const uint8_t* bytes, size_t begin, size_t end) {
   });
 }
 
-// libavformat reads the comments of a FLAC header: metadata blocks after STREAMINFO become PADDING.
+// libavformat reads the comments of a FLAC header.
 void SanitizeTrack(const uint8_t* bytes, size_t begin, size_t end, SanitizedContainer* sanitized) {
   constexpr size_t kStreamInfoEnd = 42;
-  constexpr uint8_t kPadding = 1;
   bool flac = false;
   ForEachChild(bytes, begin, end, [&](uint32_t id, size_t from, size_t to) {
     flac = flac || (id == kCodecId && to - from >= 6 && std::memcmp(bytes + from, "A_FLAC", 6) == 0);
@@ -160,8 +159,7 @@ void SanitizeTrack(const uint8_t* bytes, size_t begin, size_t end, SanitizedCont
   ForEachChild(bytes, begin, end, [&](uint32_t id, size_t from, size_t to) {
     if (id == kContentEncodings) RequirePlainHeader(bytes, from, to);
     if (id != kCodecPrivate) return;
-    for (size_t at = from + kStreamInfoEnd; at + 4 <= to; at += 4 + ReadBigEndian(bytes + at + 1, 3))
-      if ((bytes[at] & 0x7F) > kPadding) AddPatch(at, (bytes[at] & 0x80) | kPadding, sanitized);
+    for (size_t at = from + kStreamInfoEnd; at + 4 <= to;) at = PadFlacBlock(bytes, at, sanitized);
   });
 }
 

@@ -78,9 +78,9 @@ Codec IdentifyCodec(std::string_view packet) {
   return StartsWith(packet, "\177FLAC") ? Codec::kFlac : Codec::kOther;
 }
 
-// The bytes of a packet to replace: vendor length and comment count become 0. libavformat takes each packet
-// of Vorbis that begins with 3 for comments; after the headers that is an error, with 7 as well. For other codecs the
-// first 16 bytes of the second and third packet become 0, because they may hold comments.
+// The bytes of a packet to replace: vendor length and comment count become 0. libavformat reads comments from
+// every Vorbis packet that begins with 3: after the headers the 3 becomes 7, which it refuses as well. For other
+// codecs the first 16 bytes of the second and third packet become 0, because they may hold comments.
 std::optional<Range> CommentHeader(const Stream& stream, std::string_view packet) {
   const auto range = [&](bool has_comments, size_t begin, size_t length) -> std::optional<Range> {
     if (!has_comments) return std::nullopt;
@@ -90,8 +90,8 @@ std::optional<Range> CommentHeader(const Stream& stream, std::string_view packet
     case Codec::kOpus:
       return range(StartsWith(packet, "OpusTags"), 8, 8);
     case Codec::kVorbis:
-      if (stream.packets < 2 || packet.substr(0, 1) != "\3") return range(StartsWith(packet, "\3"), 7, 8);
-      return Range{0, 1, 7};
+      if (stream.packets > 1 && StartsWith(packet, "\3")) return Range{0, 1, 7};
+      return range(StartsWith(packet, "\3"), 7, 8);
     case Codec::kFlac:
       return range(!packet.empty() && (packet[0] & 0x7F) == 4, 4, 8);
     case Codec::kOther:

@@ -39,12 +39,20 @@ export const shareKeys = (owner: string, url: string) => [`owner ${owner}`, `hos
 
 /** Delay of a job that this worker cannot process now. */
 const laterMs = 5000;
-/** Keeps a worker without its database from cycling through the queue. */
 const databasePauseMs = 1000;
+
+/** Puts the job back after a pause, which keeps a worker without its database from cycling through the queue. */
+async function putBackWithoutDatabase({ stop }: WorkerContext): Promise<never> {
+  await sleep(databasePauseMs, null, { signal: stop }).catch(() => {});
+  throw new PutBack({ delayMs: laterMs });
+}
+
+const hasCode = (error: unknown, code: ServiceError['code']): boolean =>
+  error instanceof ServiceError && error.code === code;
 
 /** Returns the payload of a job. @throws PutBack for jobs of a later release or of another database */
 export async function startJob(context: WorkerContext, job: QueueJob): Promise<Payload> {
-  const { logger, stop, store, cipher } = context;
+  const { logger, store, cipher } = context;
   let payload: Payload;
   try {
     payload = decryptPayload(job.payload, job.id, cipher);
@@ -58,8 +66,7 @@ export async function startJob(context: WorkerContext, job: QueueJob): Promise<P
   const message =
     'Expected the database of the service for `UNDERTONE_DATABASE_URL`, got another: job left in the queue';
   logger.error({ job_id: job.id }, message);
-  await sleep(databasePauseMs, null, { signal: stop }).catch(() => {});
-  throw new PutBack({ delayMs: laterMs });
+  return putBackWithoutDatabase(context);
 }
 
 /** Stores the outcome, deletes the upload and queues the callback. Idempotent. */
@@ -116,10 +123,9 @@ export async function processAnalysis(
   try {
     await attempt(context, queue, job);
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'storage_unavailable') throw error;
+    if (!hasCode(error, 'storage_unavailable')) throw error;
     context.logger.warn({ job_id: job.id }, 'job left in the queue: the database is unavailable');
-    await sleep(databasePauseMs, null, { signal: context.stop }).catch(() => {});
-    throw new PutBack({ delayMs: laterMs });
+    await putBackWithoutDatabase(context);
   }
 }
 
@@ -147,7 +153,8 @@ async function attempt(context: WorkerContext, queue: AnalysisQueue, job: QueueJ
     if (payload.usage !== null) context.usage.add(payload.usage, { audioSeconds: report.audioSeconds });
     logger.info({ job_id: id, ms: Math.round(performance.now() - started) }, 'job done');
   } catch (error) {
-    if (context.stop.aborted || isShutdown(error)) throw new PutBack('first');
+    // The service stops all tasks of its threads.
+    if (context.stop.aborted || hasCode(error, 'shutting_down')) throw new PutBack('first');
     if (removed.aborted) return finishCancelledJob(context, job, payload);
     if (error instanceof ReservationError) throw new PutBack({ turnOf: payload.owner });
     if (!(error instanceof ServiceError) || retried.has(error.code)) throw error;
@@ -165,11 +172,6 @@ async function attempt(context: WorkerContext, queue: AnalysisQueue, job: QueueJ
   }
 }
 
-/** The service stops all tasks of its threads. */
-function isShutdown(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'shutting_down';
-}
-
 /** The next attempt may succeed. */
 const retried: ReadonlySet<string> = new Set(['storage_unavailable', 'worker_lost']);
 /** Of BullMQ, for a job whose workers were lost. */
@@ -181,8 +183,7 @@ export async function markLost(context: WorkerContext, job: QueueJob, cause: Err
   if (payload.installation !== (await context.store.installationId())) {
     throw new Error('Expected the database of the service for `UNDERTONE_DATABASE_URL`, got another');
   }
-  const isLost =
-    (cause instanceof ServiceError && cause.code === 'worker_lost') || stalled.test(cause.message);
+  const isLost = hasCode(cause, 'worker_lost') || stalled.test(cause.message);
   const error = isLost
     ? new ServiceError('worker_lost', 'The workers of this job ended unexpectedly')
     : new ServiceError('internal', 'Internal error');
