@@ -58,9 +58,9 @@ FALSE_ALARMS = 0.02
 MIN_PAIRS = 20  # of a corpus that counts
 # Corpora whose speakers are not people: recordings of several, of one person in MFA, of people who are not told apart in PicovoiceIntent.
 NOT_PEOPLE = (*UNRELIABLE, "AMIMixed", "MFA", "PicovoiceIntent")
-# Some of its speakers are several people. Without them the discriminants trust small differences: of two speakers of the calibration part they
-# find a fifth of what they find with them.
-VARIED = "ASED"
+# The discriminants are fitted with this one. Without it they overfit small differences: on the calibration part they find a fifth of the pairs
+# of two speakers that they find with it.
+IN_DISCRIMINANTS = "ASED"
 DIRECTIONS = 8
 RIDGE = 0.01
 # Measure -> unit, study. Evidence grade B: consistent only within a speaker.
@@ -148,7 +148,7 @@ def fit_timing_params() -> tuple[dict, dict[str, int]]:
     reference, counts = fit_reference()
     baseline = json.loads(BASELINE_RESULT.read_text())
     if baseline.get("vad") != vad_hash():
-        raise SystemExit(f"Expected {BASELINE_RESULT} of the VAD model in {settings.MODELS}, got that of another: run `python -m training baseline-reference`")
+        raise SystemExit(f"Expected {BASELINE_RESULT} of the VAD model in {settings.MODELS}, got that of another: run baseline-reference")
     return {
         "priorSeconds": PRIOR_SECONDS,
         "maxIndexInterval": MAX_INDEX_INTERVAL,
@@ -184,7 +184,7 @@ def join_lines(lines: list[dict]) -> Recording:
 def recordings_of(measured: list[dict], part: Part, plain: bool) -> dict[tuple[str, str], list[Recording]]:
     """(corpus, speaker) -> joined recordings, for speakers with two or more."""
     clips = {clip.path: clip for clip in read_clips()}
-    left_out = [name for name in NOT_PEOPLE if (name, part) != (VARIED, Part.TRAIN)]
+    left_out = [name for name in NOT_PEOPLE if (name, part) != (IN_DISCRIMINANTS, Part.TRAIN)]
     by_speaker: dict[tuple[str, str], list[dict]] = {}
     for line in measured:
         clip = clips[line["path"]]

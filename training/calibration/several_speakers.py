@@ -151,8 +151,8 @@ def bootstrap(scored: list[Scored], warned: np.ndarray) -> np.ndarray:
     draws = []
     for _ in range(BOOTSTRAPS):
         pairs = []
-        for place in rng.integers(len(corpora), size=len(corpora)):
-            groups = list(corpora.values())[place]
+        for name in rng.choice(list(corpora), len(corpora)):
+            groups = corpora[name]
             rows = [row for index in rng.integers(len(groups), size=len(groups)) for row in groups[index]]
             pairs.append(rates([scored[row] for row in rows], warned[rows])["all"])
         draws.append(np.nanmean(pairs, 0))

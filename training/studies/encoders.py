@@ -1,8 +1,8 @@
 """Linear heads on frozen layers of encoders, on corpora that the heads were not fitted on: tables in docs/results/studies.md.
 
 Each acted corpus is left out in turn. No clip of the test part counts. Heads are fitted on the other clips of the train part, utterance by
-utterance; a clip is the mean of its utterances, weighted by speech. Heads that know every corpus are measured on speakers of the parts dev and calibration. The trunk
-of models/standard was fine-tuned on all of these corpora but RECIPE.unseen, and on these speakers.
+utterance; a clip is the mean of its utterances, weighted by speech. Heads that know every corpus are measured on speakers of the parts dev and
+calibration. The trunk of models/standard was fine-tuned on all of these corpora but RECIPE.unseen, and on these speakers.
 
 The command encoders compares the layers of several encoders. The command recipes asks what makes heads and the tuned trunk generalise. Heads:
 recipes on the frozen layers of Whisper-base and CAM++, which no corpus has changed. Teaching: heads on the trunk of models/standard whose
