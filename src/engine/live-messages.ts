@@ -3,7 +3,7 @@
 import { weightedMean } from './arrays.ts';
 import type { Scored, Totals } from './embeddings.ts';
 import type { Models } from './loader.ts';
-import { type Analysis, available, manifestsOf } from './partial-result.ts';
+import { type Analysis, available, manifestsOf, sum } from './partial-result.ts';
 import type { Source } from './platform.ts';
 import { bodyOf } from './report.ts';
 import type { RecordingContext } from './signals/definition.ts';
@@ -122,13 +122,12 @@ function toAnalysis(
   const { models, source, split, seconds, timer } = context;
   const { features, vad } = models;
   const framesPerSecond = features.sampleRate / features.hopLength;
-  const speechFrames = utterances.map((utterance) => utterance.speechFrames);
   const [snrDb = 0, bandwidthHz = 0, clippedRatio = 0] = weightedMean(
     utterances.map(({ quality }) => [quality.snrDb, quality.bandwidthHz, quality.clippedRatio]),
-    speechFrames,
+    utterances.map(({ speechFrames }) => speechFrames),
   );
   const quality = { snrDb, bandwidthHz, levelDbfs: 0 };
-  const utteredSeconds = speechFrames.reduce((sum, frames) => sum + frames, 0) / framesPerSecond;
+  const utteranceSeconds = sum(utterances, ({ speechFrames }) => speechFrames) / framesPerSecond;
   const { segments, syllables, voice, others } = soFar ?? noSpeech;
   const speechSeconds = countFrames(segments) / framesPerSecond;
   const span = { segments, framesPerSecond, speechSeconds };
@@ -145,8 +144,8 @@ function toAnalysis(
   // Without totals of the session, the scores are those of the utterances alone.
   const ofUtterances = {
     ...recording,
-    speechSeconds: utteredSeconds,
-    conditions: { ...recording.conditions, speechSeconds: utteredSeconds },
+    speechSeconds: utteranceSeconds,
+    conditions: { ...recording.conditions, speechSeconds: utteranceSeconds },
   };
   const contextOf = (signal: Signal) => (definitions[signal].addTo === undefined ? ofUtterances : recording);
   const wanted = scoredSignals(context).filter(

@@ -109,15 +109,10 @@ TEST_CASE("more packets than a recording can have are refused, however a file de
   CHECK(ErrorWithin(20, Mp4(Bytes(80'000), {SoundTrack("twos", 80'000, 1, 1, 1)})) == "");
   CHECK(ErrorWithin(1, Mp4(data, {SoundTrack("twos", 2'000'000'000, 1, 20, 1)})) == refusal);
   // Edits, each of which may list every packet.
-  const auto edited = [](const Bytes& list) {
-    Bytes track = Join({SoundTrack("samr", 1000, 1, 1), Box("edts", {Box("elst", {list})})});
-    const Bytes size = Number(track.size(), 4);
-    std::copy(size.begin(), size.end(), track.begin());
-    return track;
-  };
-  CHECK(ErrorWithin(1, Mp4(data, {edited(Words({0, 70}))})) == refusal);
+  const Bytes sound = SoundTrack("samr", 1000, 1, 1);
+  CHECK(ErrorWithin(1, Mp4(data, {WithEdits(sound, Words({0, 70}))})) == refusal);
   // libavformat counts them by the size of the box.
-  CHECK(ErrorWithin(1, Mp4(data, {edited(Join({Words({0, 1}), Bytes(70 * 12)}))})) == refusal);
+  CHECK(ErrorWithin(1, Mp4(data, {WithEdits(sound, Join({Words({0, 1}), Bytes(70 * 12)}))})) == refusal);
   // A track of a video, in which libavformat joins no samples. The first table of chunks counts.
   Bytes film = SoundTrack("twos", 70'000, 1, 1, 1);
   std::copy_n("vide", 4, Find(&film, "soun"));

@@ -108,16 +108,21 @@ Bytes OggPage(uint32_t index, uint8_t flags, const Bytes& body) {
   return page;
 }
 
-Bytes OpusWithComments() {
-  const Bytes tags = Join({FromText("OpusTags"), Comments(100'000)});
+// A first packet, a second one on as many pages as it needs, and a third.
+Bytes OggStream(const Bytes& head, const Bytes& comments, const Bytes& audio) {
   constexpr size_t kMaxPage = 255 * 255;
-  Bytes ogg = OggPage(0, 2, Join({FromText("OpusHead"), {1, 1, 0, 0, 0x80, 0xBB}, Bytes(5)}));
-  for (size_t at = 0, index = 1; at < tags.size(); at += kMaxPage, ++index) {
-    const auto begin = tags.begin() + static_cast<ptrdiff_t>(at);
-    const auto end = tags.begin() + static_cast<ptrdiff_t>(std::min(tags.size(), at + kMaxPage));
+  Bytes ogg = OggPage(0, 2, head);
+  for (size_t at = 0, index = 1; at < comments.size(); at += kMaxPage, ++index) {
+    const auto begin = comments.begin() + static_cast<ptrdiff_t>(at);
+    const auto end = comments.begin() + static_cast<ptrdiff_t>(std::min(comments.size(), at + kMaxPage));
     ogg = Join({ogg, OggPage(static_cast<uint32_t>(index), at == 0 ? 0 : 1, Bytes(begin, end))});
   }
-  return Join({ogg, OggPage(100, 0, {0xF8, 0xFF, 0xFE})});
+  return Join({ogg, OggPage(100, 0, audio)});
+}
+
+Bytes OpusWithComments() {
+  const Bytes head = Join({FromText("OpusHead"), {1, 1, 0, 0, 0x80, 0xBB}, Bytes(5)});
+  return OggStream(head, Join({FromText("OpusTags"), Comments(100'000)}), {0xF8, 0xFF, 0xFE});
 }
 
 Bytes AuAnnotations() {
@@ -148,11 +153,8 @@ Bytes Mp4Tracks(int tracks) {
 
 // Edits that all begin at the first of many samples without a duration, more than the box declares.
 Bytes Mp4Edits() {
-  Bytes track = Join({SoundTrack("samr", 60'000, 1, 1, 0),
-                      Box("edts", {Box("elst", {Words({0, 1}), Bytes(size_t{80'000} * 12)})})});
-  const Bytes size = Number(track.size(), 4);
-  std::copy(size.begin(), size.end(), track.begin());
-  return Mp4(Bytes(60'000, 0x7C), {track});
+  const Bytes list = Join({Words({0, 1}), Bytes(size_t{80'000} * 12)});
+  return Mp4(Bytes(60'000, 0x7C), {WithEdits(SoundTrack("samr", 60'000, 1, 1, 0), list)});
 }
 
 // A tag between frames, of texts with distinct names.
@@ -169,16 +171,9 @@ Bytes AacTag() {
 
 Bytes VorbisWithComments() {
   const Bytes ogg = Fixture("vorbis.ogg");
-  const Bytes header(ogg.begin() + 28, ogg.begin() + 58);
+  const Bytes head(ogg.begin() + 28, ogg.begin() + 58);
   const Bytes comments = Join({FromText("\3Vorbis"), Comments(100'000)});
-  Bytes pages = OggPage(0, 2, header);
-  constexpr size_t kMaxPage = 255 * 255;
-  for (size_t at = 0, index = 1; at < comments.size(); at += kMaxPage, ++index) {
-    const auto begin = comments.begin() + static_cast<ptrdiff_t>(at);
-    const auto end = comments.begin() + static_cast<ptrdiff_t>(std::min(comments.size(), at + kMaxPage));
-    pages = Join({pages, OggPage(static_cast<uint32_t>(index), at == 0 ? 0 : 1, Bytes(begin, end))});
-  }
-  return Join({pages, OggPage(100, 0, {5, 'v', 'o', 'r', 'b', 'i', 's'})});
+  return OggStream(head, comments, {5, 'v', 'o', 'r', 'b', 'i', 's'});
 }
 
 Bytes LongElement(uint32_t id, size_t id_bytes, const Bytes& content) {
@@ -210,7 +205,7 @@ std::vector<std::pair<const char*, Bytes>> CraftedFiles() {
       {"W64: a summary of 300,000 names", W64Summary()},
       {"MP4: 80,000 edits", Mp4Edits()},
       {"AAC: a tag of 100,000 texts between frames", AacTag()},
-      {"Vorbis: 100,000 comments with another name", VorbisWithComments()},
+      {"Vorbis: 100,000 comments in a packet with a misspelt name", VorbisWithComments()},
       {"Matroska: 100,000 comments in the header of FLAC", MatroskaFlacComments()},
   };
 }

@@ -43,6 +43,11 @@ Bytes SoundTrack(const std::string& codec, uint32_t count, uint32_t size, uint32
                               Box("stsz", {Words({0, size, count})}), Box("stco", {Words(places)})})})})});
 }
 
+Bytes WithEdits(const Bytes& track, const Bytes& list) {
+  const Bytes content(track.begin() + 8, track.end());
+  return Box("trak", {content, Box("edts", {Box("elst", {list})})});
+}
+
 Bytes Mp4(const Bytes& data, const std::vector<Bytes>& tracks) {
   const Bytes head = Box("mvhd", {Words({0, 0, 0, 1000, 1000}), Bytes(80)});
   return Join({Mp4Type(), Box("mdat", {data}), Box("moov", {head, Join(tracks)})});

@@ -19,6 +19,9 @@ Bytes Box(const std::string& name, const std::vector<Bytes>& inner);
 Bytes SoundTrack(const std::string& codec, uint32_t count, uint32_t size, uint32_t chunks,
                  uint32_t ticks = 160);
 
+// The track with an edit list of this content.
+Bytes WithEdits(const Bytes& track, const Bytes& list);
+
 // An MP4 with its samples first.
 Bytes Mp4(const Bytes& data, const std::vector<Bytes>& tracks);
 const Bytes& Mp4Type();
