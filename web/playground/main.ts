@@ -222,6 +222,8 @@ function againActions({ name, blob }: Recording): HTMLElement[] {
 
 function offerAgain(title: string, text: string): void {
   if (recording === null) return;
+  // An error or a cancelled upload before.
+  results.querySelector('.notice:has(> button)')?.remove();
   results.prepend(wide(createNotice('warn', title, text, ...againActions(recording))));
   results.hidden = false;
   announce(`${title}. ${text}`);
