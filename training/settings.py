@@ -32,7 +32,7 @@ class Sizes:
     speech_check_steps: int = 2000
     finetune_epochs: int = 6
     distill_steps: int = 3200
-    voice_steps: int = 2000
+    voice_steps: int = 6000
 
 
 SIZES = Sizes()

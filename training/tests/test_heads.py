@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from training.calibration import affine, intervals, moments, reference
 from training.calibration.reference import logistic_spread, measure_timing, weighted_quantiles
@@ -11,7 +12,7 @@ from training.encoder.embeddings import EmbeddingStore, by_recording, moments_of
 from training.encoder.trunk import WIDTH
 from training.features.batches import stack_padded, stack_weights
 from training.features.windows import find_segments
-from training.heads import clarity
+from training.heads import clarity, emotion
 from training.heads.fit import make_batch
 from training.tests.test_corpora import make_clip
 
@@ -212,3 +213,30 @@ def test_the_factor_of_relative_affect_covers_80_percent_of_the_changes():
 def test_a_copy_is_taught_the_mean_of_the_utterances_of_its_recording():
     rows = np.array([[1.0, 0], [3, 2], [5, 5]], np.float32)
     assert teaching.mean_by_clip(rows, np.array([0, 0, 2])).tolist() == [[2, 1], [0, 0], [5, 5]]
+
+
+def test_heads_read_less_of_what_differs_between_a_recording_and_its_copy():
+    rng = np.random.default_rng(0)
+    plain = rng.normal(3, 2, (300, 2 * WIDTH)).astype(np.float32)
+    copies = plain.copy()
+    copies[:, 5] += rng.normal(0, 4, 300)
+    store = EmbeddingStore([], np.empty(0), np.zeros(601), np.concatenate([plain, copies]), np.tile(np.arange(300), 2), np.ones(600),
+                           np.arange(600) >= 300, 2)  # fmt: skip
+    scale = emotion.Scale.of(store, np.arange(600))
+    inputs = scale(torch.from_numpy(store.moments))
+    deviations = inputs.std(0)
+    others = np.delete(np.arange(2 * WIDTH), 5)
+    assert deviations[5] < 0.5 * deviations[others].min()
+    assert float(inputs.var(0).mean()) == pytest.approx(1, abs=0.05) and inputs.mean(0).abs().max() < 1e-3
+    layer = torch.nn.Linear(2 * WIDTH, 3)
+    before = layer(inputs)
+    scale.fold(layer)
+    assert torch.allclose(layer(torch.from_numpy(store.moments)), before, atol=1e-3)
+
+
+def test_a_copy_belongs_to_a_recording_of_one_utterance():
+    clips = np.array([0, 1, 1, 2, 0, 1, 2])
+    copied = np.arange(7) >= 4
+    store = EmbeddingStore([], np.empty(0), np.zeros(8), np.zeros((7, 4), np.float32), clips, np.ones(7), copied, 2)
+    assert emotion.copies_of(store, np.arange(7)).tolist() == [[0, 4], [3, 6]]
+    assert emotion.copies_of(store, np.array([0, 1, 2, 6])).tolist() == []
