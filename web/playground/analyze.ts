@@ -74,37 +74,29 @@ export type AnalysisError =
 type Outcome = Answer | AnalysisError | null;
 
 type AnalyzeOptions = {
-  /** A token that is valid now: a long job outlasts that of its upload. Null without one. */
-  readonly refresh: () => Promise<string | null>;
+  /** The header `Authorization`, with a token that is valid now: a long job outlasts that of its upload. */
+  readonly authorize: () => Promise<string>;
   /** @param sent part of the upload, 0 to 1 @param analysed part of a long recording, 0 to 1; null while it is unknown */
   readonly onProgress: (sent: number, analysed: number | null) => void;
   readonly signal: AbortSignal;
 };
 
 /** @returns null after an abort */
-export async function analyze(
-  request: AnalysisRequest,
-  token: string,
-  options: AnalyzeOptions,
-): Promise<Outcome> {
+export async function analyze(request: AnalysisRequest, options: AnalyzeOptions): Promise<Outcome> {
   const isBest = request.choice === 'best' && request.baseline === null;
   const comparesVoices = isBest && (await loadRules()).comparesVoices;
   if (options.signal.aborted) return null;
   const analysis =
     request.choice === 'best' && !comparesVoices ? { ...request, choice: 'average' as const } : request;
-  const outcome = await requestOrJob(analysis, token, options);
+  const outcome = await requestOrJob(analysis, options);
   if (!isBest || !doChannelsDiffer(outcome)) return outcome;
-  const channels = await requestOrJob({ ...analysis, choice: 'split' }, token, options);
+  const channels = await requestOrJob({ ...analysis, choice: 'split' }, options);
   return channels === null || 'report' in channels ? channels : outcome;
 }
 
-async function requestOrJob(
-  analysis: AnalysisRequest,
-  token: string,
-  options: AnalyzeOptions,
-): Promise<Outcome> {
-  const outcome = outcomeOf(await upload('/v1/analyze', analysis, token, options), analysis);
-  return isAboveLimit(outcome) ? analyzeAsJob(analysis, token, options, outcome) : outcome;
+async function requestOrJob(analysis: AnalysisRequest, options: AnalyzeOptions): Promise<Outcome> {
+  const outcome = outcomeOf(await upload('/v1/analyze', analysis, options), analysis);
+  return isAboveLimit(outcome) ? analyzeAsJob(analysis, options, outcome) : outcome;
 }
 
 /** The report alone says so: one request cannot ask for two channels where they differ. */
@@ -118,15 +110,16 @@ function doChannelsDiffer(outcome: Outcome): boolean {
 type Reply = { readonly status: number; readonly text: string };
 
 /** @returns the response; `unreachable` without one, `aborted` after an abort */
-function upload(
+async function upload(
   path: string,
   analysis: AnalysisRequest,
-  token: string,
-  { onProgress, signal }: AnalyzeOptions,
+  { authorize, onProgress, signal }: AnalyzeOptions,
 ): Promise<Reply | 'unreachable' | 'aborted'> {
+  const authorization = await authorize();
+  if (signal.aborted) return 'aborted';
   const request = new XMLHttpRequest();
   request.open('POST', path);
-  request.setRequestHeader('Authorization', `Bearer ${token}`);
+  request.setRequestHeader('Authorization', authorization);
   request.upload.addEventListener('progress', ({ loaded, total }) =>
     onProgress(total > 0 ? loaded / total : 0, null),
   );
@@ -173,26 +166,22 @@ function isAboveLimit(outcome: Outcome): outcome is AnalysisError {
 /** Nothing of the job stays. @returns `refusal` where the service takes no jobs */
 async function analyzeAsJob(
   analysis: AnalysisRequest,
-  token: string,
   options: AnalyzeOptions,
   refusal: AnalysisError,
 ): Promise<Outcome> {
-  const reply = await upload('/v1/jobs', analysis, token, options);
+  let authorization = '';
+  const own = { ...options, authorize: async () => (authorization = await options.authorize()) };
+  const reply = await upload('/v1/jobs', analysis, own);
   if (typeof reply === 'string' || ![202, 403, 501].includes(reply.status)) return outcomeOf(reply, analysis);
   if (reply.status !== 202) return refusal;
   const { id } = JSON.parse(reply.text) as Job;
-  let latest = token;
-  const authorize = async () => {
-    latest = (await options.refresh()) ?? latest;
-    return { Authorization: `Bearer ${latest}` };
-  };
   const remove = () => {
-    const headers = { Authorization: `Bearer ${latest}` };
+    const headers = { authorization };
     void fetch(`/v1/jobs/${id}`, { method: 'DELETE', headers, keepalive: true }).catch(() => {});
   };
   window.addEventListener('pagehide', remove);
   try {
-    return await waitForJob(id, analysis.choice, authorize, options);
+    return await waitForJob(id, analysis.choice, own);
   } finally {
     window.removeEventListener('pagehide', remove);
     remove();
@@ -202,12 +191,11 @@ async function analyzeAsJob(
 async function waitForJob(
   id: string,
   choice: Choice,
-  authorize: () => Promise<Readonly<Record<string, string>>>,
-  { onProgress, signal }: AnalyzeOptions,
+  { authorize, onProgress, signal }: AnalyzeOptions,
 ): Promise<Outcome> {
   let failures = 0;
   for (let wait = 1; ; wait = waitSeconds) {
-    const headers = await authorize();
+    const headers = { authorization: await authorize() };
     const reply = await fetch(`/v1/jobs/${id}?wait=${wait}`, { headers, signal }).catch(() => null);
     if (signal.aborted) return null;
     const job = (await reply?.json().catch(() => null)) as Job | null;

@@ -134,8 +134,8 @@ async function send(): Promise<void> {
     );
   progress.start(recording.name, () => current.abort());
   const preparing = preparePicture(request.recording);
-  const outcome = await analyze(request, token, {
-    refresh: access.token,
+  const outcome = await analyze(request, {
+    authorize: async () => `Bearer ${(await access.token()) ?? token}`,
     onProgress: progress.show,
     signal: current.signal,
   });
