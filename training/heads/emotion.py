@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from training.corpora.corpus import CATEGORY_WEIGHT, EMOTIONS, ORDINARY_WEIGHT, Clip
 from training.encoder.embeddings import EmbeddingStore
 from training.heads.attention_head import AttentionHead
-from training.heads.fit import FitParams, Loss, fit_attention, minimize
+from training.heads.fit import FitParams, Loss, fit_attention, minimize, minimize_linear
 from training.settings import SEED
 
 ABSENT = -2.0
@@ -28,18 +28,18 @@ DIMENSIONS = slice(8, 10)  # valence and arousal before the sigmoid
 OUTPUTS = 10
 CATEGORY_DECAY = 0.02  # of the linear head
 DIMENSION_DECAY = 0.05  # of the linear head
+COPY_DECAY = 16  # of the linear head: of the directions in which copies differ from their recordings, over that of others
 ROUNDS = 80  # of the linear head
 DEVIATION_FLOOR = 1e-4
-COPY_DECAY = 6  # of the directions in which copies differ from their recordings, over that of others
 # Of the network.
 HIDDEN = 256
-INPUT_DROPOUT = 0.5
+INPUT_DROPOUT = 0.3
 DROPOUT = 0.5
 EPOCHS = 20
 BATCH = 256
 PEAK_LR = 2e-3
 WEIGHT_DECAY = 0.3
-ORDINARY_TOTAL = 2  # weight of all ordinary speech, over that of an acted corpus
+ORDINARY_TOTAL = 1.5  # weight of all ordinary speech, over that of an acted corpus
 EMOTIONAL = ("VoxLingua107", "AWSCalls", "AMI", "AMIMixed")  # ordinary speech that holds some real emotion
 EMOTIONAL_SHARE = 0.5  # weight of such a corpus, over that of other ordinary speech
 DIMENSION_LOSS_WEIGHT = 10
@@ -142,34 +142,38 @@ def fit_attention_head(store: EmbeddingStore, targets: Targets, windows: np.ndar
 
 
 @dataclass(frozen=True)
-class Scale:
-    """Standardises moments, and shrinks the directions in which augmented copies differ from their recordings: noise, a room or a telephone is to
-    move no score."""
+class Examples:
+    """Rows of a store as tensors. Every acted corpus has the same weight, and so has every label of it; ordinary speech together ORDINARY_TOTAL
+    of it."""
 
-    mean: torch.Tensor  # [2 * width]
-    matrix: torch.Tensor  # [2 * width, 2 * width]
+    moments: torch.Tensor  # [n, 2 * width]
+    mask: torch.Tensor  # [n,8]
+    distribution: torch.Tensor  # [n,8]
+    share: torch.Tensor  # [n], mean 1
+    dimensions: torch.Tensor  # [n,2]
+    weight: torch.Tensor  # [n,2]
 
     @staticmethod
-    def of(store: EmbeddingStore, windows: np.ndarray) -> "Scale":
-        moments = store.moments[windows]
-        mean = moments.mean(0)
-        deviation = moments.std(0) + DEVIATION_FLOOR
-        pairs = copies_of(store, windows)
-        apart = (store.moments[pairs[:, 1]] - store.moments[pairs[:, 0]]) / deviation
-        values, vectors = np.linalg.eigh(np.eye(len(mean)) + COPY_DECAY * (apart.T @ apart) / max(1, len(pairs)))
-        shrink = (vectors / np.sqrt(values)) @ vectors.T
-        inputs = ((moments - mean) / deviation) @ shrink
-        return Scale(torch.from_numpy(mean), torch.from_numpy(shrink / np.sqrt(inputs.var(0).mean()) / deviation).float())
+    def of(store: EmbeddingStore, targets: Targets, windows: np.ndarray, clips: list[Clip]) -> "Examples":
+        rows = store.clips[windows]
+        share = label_shares([clips[i] for i in rows], targets.label[rows]) * len(rows)
+        learned = (targets.mask[rows], targets.distribution[rows], share, targets.dimensions[rows], targets.dimensions_weight[rows])
+        columns = (store.moments[windows], *learned)
+        return Examples(*map(torch.from_numpy, columns))
 
-    def __call__(self, moments: torch.Tensor) -> torch.Tensor:
-        """[n, 2 * width] -> [n, 2 * width], of mean variance 1"""
-        return (moments - self.mean) @ self.matrix.T
+    def category_loss(self, logits: torch.Tensor, rows: torch.Tensor | slice = slice(None)) -> torch.Tensor:
+        return category_loss(logits, self.mask[rows], self.distribution[rows], self.share[rows])
 
-    def fold(self, layer: nn.Linear) -> None:
-        """Makes a layer that reads scaled moments read moments."""
-        with torch.no_grad():
-            weight = layer.weight @ self.matrix
-            set_linear(layer, weight, layer.bias - weight @ self.mean)
+    def dimension_loss(self, predicted: torch.Tensor, rows: torch.Tensor | slice = slice(None)) -> torch.Tensor:
+        return dimension_loss(predicted, self.dimensions[rows], self.weight[rows])
+
+
+def fit_heads(store: EmbeddingStore, targets: Targets, windows: np.ndarray, clips: list[Clip]) -> list[nn.Sequential]:
+    """A linear head and a network, to be averaged: moments of the embeddings [n, 2 * width] -> [n,10]."""
+    examples = Examples.of(store, targets, windows, clips)
+    pairs = copies_of(store, windows)
+    apart = store.moments[pairs[:, 1], : store.width] - store.moments[pairs[:, 0], : store.width]
+    return [fit_linear(examples, apart), fit_network(examples)]
 
 
 def copies_of(store: EmbeddingStore, windows: np.ndarray) -> np.ndarray:
@@ -181,72 +185,58 @@ def copies_of(store: EmbeddingStore, windows: np.ndarray) -> np.ndarray:
     return np.stack([plain[first], copies[second]], 1)
 
 
-@dataclass(frozen=True)
-class Examples:
-    """Rows of a store as tensors. Every acted corpus has the same weight, and so has every label of it; ordinary speech together ORDINARY_TOTAL
-    of it."""
-
-    inputs: torch.Tensor  # [n, 2 * width], scaled moments
-    mask: torch.Tensor  # [n,8]
-    distribution: torch.Tensor  # [n,8]
-    share: torch.Tensor  # [n], mean 1
-    dimensions: torch.Tensor  # [n,2]
-    weight: torch.Tensor  # [n,2]
-
-    @staticmethod
-    def of(store: EmbeddingStore, scale: Scale, targets: Targets, windows: np.ndarray, clips: list[Clip]) -> "Examples":
-        rows = store.clips[windows]
-        share = label_shares([clips[i] for i in rows], targets.label[rows]) * len(rows)
-        learned = (targets.mask[rows], targets.distribution[rows], share, targets.dimensions[rows], targets.dimensions_weight[rows])
-        return Examples(scale(torch.from_numpy(store.moments[windows])), *map(torch.from_numpy, learned))
-
-    def category_loss(self, logits: torch.Tensor, rows: torch.Tensor | slice = slice(None)) -> torch.Tensor:
-        return category_loss(logits, self.mask[rows], self.distribution[rows], self.share[rows])
-
-    def dimension_loss(self, predicted: torch.Tensor, rows: torch.Tensor | slice = slice(None)) -> torch.Tensor:
-        return dimension_loss(predicted, self.dimensions[rows], self.weight[rows])
-
-
-def fit_heads(store: EmbeddingStore, targets: Targets, windows: np.ndarray, clips: list[Clip]) -> list[nn.Sequential]:
-    """A linear head and a network, to be averaged: moments of the embeddings [n, 2 * width] -> [n,10]."""
-    scale = Scale.of(store, windows)
-    examples = Examples.of(store, scale, targets, windows, clips)
-    heads = [fit_linear(examples), fit_network(examples)]
-    for head in heads:
-        scale.fold(head[0])
-    return heads
-
-
-def fit_linear(examples: Examples) -> nn.Sequential:
-    """Categories are linear in the mean of the embeddings, valence and arousal in mean and deviation."""
-    inputs = examples.inputs.numpy()
-    width = inputs.shape[1] // 2
-    category = minimize(inputs[:, :width], examples.category_loss, [CATEGORY_DECAY] * 8, ROUNDS)
-    dimension = minimize(inputs, examples.dimension_loss, [DIMENSION_DECAY] * 2, ROUNDS)
-    weight = np.concatenate([np.pad(category[0], [(0, width), (0, 0)]), dimension[0]], 1)
+def fit_linear(examples: Examples, apart: np.ndarray) -> nn.Sequential:
+    """Categories are linear in the mean of the embeddings, valence and arousal in mean and deviation. `apart`: as in `fit_scale`"""
+    moments = examples.moments.numpy()
+    width = moments.shape[1] // 2
+    means = moments[:, :width]
+    scale = fit_scale(means, apart)
+    weight, bias = minimize((means - means.mean(0)) @ scale, examples.category_loss, [CATEGORY_DECAY] * 8, ROUNDS)
+    category = scale @ weight
+    dimension = minimize_linear(moments, examples.dimension_loss, [DIMENSION_DECAY] * 2)
+    weights = np.concatenate([np.pad(category, [(0, width), (0, 0)]), dimension[0]], 1)
     layer = nn.Linear(2 * width, OUTPUTS)
-    set_linear(layer, torch.from_numpy(weight.T), torch.from_numpy(np.concatenate([category[1], dimension[1]])))
+    biases = np.concatenate([bias - means.mean(0) @ category, dimension[1]])
+    set_linear(layer, torch.from_numpy(weights.T), torch.from_numpy(biases))
     return nn.Sequential(layer)
+
+
+def fit_scale(means: np.ndarray, apart: np.ndarray) -> np.ndarray:
+    """Standardises, and shrinks the directions in which copies differ from their recordings: noise, a room or a telephone is to change little.
+
+    means [n,width], apart [m,width]: copies less recordings -> [width,width]; means times it have a mean variance of 1
+    """
+    deviation = means.std(0) + DEVIATION_FLOOR
+    apart = apart / deviation
+    values, vectors = np.linalg.eigh(np.eye(means.shape[1]) + COPY_DECAY * (apart.T @ apart) / max(1, len(apart)))
+    scale = (vectors / np.sqrt(values)) @ vectors.T / deviation[:, None]
+    return (scale / np.sqrt((means @ scale).var(0).mean())).astype(np.float32)
 
 
 def fit_network(examples: Examples) -> nn.Sequential:
     torch.manual_seed(SEED)
     rng = np.random.default_rng(SEED)
-    count, values = examples.inputs.shape
-    layers = (nn.Linear(values, HIDDEN), nn.GELU(), nn.Linear(HIDDEN, OUTPUTS))
-    hidden, activation, out = layers
-    network = nn.Sequential(nn.Dropout(INPUT_DROPOUT), hidden, activation, nn.Dropout(DROPOUT), out)
+    count = len(examples.moments)
+    mean = examples.moments.mean(0)
+    std = examples.moments.std(0) + 1e-4
+    inputs = (examples.moments - mean) / std
+    hidden = nn.Linear(inputs.shape[1], HIDDEN)
+    out = nn.Linear(HIDDEN, OUTPUTS)
+    network = nn.Sequential(nn.Dropout(INPUT_DROPOUT), hidden, nn.GELU(), nn.Dropout(DROPOUT), out)
     optimizer = torch.optim.AdamW(network.parameters(), PEAK_LR, weight_decay=WEIGHT_DECAY)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, PEAK_LR, EPOCHS * -(-count // BATCH) + 1, pct_start=0.15)
     for _ in range(EPOCHS):
         for rows in torch.from_numpy(rng.permutation(count)).split(BATCH):
-            predicted = network(examples.inputs[rows])
+            predicted = network(inputs[rows])
             loss = examples.category_loss(predicted[:, CATEGORIES], rows) + examples.dimension_loss(predicted[:, DIMENSIONS], rows)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             schedule.step()
-    return nn.Sequential(*layers).eval()
+    with torch.no_grad():  # moves the standardisation of the inputs into the first layer
+        weight = hidden.weight / std
+        set_linear(hidden, weight, hidden.bias - weight @ mean)
+    return nn.Sequential(hidden, nn.GELU(), out).eval()
 
 
 def set_linear(layer: nn.Linear, weight: torch.Tensor, bias: torch.Tensor) -> None:
