@@ -8,7 +8,7 @@ import { type Reporter, reporter, speech } from '../support/analysis.ts';
 const rate = 16_000;
 /** Of valence and arousal. */
 const maxChange = 0.025;
-/** The same where frames begin at other samples of the sound. */
+/** The same after a shift of the sound by a part of the hop. */
 const maxShift = 0.03;
 /** Two labels whose probabilities differ by less are tied. */
 const tie = 0.03;

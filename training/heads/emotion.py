@@ -218,7 +218,7 @@ def fit_network(examples: Examples) -> nn.Sequential:
     rng = np.random.default_rng(SEED)
     count = len(examples.moments)
     mean = examples.moments.mean(0)
-    std = examples.moments.std(0) + 1e-4
+    std = examples.moments.std(0) + DEVIATION_FLOOR
     inputs = (examples.moments - mean) / std
     hidden = nn.Linear(inputs.shape[1], HIDDEN)
     out = nn.Linear(HIDDEN, OUTPUTS)

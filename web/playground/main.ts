@@ -222,7 +222,7 @@ function againActions({ name, blob }: Recording): HTMLElement[] {
 
 function offerAgain(title: string, text: string): void {
   if (recording === null) return;
-  // An error or a cancelled upload before.
+  // Removes the notice of an earlier error or cancelled upload.
   results.querySelector('.notice:has(> button)')?.remove();
   results.prepend(wide(createNotice('warn', title, text, ...againActions(recording))));
   results.hidden = false;
