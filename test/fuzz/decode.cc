@@ -19,9 +19,9 @@ DecodeOptions Limits() { return {16000, -1, kMaxSeconds, 8, 4000, 384000, 0, nul
 size_t Bits(size_t count) { return count == 0 ? 0 : 1 + Bits(count / 2); }
 
 #ifdef UNDERTONE_PLANTED_FAULT
-// Assumes at most four channels.
+// Assumes at most two channels.
 size_t PlantedFault(const Audio& audio) {
-  static constexpr size_t kPairs[] = {0, 0, 1, 3, 6};
+  static constexpr size_t kPairs[] = {0, 0, 1};
   const size_t* pairs = kPairs;
   return pairs[audio.source.channels];
 }

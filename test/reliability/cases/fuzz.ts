@@ -14,9 +14,9 @@ const longMinutes = 10;
 const atOnce = 2;
 const shortForms = 5000;
 const longForms = 500_000;
-/** The planted fault is found within some thousand runs. */
+/** The planted fault is found within some ten thousand runs, which take as long as the machine needs. */
 const controlRuns = 1_000_000;
-const controlSeconds = 120;
+const unlimited = 0;
 
 function amountOf({ long, seed, count }: Options): Amount {
   const seconds = long ? 60 * (count ?? longMinutes) : (count ?? shortSeconds);
@@ -55,8 +55,8 @@ function findings(runs: readonly Fuzzed[]): Row {
 }
 
 async function checkDecoderFault(programs: string, folder: string, seed: number): Promise<Row> {
-  const target = { name: 'aiff', program: 'planted' } as const;
-  const amount = { seconds: controlSeconds, runs: controlRuns, seed };
+  const target = { name: 'au', program: 'planted' } as const;
+  const amount = { seconds: unlimited, runs: controlRuns, seed };
   const run = await fuzz(programs, target, join(folder, 'planted'), amount);
   return negativeControl('a read past the end of a table', [
     findings([{ ...run, finding: shorten(run.finding) }]),
