@@ -152,7 +152,8 @@ function toAnalysis(
     (signal) => soFar !== null || definitions[signal].addTo === undefined,
   );
   const recorded = { ...source, clippedRatio, averaged: !split };
-  const spoken = { ...quality, voiceLogOdds: voice.sum / Math.max(1, voice.frames), severalSpeakers: false };
+  const voiceLogOdds = voice.sum / Math.max(1, voice.frames);
+  const spoken = { ...quality, severalSpeakers: false };
   return {
     audio: { seconds, source, ...quality, speechSeconds },
     span,
@@ -166,7 +167,7 @@ function toAnalysis(
     warnings:
       soFar === null
         ? []
-        : recordingWarnings({ source: recorded, spoken, levelDbfs: 0 }, vad.manifest.params),
+        : recordingWarnings({ source: recorded, spoken, voiceLogOdds, levelDbfs: 0 }, vad.manifest.params),
     models: manifestsOf(models),
     stages: timer.stages(),
   };

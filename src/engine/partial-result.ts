@@ -258,7 +258,8 @@ export function aggregate(
     warnings: recordingWarnings(
       {
         source: { ...source, averaged },
-        spoken: enough ? { ...quality, ...voiceProperties(results, utterances, models) } : null,
+        spoken: enough ? { ...quality, severalSpeakers: isSeveral(utterances, models) } : null,
+        voiceLogOdds: span.speechSeconds > 0 ? meanBySpeech(results, (result) => result.voiceLogOdds) : null,
         levelDbfs: meanLevel(results),
       },
       params,
@@ -288,16 +289,13 @@ function mayBeSeveral(utterances: readonly { readonly speechFrames: number }[], 
   return utterances.filter(({ speechFrames }) => speechFrames >= minFrames).length >= 2 * minUtterances;
 }
 
-function voiceProperties(results: readonly ChunkResult[], utterances: readonly Scored[], models: Models) {
+function isSeveral(utterances: readonly Scored[], models: Models): boolean {
   const { severalSpeakers: params } = models.trunk.manifest.params;
   const minFrames = minVoiceFrames(models);
   const voices = utterances.flatMap(({ voice, speechFrames }) =>
     voice !== null && speechFrames >= minFrames ? [voice] : [],
   );
-  return {
-    voiceLogOdds: meanBySpeech(results, (result) => result.voiceLogOdds),
-    severalSpeakers: params !== undefined && soundLikeSeveral(voices, params),
-  };
+  return params !== undefined && soundLikeSeveral(voices, params);
 }
 
 export function manifestsOf(models: Models): Analysis['models'] {

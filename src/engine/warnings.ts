@@ -10,14 +10,12 @@ type Recording = {
     /** The average of all channels was analysed, none of them alone. */
     readonly averaged: boolean;
   };
-  /** Null without speech. */
+  /** Null with too little speech. */
   readonly spoken:
-    | (Pick<SignalQuality, 'snrDb' | 'bandwidthHz'> & {
-        /** Mean log odds over the segments that they are speech and no other sound. */
-        readonly voiceLogOdds: number;
-        readonly severalSpeakers: boolean;
-      })
+    | (Pick<SignalQuality, 'snrDb' | 'bandwidthHz'> & { readonly severalSpeakers: boolean })
     | null;
+  /** Mean log odds over the segments that they are speech and no other sound. Null without speech. */
+  readonly voiceLogOdds: number | null;
   /** RMS of the whole recording; used only without speech. */
   readonly levelDbfs: number;
 };
@@ -64,10 +62,10 @@ const entries = {
   },
   music_or_noise: {
     condition:
-      'the detected speech sounds like another sound; or, with `insufficient_speech`, a recording above -50 dBFS without speech',
+      'the detected speech sounds like another sound; or a recording above -50 dBFS has no speech at all',
     text: 'The recording sounds like music or noise rather than a voice. Ignore the scores.',
-    raised: ({ spoken, levelDbfs }, { minVoice, warnings }) =>
-      spoken === null ? levelDbfs >= warnings.audibleDbfs : spoken.voiceLogOdds < minVoice,
+    raised: ({ voiceLogOdds, levelDbfs }, { minVoice, warnings }) =>
+      voiceLogOdds === null ? levelDbfs >= warnings.audibleDbfs : voiceLogOdds < minVoice,
   },
   channels_differ: {
     condition: 'two channels that do not correlate, and whose average was analysed',

@@ -123,7 +123,7 @@ type Parts = Awaited<ReturnType<typeof parseParts>>;
 type Client = ReturnType<typeof createClient>;
 type FileAnswer = AnalyzeResult | { readonly unanswered: string };
 
-/** Waits while a rate limit refuses the file. @throws UsageError when the service refuses the token, which fails every file */
+/** Waits while a rate limit refuses the file. @throws UsageError when the service refuses the token or an option, which fails every file */
 async function analyzeFile(client: Client, path: string, parts: Parts): Promise<FileAnswer> {
   for (;;) {
     const answer = await attemptFile(client, path, parts);
@@ -149,6 +149,7 @@ async function attemptFile(
     // A long recording is analysed as a job.
     const isRefused = error instanceof ValidationError || error instanceof JobFailedError;
     const item = isRefused ? error.items[0] : undefined;
+    if (item !== undefined && !item.type.startsWith('value_error.audio.')) throw new UsageError(item.msg);
     if (item !== undefined) return { error: { ...item, loc: ['body', item.loc[1] ?? 'audio'] }, cause: null };
     if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
       throw new UsageError(`${error.message} (${error.status})`);

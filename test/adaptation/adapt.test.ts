@@ -189,7 +189,7 @@ for (const [name, options, message] of [
   [
     'few recordings',
     { count: 29 },
-    'Expected 30 or more recordings of 3 or more speakers with a label, valence, arousal or clarity, got 29',
+    'Expected 30 or more recordings of 3 or more speakers with a label, or as many with valence, arousal or clarity, got 29 with a label, 0 with valence, 0 with arousal, 0 with clarity',
   ],
   ['few speakers', { speakers: 2 }, 'Expected recordings of 3 or more speakers, got 2'],
   [

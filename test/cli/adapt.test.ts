@@ -112,10 +112,7 @@ test('what cannot work is one line', async (t) => {
   const out = join(corpus.folder, 'ours');
   const few = await runCli(['adapt', corpus.train, '--out', out]);
   t.is(few.code, 2);
-  t.regex(
-    few.stderr,
-    /\nExpected 30 or more recordings of 3 or more speakers with a label, valence, arousal or clarity, got 8\n$/,
-  );
+  t.regex(few.stderr, /\nExpected 30 or more recordings .*, got 8 with a label, .*\n$/);
   mkdirSync(out, { recursive: true });
   const existing = await runCli(['adapt', corpus.train, '--out', out]);
   t.is(existing.code, 2);

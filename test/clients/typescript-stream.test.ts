@@ -53,6 +53,20 @@ test('a session yields the messages, and its report equals that of the file', as
   t.is(await session.end(), report);
 });
 
+test('a report that arrived before the connection is lost is no failure', async (t) => {
+  class Lost extends WebSocket {
+    constructor(...options: ConstructorParameters<typeof WebSocket>) {
+      super(...options);
+      this.on('message', (data) => String(data).includes('"type":"final"') && this.terminate());
+    }
+  }
+  const session = await clientOf({ WebSocket: Lost }).stream(format);
+  const reading = read(session);
+  await session.send(samples);
+  t.is((await session.end()).status, 'ok');
+  t.is((await reading).at(-1)?.type, 'final');
+});
+
 test('both channels are analysed alone', async (t) => {
   const stereo = Buffer.concat(
     Array.from({ length: samples.length / 2 }, (_, at) => samples.subarray(2 * at, 2 * at + 2)).flatMap(

@@ -153,7 +153,11 @@ for (const [csv, message] of [
     'path,label\na.wav,sa\u001bd',
     'Expected text without control characters for `label` in line 2, got sa\\u001bd',
   ],
-  ['path,valence\na.wav,0.5\nb.wav,high', 'Expected a number from 0 to 1 for `valence` in line 3, got high'],
+  [
+    'path,valence\na.wav,0.5\n\nb.wav,high',
+    'Expected a number from 0 to 1 for `valence` in line 4, got high',
+  ],
+  ['path,label\na.wav,sad\n/a.wav,angry', 'Expected each path once, got that of line 2 in line 3 again'],
 ] as const) {
   test(message, (t) => {
     t.throws(() => parseLabels(csv, '/'), { instanceOf: LabelsError, message });

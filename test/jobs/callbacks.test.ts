@@ -145,6 +145,20 @@ test('a fetch stops at its limits of bytes and seconds', async (t) => {
   t.is(await typeOf('silent', 1), RetryableFetchError.name);
 });
 
+test('a response that stops, or never comes, is late, and a cancelled request is cancelled', async (t) => {
+  const port = await listen(t, (request, response) => {
+    if (request.url === '/stops') response.write('so');
+  });
+  const url = `http://127.0.0.1:${port}/`;
+  const here = { method: 'GET', maxBytes: 100, privateHosts: ['127.0.0.1'] } as const;
+  for (const path of ['silent', 'stops']) {
+    const late = { ...here, url: url + path, seconds: 0.3 };
+    await t.throwsAsync(sendRequest(late), { message: 'Expected an answer, got no answer in time' });
+    const cancelled = { ...here, url: url + path, seconds: 300, signal: AbortSignal.abort() };
+    await t.throwsAsync(sendRequest(cancelled), { message: 'Expected an answer, got a cancelled request' });
+  }
+});
+
 test('ciphertext decrypts only with the same secret and at the same place', (t) => {
   const cipher = createCipher('s'.repeat(32));
   const sealed = cipher.encrypt(recording, 'job/audio/0');

@@ -4,10 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
 import { defaultOptions } from '../../src/engine/chunks.ts';
-import { createJobStore } from '../../src/service/jobs/job-store.ts';
 import type { JobOwner } from '../../src/service/jobs/jobs.ts';
-import { encryptPayload } from '../../src/service/jobs/payload.ts';
-import { type JobService, openJobService } from '../support/job-service.ts';
+import { addCallback, openJobService } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
 import { lecture } from '../support/recordings.ts';
 
@@ -58,37 +56,6 @@ async function openHooks(t: ExecutionContext) {
   });
   const at = (port: number) => `http://127.0.0.1:${port}/`;
   return { dead, closed: () => closed, called, deadUrl: at(deadPort), liveUrl: at(livePort) };
-}
-
-/** A job that is done, and whose callback waits. */
-async function addCallback(
-  { database, queues, cipher }: JobService,
-  id: string,
-  owner: JobOwner,
-  url: string,
-) {
-  const store = createJobStore(database);
-  const expiresAt = Date.now() + 1_000_000;
-  await store.insert({ id, owner, idempotencyKey: null, digest: '', metadata: null, expiresAt });
-  await store.finish(id, 'done', '{}', expiresAt);
-  const payload = {
-    source: { kind: 'object', url: 'https://bucket.example/a.wav' },
-    ...defaultOptions,
-    callback: url,
-    owner: owner.key,
-    installation: await store.installationId(),
-    receipt: null,
-    usage: null,
-    metadata: {},
-    cancelledAt: null,
-  } as const;
-  const entry = {
-    id,
-    owner: owner.key,
-    payload: encryptPayload(payload, id, cipher),
-    createdAt: Date.now(),
-  };
-  await queues.callbacks.add(entry);
 }
 
 test.serial('100 callbacks without a response do not delay those of other owners', async (t) => {

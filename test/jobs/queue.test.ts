@@ -4,7 +4,9 @@ import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
 import { defaultOptions } from '../../src/engine/chunks.ts';
 import { ServiceError } from '../../src/service/errors.ts';
+import { createJobStore } from '../../src/service/jobs/job-store.ts';
 import { createQueueSlots } from '../../src/service/jobs/jobs.ts';
+import { createMemoryQueues } from '../../src/service/jobs/memory-queues.ts';
 import {
   createCipher,
   decryptPayload,
@@ -14,8 +16,10 @@ import {
   type Payload,
   PayloadError,
 } from '../../src/service/jobs/payload.ts';
+import { findQueued, type JobQueue } from '../../src/service/jobs/queues.ts';
 import { openJobService, secret } from '../support/job-service.ts';
 import { openJobWeb } from '../support/jobs.ts';
+import { until } from '../support/wait.ts';
 
 const owner = { key: 'token:1', accountId: null };
 
@@ -113,6 +117,53 @@ test.serial('a job that is removed just before its end is called back as cancell
     calls.map(({ status }) => status),
     ['cancelled'],
   );
+});
+
+test.serial('a job that another worker ended first is logged and counted by that worker alone', async (t) => {
+  let end = async () => {};
+  const { url, env, calls } = await openJobWeb(t, async (_, response) => {
+    await end();
+    response.end(toneFile(1));
+  });
+  const { jobs, queues, work, database, log } = await openJobService(t, env);
+  await work();
+  end = async () =>
+    void (await createJobStore(database).finish('job_1', 'done', '{}', Date.now() + 1_000_000));
+  const source = { kind: 'object', url } as const;
+  const request = { owner, idempotencyKey: null, digest: '', source, ...defaultOptions, callback: url };
+  await jobs.create('job_1', request);
+  await until(() => calls.length > 0);
+  while ((await queues.analyses.queue.getJob('job_1')) !== undefined) await sleep(20);
+  t.deepEqual(
+    calls.map(({ status }) => status),
+    ['done'],
+  );
+  t.false(log().some(({ msg }) => msg === 'job done'));
+});
+
+test('a job that moves to the queue of long recordings between two reads is found', async (t) => {
+  const queues = createMemoryQueues();
+  const job = {
+    id: 'job_1',
+    owner: owner.key,
+    payload: encryptPayload(payload, 'job_1', cipher),
+    createdAt: 0,
+  };
+  await queues.analyses.add(job);
+  let reads = 0;
+  const moving = (queue: JobQueue): JobQueue => ({
+    ...queue,
+    find: async (id) => {
+      const found = await queue.find(id);
+      if (reads++ > 0) return found;
+      await queues.long.add(job);
+      await queues.analyses.remove(id, owner.key);
+      return found;
+    },
+  });
+  const both = { ...queues, analyses: moving(queues.analyses), long: moving(queues.long) };
+  t.is((await findQueued(both, 'job_1'))?.entry.status, 'waiting');
+  await queues.close();
 });
 
 test.serial('a job whose account is gone is cancelled by the worker that takes it', async (t) => {

@@ -7,7 +7,7 @@ import { defaultOptions } from '../../src/engine/chunks.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import type { JobRequest } from '../../src/service/jobs/jobs.ts';
 import type { Running } from '../support/cli.ts';
-import { openJobService as open } from '../support/job-service.ts';
+import { addCallback, openJobService as open } from '../support/job-service.ts';
 import { type JobReply, type JobStack, jobOf, openJobWeb, startJobStack } from '../support/jobs.ts';
 import { lecture } from '../support/recordings.ts';
 import { share } from '../support/share.ts';
@@ -187,6 +187,22 @@ test.serial('an outage of the database costs a job no attempt, and the job ends 
   t.is((await redis.client.hget(kept, 'atm')) ?? '0', '0');
   await sql`ALTER TABLE away RENAME TO jobs`.execute(database);
   await until(async () => (await jobs.find(owner, 'job_1'))?.status === 'done');
+});
+
+test.serial('an outage of the database costs a callback no attempt, and it is sent after it', async (t) => {
+  const { url, env, calls } = await openJobWeb(t);
+  const service = await open(t, env);
+  const { redis, work, log, database } = service;
+  await addCallback(service, 'job_1', owner, url);
+  await sql`ALTER TABLE jobs RENAME TO away`.execute(database);
+  await work();
+  const left = 'job left in the queue: the database is unavailable';
+  await until(() => log().filter(({ msg }) => msg === left).length > 1);
+  const [kept = ''] = await redis.client.keys('undertone:callbacks-*:job_1');
+  t.is((await redis.client.hget(kept, 'atm')) ?? '0', '0');
+  await sql`ALTER TABLE away RENAME TO jobs`.execute(database);
+  await until(() => calls.length > 0);
+  t.is(calls[0]?.id, 'job_1');
 });
 
 test.serial('a worker that is stopped does not wait for a recording that never comes', async (t) => {

@@ -1,10 +1,12 @@
 /** Jobs and their worker in the process of the test, beside a Redis and a database of their own. */
 import { join } from 'node:path';
 import pino from 'pino';
+import { defaultOptions } from '../../src/engine/chunks.ts';
 import { parseConfig } from '../../src/service/config.ts';
 import { type Database, openDatabase } from '../../src/service/database.ts';
+import { createJobStore, type JobOwner } from '../../src/service/jobs/job-store.ts';
 import { type Jobs, openJobs } from '../../src/service/jobs/jobs.ts';
-import { type Cipher, createCipher } from '../../src/service/jobs/payload.ts';
+import { type Cipher, createCipher, encryptPayload } from '../../src/service/jobs/payload.ts';
 import { openQueues, type RedisQueues } from '../../src/service/jobs/redis-queues.ts';
 import type { JobWorker } from '../../src/service/jobs/worker.ts';
 import { loadOrCreateKeys } from '../../src/service/receipts.ts';
@@ -69,4 +71,35 @@ export async function openJobService(
       return work;
     },
   };
+}
+
+/** A job that is done, and whose callback waits. */
+export async function addCallback(
+  { database, queues, cipher }: JobService,
+  id: string,
+  owner: JobOwner,
+  url: string,
+) {
+  const store = createJobStore(database);
+  const expiresAt = Date.now() + 1_000_000;
+  await store.insert({ id, owner, idempotencyKey: null, digest: '', metadata: null, expiresAt });
+  await store.finish(id, 'done', '{}', expiresAt);
+  const payload = {
+    source: { kind: 'object', url: 'https://bucket.example/a.wav' },
+    ...defaultOptions,
+    callback: url,
+    owner: owner.key,
+    installation: await store.installationId(),
+    receipt: null,
+    usage: null,
+    metadata: {},
+    cancelledAt: null,
+  } as const;
+  const entry = {
+    id,
+    owner: owner.key,
+    payload: encryptPayload(payload, id, cipher),
+    createdAt: Date.now(),
+  };
+  await queues.callbacks.add(entry);
 }

@@ -107,8 +107,9 @@ LARGE_TRUNK = replace(
         "int8, were fitted on those of the part train.",
         f"No speaker of {' and '.join(RECIPE.unseen)} was trained on: it stands for a corpus that the models have not seen.",
     ),
-    origin=f"{WHISPER_TINY}. {FROZEN_ENCODERS} The outputs of Whisper's layers and of both blocks, on their 640 "
-    "directions of largest variance, stand beside those of the tuned trunk; all are averaged over 40 ms.",
+    origin=f"{WHISPER_TINY}, where it also learned to predict mean embeddings of the two other encoders. {FROZEN_ENCODERS} The "
+    "outputs of Whisper-base's layers and of both blocks, on their 640 directions of largest variance, stand beside those of "
+    "the tuned trunk; all are averaged over 40 ms.",
     failures=("Pretrained on English speech for the most part, CAM++ on Chinese and English voices: other languages are encoded by such models.",),
 )
 OPEN_TRUNK = replace(

@@ -1695,7 +1695,7 @@ export interface components {
             /** @description Path of the next page, /v1/jobs/after/ID; null on the last one. */
             next: string | null;
         };
-        /** @description Progress of a long recording, in steps of five minutes of audio. */
+        /** @description Progress of a long recording, in steps of at most three minutes of audio. */
         JobProgress: {
             /** @description Analysed duration, s. */
             analysed_s: number;

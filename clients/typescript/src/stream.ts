@@ -161,7 +161,7 @@ class Session<R> implements StreamSession<R> {
       if (done) break;
       yield value;
     }
-    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#report === undefined && this.#failure !== undefined) throw this.#failure;
   }
 
   /** Ends the session without its report. */

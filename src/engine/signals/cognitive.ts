@@ -114,7 +114,7 @@ const intervals = z
     processing: intervalSchema.describe('80 % interval of processing: lower and upper end, 0 to 1.'),
   })
   .describe(
-    'Of clarity: calibrated on speakers left out of training, wider when speech is short or the recording poor. ' +
+    'Of clarity: calibrated on speakers whom the head was not fitted on, wider when speech is short or the recording poor. ' +
       'Of the indices: from resampled runs of speech, wider when speech is short.',
   );
 

@@ -155,7 +155,9 @@ const intervals = z
     valence: intervalSchema.nullable().describe('80 % interval of valence: lower and upper end, 0 to 1.'),
     arousal: intervalSchema.nullable().describe('80 % interval of arousal: lower and upper end, 0 to 1.'),
   })
-  .describe('Calibrated on speakers left out of training; wider when speech is short or the recording poor.');
+  .describe(
+    'Calibrated on speakers whom the heads were not fitted on; wider when speech is short or the recording poor.',
+  );
 const emotions = z
   .record(z.string(), scoreSchema.describe('Probability, 0 to 1.'))
   .describe('Probability of each label, 0 to 1; together they are 1.');

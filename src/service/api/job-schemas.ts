@@ -66,7 +66,7 @@ const progress = z
       .nullable()
       .describe('Declared duration, s, exact at the end of the analysis; null if none is declared.'),
   })
-  .describe('Progress of a long recording, in steps of five minutes of audio.');
+  .describe('Progress of a long recording, in steps of at most three minutes of audio.');
 
 const error = z.looseObject({}).describe('The error body of POST /v1/analyze, without `request_id`.');
 

@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import type { FairBudget } from '../fair-share.ts';
 import { cancelledJob, encodeEvent, type StoredJob, toStoredJob } from './job-store.ts';
 import type { Payload } from './payload.ts';
-import { shareKeys, startJob, type WorkerContext } from './process-analysis.ts';
+import { requireDatabase, shareKeys, startJob, type WorkerContext } from './process-analysis.ts';
 import { PutBack, type QueueJob } from './queues.ts';
 import { sendRequest } from './remote-audio.ts';
 
@@ -13,6 +13,10 @@ export async function processCallback(
   budget: FairBudget,
   job: QueueJob,
 ): Promise<void> {
+  await requireDatabase(context, job, () => attempt(context, budget, job));
+}
+
+async function attempt(context: WorkerContext, budget: FairBudget, job: QueueJob): Promise<void> {
   const { config, cipher, logger } = context;
   const { id } = job;
   const payload = await startJob(context, job);

@@ -50,6 +50,21 @@ async function putBackWithoutDatabase({ stop }: WorkerContext): Promise<never> {
 const hasCode = (error: unknown, code: ServiceError['code']): boolean =>
   error instanceof ServiceError && error.code === code;
 
+/** An outage of the database is no failed attempt. @throws PutBack */
+export async function requireDatabase<T>(
+  context: WorkerContext,
+  job: QueueJob,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    if (!hasCode(error, 'storage_unavailable')) throw error;
+    context.logger.warn({ job_id: job.id }, 'job left in the queue: the database is unavailable');
+    return putBackWithoutDatabase(context);
+  }
+}
+
 /** Returns the payload of a job. @throws PutBack for jobs of a later release or of another database */
 export async function startJob(context: WorkerContext, job: QueueJob): Promise<Payload> {
   const { logger, store, cipher } = context;
@@ -69,24 +84,31 @@ export async function startJob(context: WorkerContext, job: QueueJob): Promise<P
   return putBackWithoutDatabase(context);
 }
 
-/** Stores the outcome, deletes the upload and queues the callback. Idempotent. */
+type Ending = {
+  readonly outcome: Outcome;
+  readonly body: string;
+  readonly audioSeconds?: number;
+};
+
+/** Stores the outcome and counts its usage, deletes the upload and queues the callback. Idempotent. @returns whether this call stored it */
 async function finishJob(
   context: WorkerContext,
   job: QueueJob,
   payload: Payload,
-  outcome: Outcome,
-  body: string,
-): Promise<Outcome | 'cancelled'> {
-  const { config, store, uploadStore } = context;
+  { outcome, body, audioSeconds }: Ending,
+): Promise<boolean> {
+  const { config, store, uploadStore, usage } = context;
   const { id } = job;
-  const finished = await store.finish(id, outcome, body, Date.now() + 1000 * config.jobs.resultSeconds);
-  if (!finished && (await store.read(id)) === null) {
+  const stored = await store.finish(id, outcome, body, Date.now() + 1000 * config.jobs.resultSeconds);
+  if (!stored && (await store.read(id)) === null) {
     await finishCancelledJob(context, job, payload);
-    return 'cancelled';
+    return false;
   }
+  if (stored && audioSeconds !== undefined && payload.usage !== null)
+    usage.add(payload.usage, { audioSeconds });
   await uploadStore.delete(id);
   await enqueueCallback(context, job, payload);
-  return outcome;
+  return stored;
 }
 
 /** Ends a job that was removed while it waited or ran. */
@@ -114,19 +136,13 @@ const advice = { 'audio.too_long': 'UNDERTONE_JOB_MAX_SECONDS sets the limit' };
 
 type AnalysisQueue = { readonly kind: JobQueueName; readonly slots: FairSemaphore };
 
-/** Jobs of `analyses` with long recordings move to `long`. An outage of the database is no failed attempt. */
+/** Jobs of `analyses` with long recordings move to `long`. */
 export async function processAnalysis(
   context: WorkerContext,
   queue: AnalysisQueue,
   job: QueueJob,
 ): Promise<void> {
-  try {
-    await attempt(context, queue, job);
-  } catch (error) {
-    if (!hasCode(error, 'storage_unavailable')) throw error;
-    context.logger.warn({ job_id: job.id }, 'job left in the queue: the database is unavailable');
-    await putBackWithoutDatabase(context);
-  }
+  await requireDatabase(context, job, () => attempt(context, queue, job));
 }
 
 async function attempt(context: WorkerContext, queue: AnalysisQueue, job: QueueJob): Promise<void> {
@@ -135,7 +151,10 @@ async function attempt(context: WorkerContext, queue: AnalysisQueue, job: QueueJ
   const payload = await startJob(context, job);
   const row = await store.read(id);
   if (row === null) return finishCancelledJob(context, job, payload);
-  if (row.outcome !== null) return void (await finishJob(context, job, payload, row.outcome, row.body ?? ''));
+  if (row.outcome !== null) {
+    await finishJob(context, job, payload, { outcome: row.outcome, body: row.body ?? '' });
+    return;
+  }
   const acquired = queue.slots.acquire(payload.owner);
   if (acquired === null) throw new PutBack('first');
   const permit = await acquired;
@@ -148,24 +167,18 @@ async function attempt(context: WorkerContext, queue: AnalysisQueue, job: QueueJ
       const { payload: encrypted, createdAt } = job;
       return await queues.long.add({ id, owner: payload.owner, payload: encrypted, createdAt });
     }
-    const outcome = await finishJob(context, job, payload, 'done', report.json);
-    if (outcome !== 'done') return;
-    if (payload.usage !== null) context.usage.add(payload.usage, { audioSeconds: report.audioSeconds });
-    logger.info({ job_id: id, ms: Math.round(performance.now() - started) }, 'job done');
+    const { json: body, audioSeconds } = report;
+    const stored = await finishJob(context, job, payload, { outcome: 'done', body, audioSeconds });
+    if (stored) logger.info({ job_id: id, ms: Math.round(performance.now() - started) }, 'job done');
   } catch (error) {
     // The service stops all tasks of its threads.
     if (context.stop.aborted || hasCode(error, 'shutting_down')) throw new PutBack('first');
     if (removed.aborted) return finishCancelledJob(context, job, payload);
     if (error instanceof ReservationError) throw new PutBack({ turnOf: payload.owner });
     if (!(error instanceof ServiceError) || retried.has(error.code)) throw error;
-    const outcome = await finishJob(
-      context,
-      job,
-      payload,
-      'failed',
-      storedError(explainLimit(error, advice)),
-    );
-    if (outcome === 'failed') logger.info({ job_id: id, code: error.code }, 'job failed');
+    const body = storedError(explainLimit(error, advice));
+    const stored = await finishJob(context, job, payload, { outcome: 'failed', body });
+    if (stored) logger.info({ job_id: id, code: error.code }, 'job failed');
   } finally {
     permit.release();
     finished.abort();
@@ -187,7 +200,7 @@ export async function markLost(context: WorkerContext, job: QueueJob, cause: Err
   const error = isLost
     ? new ServiceError('worker_lost', 'The workers of this job ended unexpectedly')
     : new ServiceError('internal', 'Internal error');
-  await finishJob(context, job, payload, 'failed', storedError(error));
+  await finishJob(context, job, payload, { outcome: 'failed', body: storedError(error) });
 }
 
 /** Aborts once the job is deleted from the database. */

@@ -105,7 +105,7 @@ export type JobStats = {
   readonly workers: number;
 };
 
-/** Searches `long` first: a job that moves there is in both queues for a moment. */
+/** Searches `analyses` first: a job that moves to `long` is added there before it leaves `analyses`. */
 export async function findQueued(
   { long, analyses }: Queues,
   id: string,
@@ -113,7 +113,7 @@ export async function findQueued(
   readonly entry: NonNullable<Awaited<ReturnType<JobQueue['find']>>>;
   readonly queue: JobQueue;
 } | null> {
-  for (const queue of [long, analyses]) {
+  for (const queue of [analyses, long]) {
     const entry = await queue.find(id);
     if (entry !== null) return { entry, queue };
   }

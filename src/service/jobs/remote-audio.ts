@@ -110,26 +110,28 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'a certificate of another host',
 };
 
-function withoutHost(error: Error & { readonly code?: unknown }): Error {
+/** @param ended aborted when the request ran out of time or was cancelled: then Node.js reports a lost connection */
+function withoutHost(error: Error & { readonly code?: unknown }, ended: AbortSignal): Error {
   if ([AddressError, SizeError, ReservationError].some((kind) => error instanceof kind)) return error;
-  const code = String(error.code ?? error.name);
+  const code = String(ended.aborted ? ended.reason.name : (error.code ?? error.name));
   return new ConnectionError(`Expected an answer, got ${reasons[code] ?? `a failed connection (${code})`}`);
 }
 
 /** @throws AddressError, SizeError, ReservationError, ConnectionError */
 export async function sendRequest(request: HttpRequest): Promise<HttpResponse> {
+  const signals = [AbortSignal.timeout(1000 * request.seconds), ...(request.signal ? [request.signal] : [])];
+  const ended = AbortSignal.any(signals);
   try {
-    return await exchange(request);
+    return await exchange(request, ended);
   } catch (error) {
-    throw withoutHost(error as Error);
+    throw withoutHost(error as Error, ended);
   }
 }
 
-async function exchange(request: HttpRequest): Promise<HttpResponse> {
+async function exchange(request: HttpRequest, ended: AbortSignal): Promise<HttpResponse> {
   const url = new URL(request.url);
   if (!isAllowedHost(url, request.privateHosts)) throw new AddressError();
-  const signals = [AbortSignal.timeout(1000 * request.seconds), ...(request.signal ? [request.signal] : [])];
-  const response = await send(url, request, AbortSignal.any(signals));
+  const response = await send(url, request, ended);
   const { statusCode: status = 0, headers } = response;
   const { maxBytes, reserve } = request;
   if (maxBytes === null) {

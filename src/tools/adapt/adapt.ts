@@ -63,10 +63,12 @@ export function adapt(scored: readonly Example[], known: readonly string[] | nul
     throw new RangeError(
       `Expected recordings with a label, of which models without emotion learn it, or ${minRecordings} or more with clarity, got neither`,
     );
-  if (parts === 0)
+  if (parts === 0) {
+    const counts = dimensions.map((name) => `${ratedOf(examples, name).length} with ${name}`).join(', ');
     throw new RangeError(
-      `Expected ${minRecordings} or more recordings of ${minSpeakers} or more speakers with a label, valence, arousal or clarity, got ${examples.length}`,
+      `Expected ${minRecordings} or more recordings of ${minSpeakers} or more speakers with a label, or as many with valence, arousal or clarity, got ${labelled.length} with a label, ${counts}`,
     );
+  }
   // One-sided tests, as many as there are parts.
   const level = 1 - (2 * maxFalse) / parts;
   const labels = learns ? adaptLabels(labelled, known ?? [], level, isNew) : null;

@@ -73,16 +73,23 @@ type Labels = { readonly recordings: LabelledRecording[]; readonly ignored: read
 
 /** @param folder of relative paths @throws LabelsError */
 export function parseLabels(csv: string, folder: string): Labels {
-  const [head = [], ...rows] = readRows(csv);
+  const [first, ...rows] = readRows(csv);
+  const head = first?.record ?? [];
   if (!head.includes('path') || !truths.some((name) => head.includes(name)))
     throw new LabelsError(
       `Expected a first line with \`path\`, one or more of ${truths.join(', ')}, and speaker and group if known, got ${escapeControls(head.join(','))}`,
     );
   if (rows.length === 0) throw new LabelsError('Expected one or more recordings, got none');
-  return {
-    recordings: rows.map((cells, index) => toRecording(head, cells, index + 2, folder)),
-    ignored: ignoredOf(head),
-  };
+  const recordings = rows.map(({ record, info }) => toRecording(head, record, info.lines, folder));
+  const lines = new Map<string, number>();
+  for (const [index, { path }] of recordings.entries()) {
+    const line = rows[index]?.info.lines ?? 0;
+    const before = lines.get(path);
+    if (before !== undefined)
+      throw new LabelsError(`Expected each path once, got that of line ${before} in line ${line} again`);
+    lines.set(path, line);
+  }
+  return { recordings, ignored: ignoredOf(head) };
 }
 
 function ignoredOf(head: readonly string[]): string[] {
@@ -94,9 +101,11 @@ function ignoredOf(head: readonly string[]): string[] {
   });
 }
 
-function readRows(csv: string): string[][] {
+type Row = { readonly record: string[]; readonly info: { readonly lines: number } };
+
+function readRows(csv: string): Row[] {
   try {
-    return parse(csv, { bom: true, trim: true, skip_empty_lines: true });
+    return parse(csv, { bom: true, trim: true, skip_empty_lines: true, info: true }) as unknown as Row[];
   } catch (error) {
     if (error instanceof CsvError)
       throw new LabelsError(`Expected CSV, got a file that is none: ${error.message}`);

@@ -83,19 +83,20 @@ const warnings = {
   audibleDbfs: -50,
   minChannelCorrelation: 0.5,
 };
-const spoken = { snrDb: 30, bandwidthHz: 7000, voiceLogOdds: 3, severalSpeakers: false };
+const spoken = { snrDb: 30, bandwidthHz: 7000, severalSpeakers: false };
 const warningsOf = (
   sourceChange: object,
   spokenChange: object | null,
-  { level = -20, minVoice = 0 }: { level?: number; minVoice?: number } = {},
+  { level = -20, voice = 3 }: { level?: number; voice?: number | null } = {},
 ) =>
   recordingWarnings(
     {
       source: { ...source, ...sourceChange },
       spoken: spokenChange === null ? null : { ...spoken, ...spokenChange },
+      voiceLogOdds: voice,
       levelDbfs: level,
     },
-    { minVoice, warnings },
+    { minVoice: 0, warnings },
   );
 
 test('a good recording has no warning', (t) => {
@@ -107,7 +108,6 @@ const bounds = [
   ['low_snr', {}, { snrDb: 10 }, {}, { snrDb: 9.9 }],
   ['clipped', { clippedRatio: 0.001 }, {}, { clippedRatio: 0.0011 }, {}],
   ['narrow_band', {}, { bandwidthHz: 4500 }, {}, { bandwidthHz: 4499 }],
-  ['music_or_noise', {}, { voiceLogOdds: 0 }, {}, { voiceLogOdds: -0.1 }],
   ['channels_differ', { channelCorrelation: 0.5 }, {}, { channelCorrelation: 0.49 }, {}],
   ['several_speakers', {}, {}, {}, { severalSpeakers: true }],
   ['truncated', {}, {}, { truncated: true }, {}],
@@ -121,8 +121,15 @@ for (const [name, source, speech, badSource, badSpeech] of bounds) {
 }
 
 test('without speech, music_or_noise starts at -50 dBFS', (t) => {
-  t.deepEqual(warningsOf({}, null, { level: -50 }), ['music_or_noise']);
-  t.deepEqual(warningsOf({}, null, { level: -50.1 }), []);
+  t.deepEqual(warningsOf({}, null, { voice: null, level: -50 }), ['music_or_noise']);
+  t.deepEqual(warningsOf({}, null, { voice: null, level: -50.1 }), []);
+});
+
+test('with speech, however little, music_or_noise depends on the voice', (t) => {
+  for (const enough of [{}, null]) {
+    t.deepEqual(warningsOf({}, enough, { voice: 0 }), []);
+    t.deepEqual(warningsOf({}, enough, { voice: -0.1 }), ['music_or_noise']);
+  }
 });
 
 test('one channel cannot differ from itself', (t) => {

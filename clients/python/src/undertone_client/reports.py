@@ -467,7 +467,7 @@ class AccountUsage(TypedDict):
 
 class JobProgress(TypedDict):
     """
-    Progress of a long recording, in steps of five minutes of audio.
+    Progress of a long recording, in steps of at most three minutes of audio.
     """
 
     analysed_s: float
