@@ -82,7 +82,7 @@ const headlines = [
     'faster',
   ],
   [
-    'Memory under load',
+    'Memory under load, proportional',
     'peers: whole service, memory, 8 connections',
     'FastAPI with librosa and the same models',
     'less memory',
@@ -123,8 +123,8 @@ function memorySentence(results: readonly Result[]): string[] {
   const [idle, before, after] = [memoryRows.idle, memoryRows.before, memoryRows.after].map(of);
   if (idle === undefined || before === undefined || after === undefined) return [];
   return [
-    `In a run of its own, a process with two workers holds ${idle} MiB when idle, ${before} MiB after a thousand requests, and ${after} MiB after a thousand
-that follow recordings of 13 minutes.`,
+    `Proportional memory divides shared pages among processes. The resident memory of a process with two workers is ${idle} MiB when idle, ${before} MiB after
+a thousand requests, and ${after} MiB after a thousand that follow recordings of 13 minutes.`,
   ];
 }
 

@@ -146,8 +146,8 @@ const withoutTimes = (name: string, value: unknown) =>
 
 // A report in words: scores, contributions and warnings.
 
-const limits = `Intervals hold the ratings of 80 % of the recordings of speakers whom the heads were not fitted on. Scores describe how listeners rate such voices, not what a person feels
-or thinks, and are no diagnosis. The pages evidence, indices and measures of \`explain\` define each number.`;
+const limits = `Intervals hold the ratings of 80 % of the recordings of speakers whom the heads were not fitted on. Scores describe how
+listeners rate such voices, not what a person feels or thinks, and are no diagnosis. The pages evidence, indices and measures of \`explain\` define each number.`;
 
 /** @param title path of the recording, and the channel or speaker */
 function explainReport(title: string, report: Report): string {

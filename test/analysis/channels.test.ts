@@ -122,14 +122,14 @@ test('a recording without exactly two channels is refused', async (t) => {
   const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
   const request = { ...defaultOptions, baselines: [], signals: ['emotion'], cancel: null } as const;
   const three = wavFile(new Float32Array(3 * rate), rate, 3);
-  for (const [audio, count] of [
-    [toneFile(1), 1],
-    [three, 3],
+  for (const [audio, got] of [
+    [toneFile(1), '1; `speakers` separates two voices on one channel'],
+    [three, '3'],
   ] as const) {
     const error = await t.throwsAsync(analyzer.analyze({ ...request, audio, channels: 'split' }));
     t.like(error, {
       code: 'channel',
-      message: `Expected a recording with 2 channels, got ${count}`,
+      message: `Expected a recording with 2 channels, got ${got}`,
       at: 'channels',
     });
   }

@@ -50,6 +50,19 @@ test.serial(
   },
 );
 
+test.serial(
+  'an option that the service refuses for every file ends the run, and no file counts as answered',
+  async (t) => {
+    const server = await startServer(t, { UNDERTONE_MODELS_DIR: 'models/open' });
+    const output = join(makeFolder(), 'out.jsonl');
+    const args = ['--url', server.url, '--token', server.token, '--speakers', '2', '--output', output];
+    const refused = await runCli(['bulk', makeTree(2), ...args]);
+    t.is(refused.code, 2);
+    t.regex(refused.stderr, /Expected models that compare voices for `speakers`/);
+    t.is(fs.readFileSync(output, 'utf8'), '');
+  },
+);
+
 test.serial('channels and voices have the lines of analyze, and an incomplete write none', async (t) => {
   const server = shared();
   const folder = makeFolder();

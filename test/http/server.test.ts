@@ -103,7 +103,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
     'channels',
     'audio.channel',
     beside('channels', 'split'),
-    'Expected a recording with 2 channels, got 1',
+    'Expected a recording with 2 channels, got 1; `speakers` separates two voices on one channel',
   ],
   'unknown channels': [
     'channels',

@@ -60,13 +60,14 @@ def rated_figures(scores: Scores) -> dict[str, str]:
     for name in DIMENSIONS:
         truth = np.array([getattr(clip.dimensions, name) for clip in clips])
         raw = dimension(outputs, name)
-        predicted = (raw - raw.mean()) / raw.std() * truth.std() + truth.mean()
         errors = []
         for one in np.unique(speaker):
             own = (speaker == one) & ~rest
-            others = (speaker != one) & rest
+            others = speaker != one
+            # The scale of the ratings comes from the other speakers.
+            predicted = (raw - raw[others].mean()) / raw[others].std() * truth[others].std() + truth[others].mean()
             change = truth[own] - np.median(truth[(speaker == one) & rest])
-            centres = np.median(predicted[others]), np.median(predicted[(speaker == one) & rest])
+            centres = np.median(predicted[others & rest]), np.median(predicted[(speaker == one) & rest])
             errors.append([np.sqrt(np.mean((predicted[own] - centre - change) ** 2)) for centre in centres])
         without, beside = np.array(errors).T
         title = f"{RECIPE.rated}: error of the change of {name} from rest"

@@ -188,12 +188,12 @@ CLARITY = ModelSpec(
         "Judging language proficiency, intelligence, honesty or fitness for work.",
         "Inferring load from scripted or read speech, or over the telephone without a baseline: pauses then have other reasons.",
     ),
-    failures=("Rated on English sentences read by Mandarin speakers only; children are ranked less well than adults.",),
+    failures=("Rated on English sentences read by Mandarin speakers only.",),
 )
 OPEN_EMOTION = replace(
     EMOTION,
-    unavailable="Recordings whose licences allow commercial use do not carry emotion beyond their own corpus: the only acted one is CREMA-D, "
-    "and a head that learns that ordinary speech is mostly neutral takes the speech of every other corpus for neutral (CARD.md)",
+    unavailable="Recordings whose licences allow commercial use teach no emotion beyond their own corpus: the only acted one is CREMA-D. "
+    "Use another set, or learn emotion with `undertone adapt`",
     corpora=OPEN_RECIPE.trained,
     limits=(
         "One acted corpus, CREMA-D: English sentences of US American actors. The targets are the votes of listeners. It has neutral, happy, "

@@ -57,7 +57,7 @@ METRIC_NOTES = {
     "frame": "Frame F1 and false speech on left-out speakers against Silero VAD's labels, corrected by level; syllable counts "
     "against known texts.",
     "coverage": "Coverage and mean half-width of the 80 % intervals on the calibration part, each speaker judged with widths fitted on "
-    "the others.",
+    "the others. Half-widths of valence and arousal are in spreads, which the model predicts for each utterance.",
 }
 PERMISSIVE = ("CC BY", "Apache", "MIT", "BSD", "public domain")
 METRIC_NOTE = ("Through the shipped pipeline, on the test part: speakers who are in none of the other parts (training, dev for "

@@ -1814,7 +1814,7 @@ export interface components {
             confidence: number;
             intervals: components["schemas"]["EmotionIntervals"];
         };
-        /** @description Calibrated on speakers left out of training; wider when speech is short or the recording poor. */
+        /** @description Calibrated on speakers whom the heads were not fitted on; wider when speech is short or the recording poor. */
         EmotionIntervals: {
             /** @description 80 % interval of valence: lower and upper end, 0 to 1. */
             valence: [
@@ -1923,7 +1923,7 @@ export interface components {
             confidence: number;
             intervals: components["schemas"]["CognitiveIntervals"];
         };
-        /** @description Of clarity: calibrated on speakers left out of training, wider when speech is short or the recording poor. Of the indices: from resampled runs of speech, wider when speech is short. */
+        /** @description Of clarity: calibrated on speakers whom the head was not fitted on, wider when speech is short or the recording poor. Of the indices: from resampled runs of speech, wider when speech is short. */
         CognitiveIntervals: {
             /** @description 80 % interval of clarity: lower and upper end, 0 to 1. */
             clarity: [

@@ -516,7 +516,7 @@ ArousalItem: TypeAlias = float
 
 class EmotionIntervals(TypedDict):
     """
-    Calibrated on speakers left out of training; wider when speech is short or the recording poor.
+    Calibrated on speakers whom the heads were not fitted on; wider when speech is short or the recording poor.
     """
 
     valence: tuple[ValenceItem, ValenceItem] | None
@@ -594,7 +594,7 @@ ProcessingItem: TypeAlias = float
 
 class CognitiveIntervals(TypedDict):
     """
-    Of clarity: calibrated on speakers left out of training, wider when speech is short or the recording poor. Of the indices: from resampled runs of speech, wider when speech is short.
+    Of clarity: calibrated on speakers whom the head was not fitted on, wider when speech is short or the recording poor. Of the indices: from resampled runs of speech, wider when speech is short.
     """
 
     clarity: tuple[ClarityItem, ClarityItem]
