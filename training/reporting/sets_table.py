@@ -26,6 +26,7 @@ NATURAL_AND_LEFT_OUT = [
     "emotion: neither neutral nor calm without a warning, speechocean762",
     "emotion: answered without a warning, speechocean762",
     "emotion: UAR of its 5 labels, AESDD",
+    "emotion: answered without a warning, corpora left out",
     "emotion: confidence less accuracy, corpora left out",
     "emotion: error of the dominant emotion at 100 % coverage, corpora left out",
     "emotion: error of the dominant emotion at 50 % coverage, corpora left out",
@@ -37,13 +38,18 @@ KEYS = [
     "emotion: CCC of valence, TAVA",
     "emotion: CCC of arousal, TAVA",
     "cognitive: PCC of clarity with their mean, speechocean762",
+    "emotion: share of valence inside its 80 % interval, TAVA",
+    "emotion: share of arousal inside its 80 % interval, TAVA",
+    "cognitive: share of clarity inside its 80 % interval, speechocean762",
     f"emotion: {recordings.MIXED[1]}, {recordings.pauses_of(3)}",
 ]
 
 BASELINE = "eGeMAPS, linear"  # a column of the comparison of models
 README_KEYS = [
     "emotion: neither neutral nor calm without a warning, speechocean762",
+    "emotion: answered without a warning, speechocean762",
     "emotion: UAR of its 5 labels, AESDD",
+    "emotion: answered without a warning, corpora left out",
     "emotion: UAR of its 6 labels, CREMA-D",
     "emotion: UAR of its 8 labels, RAVDESS",
     "emotion: CCC of valence, TAVA",
