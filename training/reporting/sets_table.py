@@ -15,7 +15,7 @@ COSTS = settings.REPOSITORY / "benchmarks" / "results" / "models.json"  # of npm
 SETS = {"standard": "shipped", "large": "large", "fast": "fast", "open": "open"}  # folder -> title of its column of results/metrics.json
 PURPOSES = {
     "standard": "the default",
-    "large": "speech of unseen kinds, where time matters less",
+    "large": "where time matters less",
     "fast": "many live sessions",
     "open": "weights that may be sold",
 }
