@@ -34,8 +34,8 @@ export function addAnalyzeRoutes(router: Router<State>, options: AnalysisOptions
   const embed = analyze({ signals: [], embeddings: true }, options);
   router.post(
     '/v1/embed',
-    requireEmbeddings(options.config),
     requireScopes(options, ['embed']),
+    requireEmbeddings(options.config),
     named,
     embed,
   );
