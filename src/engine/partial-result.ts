@@ -258,7 +258,7 @@ export function aggregate(
     warnings: recordingWarnings(
       {
         source: { ...source, averaged },
-        spoken: enough ? { ...quality, severalSpeakers: isSeveral(utterances, models) } : null,
+        spoken: enough ? { ...quality, severalSpeakers: hasSeveralSpeakers(utterances, models) } : null,
         voiceLogOdds: span.speechSeconds > 0 ? meanBySpeech(results, (result) => result.voiceLogOdds) : null,
         levelDbfs: meanLevel(results),
       },
@@ -289,7 +289,7 @@ function mayBeSeveral(utterances: readonly { readonly speechFrames: number }[], 
   return utterances.filter(({ speechFrames }) => speechFrames >= minFrames).length >= 2 * minUtterances;
 }
 
-function isSeveral(utterances: readonly Scored[], models: Models): boolean {
+function hasSeveralSpeakers(utterances: readonly Scored[], models: Models): boolean {
   const { severalSpeakers: params } = models.trunk.manifest.params;
   const minFrames = minVoiceFrames(models);
   const voices = utterances.flatMap(({ voice, speechFrames }) =>

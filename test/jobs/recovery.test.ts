@@ -1,13 +1,13 @@
 /** Workers that fail: a job that loses its worker, and failures of the service's own. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { sql } from 'kysely';
 import pino from 'pino';
 import { defaultOptions } from '../../src/engine/chunks.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import type { JobRequest } from '../../src/service/jobs/jobs.ts';
 import type { Running } from '../support/cli.ts';
-import { addCallback, openJobService as open } from '../support/job-service.ts';
+import { addCallback, type JobService, openJobService as open } from '../support/job-service.ts';
 import { type JobReply, type JobStack, jobOf, openJobWeb, startJobStack } from '../support/jobs.ts';
 import { lecture } from '../support/recordings.ts';
 import { share } from '../support/share.ts';
@@ -173,34 +173,37 @@ test.serial(
   },
 );
 
-test.serial('an outage of the database costs a job no attempt, and the job ends after it', async (t) => {
-  const { jobs, redis, work, log, database } = await open(t);
-  const audio = lecture(10);
-  await jobs.uploadStore.append('job_1', 'audio', 0, audio);
-  const sizes = { audio: audio.length, baselines: [] };
-  await jobs.create('job_1', { ...upload, source: { kind: 'upload', sizes } });
+/** Takes the database from a worker until it has put its job back twice, and checks that no attempt counts. */
+async function outage(
+  t: ExecutionContext,
+  { redis, work, log, database }: JobService,
+  queue: 'analyses' | 'callbacks',
+): Promise<void> {
   await sql`ALTER TABLE jobs RENAME TO away`.execute(database);
   await work();
   const left = 'job left in the queue: the database is unavailable';
   await until(() => log().filter(({ msg }) => msg === left).length > 1);
-  const [kept = ''] = await redis.client.keys('undertone:analyses-*:job_1');
+  const [kept = ''] = await redis.client.keys(`undertone:${queue}-*:job_1`);
   t.is((await redis.client.hget(kept, 'atm')) ?? '0', '0');
   await sql`ALTER TABLE away RENAME TO jobs`.execute(database);
+}
+
+test.serial('an outage of the database costs a job no attempt, and the job ends after it', async (t) => {
+  const service = await open(t);
+  const { jobs } = service;
+  const audio = lecture(10);
+  await jobs.uploadStore.append('job_1', 'audio', 0, audio);
+  const sizes = { audio: audio.length, baselines: [] };
+  await jobs.create('job_1', { ...upload, source: { kind: 'upload', sizes } });
+  await outage(t, service, 'analyses');
   await until(async () => (await jobs.find(owner, 'job_1'))?.status === 'done');
 });
 
 test.serial('an outage of the database costs a callback no attempt, and it is sent after it', async (t) => {
   const { url, env, calls } = await openJobWeb(t);
   const service = await open(t, env);
-  const { redis, work, log, database } = service;
   await addCallback(service, 'job_1', owner, url);
-  await sql`ALTER TABLE jobs RENAME TO away`.execute(database);
-  await work();
-  const left = 'job left in the queue: the database is unavailable';
-  await until(() => log().filter(({ msg }) => msg === left).length > 1);
-  const [kept = ''] = await redis.client.keys('undertone:callbacks-*:job_1');
-  t.is((await redis.client.hget(kept, 'atm')) ?? '0', '0');
-  await sql`ALTER TABLE away RENAME TO jobs`.execute(database);
+  await outage(t, service, 'callbacks');
   await until(() => calls.length > 0);
   t.is(calls[0]?.id, 'job_1');
 });

@@ -67,6 +67,7 @@ def run() -> None:
     spread = np.abs(np.array(per_speaker)[:, 0] - np.median(np.array(per_speaker)[:, 0])).mean()
     text = f"{results.describe_sources({settings.RECIPE: results.source_of(settings.MODELS)})}\n\n"
     text += table(["read out", "tested on", "recordings", "mean recall by chance", "mean recall"], rows)
-    text += f"\n\nAge (CREMA-D, 20 to 62 years): mean error {error:.1f} years of a speaker that is new, {spread:.1f} for the median age."
+    text += f"\n\nAge (CREMA-D, {ages[known].min():.0f} to {ages[known].max():.0f} years): mean error {error:.1f} years of a speaker that is new, "
+    text += f"{spread:.1f} for the median age."
     print(text)
     replace_between(PAGE, "disclosure", text)

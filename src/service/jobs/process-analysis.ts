@@ -90,7 +90,10 @@ type Ending = {
   readonly audioSeconds?: number;
 };
 
-/** Stores the outcome and counts its usage, deletes the upload and queues the callback. Idempotent. @returns whether this call stored it */
+/**
+ * Stores the outcome and counts its usage, deletes the upload and queues the callback. Idempotent.
+ * @returns whether this call stored it
+ */
 async function finishJob(
   context: WorkerContext,
   job: QueueJob,

@@ -80,15 +80,15 @@ export function parseLabels(csv: string, folder: string): Labels {
       `Expected a first line with \`path\`, one or more of ${truths.join(', ')}, and speaker and group if known, got ${escapeControls(head.join(','))}`,
     );
   if (rows.length === 0) throw new LabelsError('Expected one or more recordings, got none');
-  const recordings = rows.map(({ record, info }) => toRecording(head, record, info.lines, folder));
   const lines = new Map<string, number>();
-  for (const [index, { path }] of recordings.entries()) {
-    const line = rows[index]?.info.lines ?? 0;
-    const before = lines.get(path);
+  const recordings = rows.map(({ record, info: { lines: line } }) => {
+    const recording = toRecording(head, record, line, folder);
+    const before = lines.get(recording.path);
     if (before !== undefined)
       throw new LabelsError(`Expected each path once, got that of line ${before} in line ${line} again`);
-    lines.set(path, line);
-  }
+    lines.set(recording.path, line);
+    return recording;
+  });
   return { recordings, ignored: ignoredOf(head) };
 }
 

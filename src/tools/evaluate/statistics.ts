@@ -119,12 +119,12 @@ export function estimate<Pair>(
 ): Estimate {
   const rows = score.rows(pairs);
   const names = new Map([...new Set(speakers)].sort().map((name, at) => [name, at]));
-  const owners = names.size === 1 ? rows.map((_, at) => at) : speakers.map((name) => names.get(name) ?? 0);
+  const [count, owners] =
+    names.size === 1
+      ? [rows.length, rows.map((_, at) => at)]
+      : [names.size, speakers.map((name) => names.get(name) ?? 0)];
   const width = rows[0]?.length ?? 0;
-  const sums = Array.from(
-    { length: names.size === 1 ? rows.length : names.size },
-    () => new Float64Array(width),
-  );
+  const sums = Array.from({ length: count }, () => new Float64Array(width));
   for (const [at, row] of rows.entries()) add(sums[owners[at] ?? 0] as Float64Array, row);
   const random = createRandom(1);
   const draws: number[] = [];
