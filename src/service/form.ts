@@ -280,21 +280,19 @@ function wrongText(name: TextName): ServiceError {
 
 const maxSegments = 1000;
 const maxSpeakers = 20;
-const maxNameLength = 64;
+/** Letters, marks, numbers, punctuation, symbols, spaces and the joiners of Persian and Indic names; `u` counts code points. */
+const speakerName = /^[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\u200c\u200d]{1,64}$/u;
 
 const time = (name: string) =>
   z.number({ error: `seconds for ${name}` }).min(0, { error: `0 or more for ${name}` });
-const nameError = `1 to ${maxNameLength} characters for speaker`;
+const nameError = '1 to 64 printable characters for speaker';
 
 const segmentSchema = z
   .object(
     {
       start: time('start'),
       end: time('end'),
-      speaker: z
-        .string({ error: nameError })
-        .min(1, { error: nameError })
-        .max(maxNameLength, { error: nameError }),
+      speaker: z.string({ error: nameError }).regex(speakerName, { error: nameError }),
     },
     { error: 'an object with start, end and speaker' },
   )

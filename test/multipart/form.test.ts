@@ -230,7 +230,8 @@ const refused: Readonly<Record<string, readonly [text: string, message: RegExp]>
   ],
   'an end at the start': [JSON.stringify([segment(1, 1, 'A')]), /^Expected an end after the start, in/],
   'a time as text': ['[{"start":"0","end":1,"speaker":"A"}]', /^Expected seconds for start, in/],
-  'no name': [JSON.stringify([segment(0, 1, '')]), /^Expected 1 to 64 characters for speaker, in/],
+  'no name': [JSON.stringify([segment(0, 1, '')]), /^Expected 1 to 64 printable characters for speaker, in/],
+  'a name of 65 characters': [JSON.stringify([segment(0, 1, 'A'.repeat(65))]), /^Expected 1 to 64 printable/],
   'another RTTM type': ['SPEAKER c 1 0 1 x x A\nLEXEME c 1 0 1 x x A', /line 2 of `segments`, got/],
   'an RTTM time that is no number': ['SPEAKER c 1 zero 1 x x A', /in line 1 of `segments`, got/],
 };
@@ -241,6 +242,25 @@ for (const [name, [text, message]] of Object.entries(refused)) {
     t.like(error?.problems[0], { field: 'segments', reason: 'segments' });
   });
 }
+
+test('names of speakers are printable characters of any script, also in RTTM', (t) => {
+  for (const name of ['Ada Lovelace', 'م\u200cن', '李', 'क्‍ष', '👩‍🚀'.repeat(21), '😀'.repeat(64)])
+    t.is(parseSegments(JSON.stringify([segment(0, 1, name)]))[0]?.speaker, name);
+  for (const name of [
+    '\0',
+    'A\u001b[2J',
+    '\u0085',
+    '\u202e',
+    '\u2028',
+    '\ud800',
+    '\ue000',
+    '\u{e0001}',
+    '😀'.repeat(65),
+  ]) {
+    t.throws(() => parseSegments(JSON.stringify([segment(0, 1, name)])), { message: /printable/ }, name);
+  }
+  t.throws(() => parseSegments('SPEAKER c 1 0 1 x x A\0'), { message: /printable/ });
+});
 
 test('the limits are inclusive', (t) => {
   t.is(parseSegments(many(1000, 20)).length, 1000);
