@@ -166,6 +166,19 @@ test('a job that moves to the queue of long recordings between two reads is foun
   await queues.close();
 });
 
+test('the queue in memory counts jobs that wait and run, each once, at every moment', async (t) => {
+  const { analyses } = createMemoryQueues();
+  analyses.work({ concurrency: 1, process: async () => {}, onFailed: () => {}, onError: () => {} });
+  const adding = ['job_1', 'job_2'].map((id) =>
+    analyses.add({ id, owner: owner.key, payload: { sealed: '' }, createdAt: 0 }),
+  );
+  const waiting: number[] = [];
+  // Between any two steps of the queue.
+  for (let turn = 0; turn < 100; turn++) waiting.push((await analyses.count()).waiting);
+  await Promise.all(adding);
+  t.deepEqual([...new Set(waiting)], [1, 0]);
+});
+
 test.serial('a job whose account is gone is cancelled by the worker that takes it', async (t) => {
   const { calls, env, request } = await openWeb(t);
   const { jobs, database, work } = await openJobService(t, env);

@@ -134,7 +134,7 @@ function createMemoryQueue({ attempts, firstDelayMs }: Attempts): JobQueue {
     countWaiting: async (owner) => waitingOf.get(owner),
     async count() {
       const oldest = firstOf(entries.values(), ({ state }) => state !== 'running');
-      return { waiting: entries.size - running, running, oldestAt: oldest?.createdAt ?? null };
+      return { waiting: waitingOf.total(), running, oldestAt: oldest?.createdAt ?? null };
     },
     work(options) {
       const own = { options, concurrency: options.concurrency, closed: false };
@@ -157,9 +157,12 @@ function createMemoryQueue({ attempts, firstDelayMs }: Attempts): JobQueue {
 
 function createCounts() {
   const counts = new Map<string, number>();
+  let total = 0;
   return {
     get: (name: string) => counts.get(name) ?? 0,
+    total: () => total,
     add(name: string, by: number): void {
+      total += by;
       const count = (counts.get(name) ?? 0) + by;
       if (count > 0) counts.set(name, count);
       else counts.delete(name);
