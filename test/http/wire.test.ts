@@ -31,6 +31,21 @@ for (const [name, bytes] of Object.entries(brokenRequests)) {
   });
 }
 
+test.serial('a client that resets its connection after CONNECT does not end the service', async (t) => {
+  const { port, server } = shared();
+  const request = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n';
+  for (const before of ['', request]) {
+    const connected = once(server.server, 'connection') as Promise<[Socket]>;
+    const client = await wire(port);
+    const [socket] = await connected;
+    client.socket.write(`${before}CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n`);
+    await client.until(/^HTTP/);
+    client.socket.resetAndDestroy();
+    await until(() => socket.destroyed);
+  }
+  t.is((await call(port, { path: '/health' })).status, 200);
+});
+
 test.serial('a pipelined WebSocket handshake closes the connection, and the service goes on', async (t) => {
   const { port } = shared();
   const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';

@@ -60,6 +60,8 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
+    // Node.js removes its listener when a connection leaves HTTP, and an error without one ends the process.
+    socket.on('error', () => socket.destroy());
     socket.once('close', () => sockets.delete(socket));
     socket.once('end', () => probe(responses.get(socket)));
   });
@@ -246,8 +248,6 @@ const heads = new WeakMap<IncomingMessage, Buffer>();
 
 /** Returns a response for the request. A refusal closes the connection. */
 function responseToUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): ServerResponse {
-  // The HTTP parser no longer listens.
-  socket.on('error', () => socket.destroy());
   const response = new ServerResponse(request);
   response.assignSocket(socket);
   response.shouldKeepAlive = false;
