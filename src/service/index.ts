@@ -80,6 +80,8 @@ export async function openService({
   const metrics = createMetrics();
   const manifests = await readManifests(config.modelsDir);
   const receiptKeys = await openReceiptKeys(config);
+  if (receiptKeys.isEarly())
+    logger.warn('the clock is behind the start of the receipt keys: receipts have its time');
   const database = await openDatabase(config.databaseUrl);
   const failures = createWriteFailures(logger);
   metrics.addWriteFailures(failures.counts);

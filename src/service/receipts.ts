@@ -79,7 +79,7 @@ export async function loadOrCreateKeys(path: string): Promise<ReceiptKeys> {
   return openKeys(await readKeys(path));
 }
 
-/** @throws ConfigError for a file that is missing or has no key that signs now */
+/** @throws ConfigError for a file that is missing or has no private key */
 export async function loadKeys(path: string): Promise<ReceiptKeys> {
   return openKeys(await readKeys(path));
 }
@@ -108,17 +108,21 @@ export async function readPublicKeys(path: string): Promise<readonly PublicKey[]
   return (await readKeys(path)).map(publicPart);
 }
 
-function openKeys(keys: readonly StoredKey[]) {
-  if (currentOf(keys, Date.now()) === undefined)
-    throw new ConfigError(['Expected a key that signs now in UNDERTONE_RECEIPT_KEYS, got none']);
-  const opened = new Map(
+/** @param now ms since 1970 */
+export function openKeys(keys: readonly StoredKey[], now: () => number = Date.now) {
+  const opened = new Map<StoredKey, SigningKey>(
     keys
       .filter(({ d }) => d !== undefined)
       .map((key) => [key, { id: key.kid, key: createPrivateKey({ key: jwkOf(key), format: 'jwk' }) }]),
   );
+  const newest = [...opened.values()].at(-1);
+  if (newest === undefined)
+    throw new ConfigError(['Expected a private key in UNDERTONE_RECEIPT_KEYS, got public keys alone']);
   return {
-    /** The key that signs now. */
-    current: () => opened.get(currentOf(keys, Date.now()) as StoredKey) as SigningKey,
+    /** The key that signs now; the newest when the clock is behind the start of every key. */
+    current: () => opened.get(currentOf(keys, now()) as StoredKey) ?? newest,
+    /** Whether the clock is behind the start of every key. */
+    isEarly: () => currentOf(keys, now()) === undefined,
     /** Every public key, retired ones too, oldest first. */
     published: keys.map(publicPart) as readonly PublicKey[],
   };

@@ -11,6 +11,7 @@ import {
   addKey,
   loadKeys,
   loadOrCreateKeys,
+  openKeys,
   openReceiptKeys,
   type PublicKey,
   signReceipt,
@@ -80,10 +81,30 @@ test('a key signs from its time on, and a retired one stays published without it
   t.true(keys.published.some(({ kid }) => kid === first?.kid));
 });
 
-test('no key signs before its time', async (t) => {
+test('with a clock behind the start of every key the newest signs', async (t) => {
   const path = fresh();
   await addKey(path, days(1));
-  await t.throwsAsync(loadKeys(path), { instanceOf: ConfigError, message: /a key that signs now/ });
+  const [, newest] = await addKey(path, days(2));
+  const keys = await loadKeys(path);
+  t.deepEqual([keys.current().id, keys.isEarly()], [newest?.kid as string, true]);
+});
+
+test('one key signs with the clock 2 h back and 48 h ahead', async (t) => {
+  const path = fresh();
+  await addKey(path, days(0));
+  const [key] = stored(path) as [Parameters<typeof openKeys>[0][number]];
+  for (const hours of [-2, 0, 48]) {
+    const keys = openKeys([key], () => Date.now() + 3_600_000 * hours);
+    t.deepEqual([keys.current().id, keys.isEarly()], [key.kid, hours < 0], `${hours} h`);
+  }
+});
+
+test('a file of public keys alone is refused', async (t) => {
+  const path = fresh();
+  await addKey(path, days(-1));
+  const { keys } = JSON.parse(readFileSync(path, 'utf8'));
+  writeFileSync(path, JSON.stringify({ keys: keys.map(({ d: _, ...key }: { d: string }) => key) }));
+  await t.throwsAsync(loadKeys(path), { instanceOf: ConfigError, message: /a private key/ });
 });
 
 test('the message about a broken file quotes none of it', async (t) => {

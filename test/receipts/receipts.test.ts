@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { wavFile } from '../../benchmarks/upload-body.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { type Receipt, receiptSchema } from '../../src/engine/receipt.ts';
-import { publicKeysSchema } from '../../src/service/receipts.ts';
+import { addKey, publicKeysSchema } from '../../src/service/receipts.ts';
 import { findMismatch, readAnswer } from '../../src/service/verify-receipt.ts';
 import { samplesOf } from '../support/analysis.ts';
 import { runCli } from '../support/cli.ts';
@@ -134,6 +134,18 @@ for (const [about, parts, path] of [
     t.deepEqual(await verify(parts, text), identical);
   });
 }
+
+test('with a clock behind the creation of the key, analyses and receipts go on', async (t) => {
+  const path = join(makeFolder(), 'receipt-keys.json');
+  await addKey(path, new Date(Date.now() + 7_200_000));
+  const { url, stderr } = await startServer(t, { UNDERTONE_RECEIPT_KEYS: path });
+  t.regex(stderr(), /the clock is behind the start of the receipt keys/);
+  t.regex(await analyze({ audio: sample }, { url }), /"status":"ok"/);
+  const parts = { audio: sample, receipt: 'true' };
+  const text = await analyze(parts, { url });
+  t.true(Math.abs(Date.parse(JSON.parse(text).receipt.issued_at) - Date.now()) < 600_000);
+  t.deepEqual(await verify(parts, text, url), identical);
+});
 
 test('the setting `always` adds receipts', async (t) => {
   const { url } = await startServer(t, { UNDERTONE_RECEIPTS: 'always' });
