@@ -179,6 +179,23 @@ test.serial('a service that is busy, drops connections or stops loses no file', 
   t.is(asked, 7 + failures);
 });
 
+test.serial('a refusal with Retry-After: 0 is followed by a pause', async (t) => {
+  const server = shared();
+  const asked: number[] = [];
+  const port = await listen(t, (request, response) => {
+    asked.push(performance.now());
+    if (asked.length > 2) return void relay(server, request, response);
+    request.resume();
+    response.writeHead(429, { 'Retry-After': '0', 'Content-Type': 'application/json' });
+    response.end('{"detail":"busy","code":"rate_limited","request_id":"x"}');
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const output = join(makeFolder(), 'out.jsonl');
+  const { code } = await runCli(['bulk', sample, '--url', url, '--token', server.token, '--output', output]);
+  t.is(code, 0);
+  for (const [index, at] of asked.slice(1).entries()) t.true(at - (asked[index] ?? 0) > 900);
+});
+
 test.serial('an interrupted run resumes', async (t) => {
   const server = shared();
   const folder = makeTree(12);

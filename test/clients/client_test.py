@@ -8,7 +8,9 @@ import os
 import unittest
 import unittest.mock
 
+import httpx
 import undertone_client as undertone
+from undertone_client import errors, retry
 
 URL, TOKEN, SAMPLE = os.environ["UNDERTONE_URL"], os.environ["UNDERTONE_TOKEN"], os.environ["SAMPLE"]
 SERVERS = json.loads(os.environ["SERVERS"])
@@ -108,6 +110,14 @@ class Case:
         self.assertEqual((failed.exception.status, failed.exception.code), (503, "overloaded"))
         # The async client comes first: a 500 and no header, then 503 and Retry-After: 3.
         self.assertEqual(asked, [1, 3, 4] if self.kind == "async" else [3, 3, 4])
+
+    def test_retry_after_is_at_least_a_second_and_at_most_an_hour(self):
+        past = "Thu, 01 Jan 1970 00:00:00 GMT"
+        for text, seconds in [("0", 1), ("2147484", 3600), ("9" * 400, 3600), ("soon", None), (past, 1)]:
+            response = httpx.Response(503, headers={"Retry-After": text})
+            self.assertEqual(errors.error_of(response).retry_after, seconds)
+            self.assertEqual(retry.wait_before_retry(response, 0), seconds or 1)
+        self.assertEqual(retry.wait_before_retry(None, 5000), 3600)
 
     def test_a_lost_connection_is_asked_again_and_unknown_warnings_are_returned(self):
         with self.make(SERVERS["lost"][self.kind], TOKEN) as client, waits() as asked:

@@ -155,6 +155,26 @@ test('each refusal has a class of its own', async (t) => {
   }
 });
 
+test('Retry-After is seconds or a date, and at least 1 s and at most an hour', async (t) => {
+  const soon = new Date(Date.now() + 600_000).toUTCString();
+  for (const [value, least, most] of [
+    ['0', 1, 1],
+    ['2147484', 3600, 3600],
+    ['9'.repeat(400), 3600, 3600],
+    ['Thu, 01 Jan 1970 00:00:00 GMT', 1, 1],
+    [soon, 1, 600],
+    ['soon', null, null],
+  ] as const) {
+    const { url } = await startScriptedServer(t, [{ status: 429, headers: { 'Retry-After': value } }]);
+    const error = await t.throwsAsync(createClient({ url, token: 'any' }).emotion(bytes), {
+      instanceOf: RateLimitedError,
+    });
+    const seconds = error?.retryAfterSeconds ?? null;
+    if (least === null) t.is(seconds, null);
+    else t.true(seconds !== null && seconds >= least && seconds <= most, `${value}: ${seconds}`);
+  }
+});
+
 test.serial(
   'a recording above the limits of a request is analysed as a job, of which nothing stays',
   async (t) => {

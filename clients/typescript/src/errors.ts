@@ -26,7 +26,7 @@ export class ApiError extends UndertoneError {
   /** Such as `unauthenticated` or `overloaded`; null for a validation error and for answers of something in between. */
   readonly code: Failure['code'] | null;
   readonly requestId: string | null;
-  /** Seconds of `Retry-After`; null without it. */
+  /** Seconds of `Retry-After`, from 1 to 3600; null without it. */
   retryAfterSeconds: number | null = null;
 
   constructor(status: number, message: string, code: Failure['code'] | null, requestId: string | null) {
@@ -124,9 +124,18 @@ export async function readError(response: Response): Promise<ApiError> {
   const detail = `HTTP ${status} ${statusText}`.trimEnd();
   const body: Partial<ErrorBody> = await response.json().catch(() => ({}));
   const error = toApiError(status, { detail, ...body }, headers.get('X-Request-Id'));
-  const retryAfter = headers.get('Retry-After');
-  if (retryAfter !== null && /^\d+$/.test(retryAfter)) error.retryAfterSeconds = Number(retryAfter);
+  error.retryAfterSeconds = retryAfterOf(headers);
   return error;
+}
+
+/** No delay is longer: a timer of 2^31 ms or more fires at once. */
+export const maxDelaySeconds = 3600;
+
+/** Seconds of `Retry-After`, which holds seconds or a date, from 1 to 3600; null without it. */
+export function retryAfterOf(headers: Headers): number | null {
+  const text = headers.get('Retry-After') ?? '';
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? null : Math.min(maxDelaySeconds, Math.max(1, seconds));
 }
 
 export function toApiError(status: number, { detail, code }: ErrorBody, requestId: string | null): ApiError {

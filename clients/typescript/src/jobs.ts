@@ -80,7 +80,7 @@ export function createJobs(client: ClientOptions): Jobs {
       const maxWaitMs = Math.min(maxDelayMs, (options.timeoutMs ?? Number.POSITIVE_INFINITY) / 2);
       const waitSeconds = Math.floor(maxWaitMs / 1000);
       for (let delayMs = firstDelayMs; ; delayMs = Math.min(2 * delayMs, maxDelayMs)) {
-        const askedAt = Date.now();
+        const askedAt = performance.now();
         const asked = get(id, { ...options, waitSeconds: last === '' ? 0 : waitSeconds });
         const job = await asked.catch((error: unknown) => {
           if (error instanceof RateLimitedError) return error;
@@ -95,7 +95,7 @@ export function createJobs(client: ClientOptions): Jobs {
         last = state;
         if (job.result != null) return job.result;
         if (job.status === 'failed' || job.status === 'cancelled') throw new JobFailedError(job);
-        await sleep(Math.max(0, delayMs - (Date.now() - askedAt)), options.signal);
+        await sleep(Math.max(0, delayMs - (performance.now() - askedAt)), options.signal);
       }
     },
     async *list(options) {

@@ -1,5 +1,5 @@
 /** Retry policy: which responses are retried, and after which delay. */
-import { NoAnswerError } from './errors.ts';
+import { maxDelaySeconds, NoAnswerError, retryAfterOf } from './errors.ts';
 
 /** 502 and 504 come from proxies. */
 const retried: readonly number[] = [500, 502, 503, 504];
@@ -23,15 +23,9 @@ export async function withRetries(
     });
     if (response !== null && (last || !retried.includes(response.status))) return response;
     await response?.body?.cancel();
-    await sleep(Math.max(1000 * 2 ** done, askedFor(response?.headers.get('Retry-After') ?? null)), signal);
+    const asked = response === null ? null : retryAfterOf(response.headers);
+    await sleep(1000 * Math.min(maxDelaySeconds, Math.max(2 ** done, asked ?? 0)), signal);
   }
-}
-
-/** Milliseconds; the header holds seconds or a date. */
-function askedFor(retryAfter: string | null): number {
-  if (retryAfter === null) return 0;
-  const ms = /^\d+$/.test(retryAfter) ? 1000 * Number(retryAfter) : Date.parse(retryAfter) - Date.now();
-  return Number.isFinite(ms) ? ms : 0;
 }
 
 export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -6,6 +6,7 @@ from typing import Any, Mapping, cast
 import httpx
 
 from .reports import Job, ValidationItem
+from .retry import retry_after_of
 
 
 class UndertoneError(Exception):
@@ -25,7 +26,7 @@ class ApiError(UndertoneError):
         #: Such as ``unauthenticated`` or ``overloaded``; None for a validation error.
         self.code = code
         self.request_id = request_id
-        #: Seconds of ``Retry-After``; None without it.
+        #: Seconds of ``Retry-After``, from 1 to 3600; None without it.
         self.retry_after: float | None = None
 
 
@@ -95,8 +96,7 @@ def error_of(response: httpx.Response) -> ApiError:
     fallback = f"HTTP {response.status_code} {response.reason_phrase}"
     request_id = response.headers.get("X-Request-Id")
     error = to_api_error(response.status_code, parse_body(response.content), request_id, fallback)
-    retry_after = response.headers.get("Retry-After", "")
-    error.retry_after = float(retry_after) if retry_after.isdecimal() else None
+    error.retry_after = retry_after_of(response)
     return error
 
 

@@ -11,15 +11,26 @@ import httpx
 RETRIED = (500, 502, 503, 504)
 
 
+# Bounds of delays, s.
+MIN_S, MAX_S = 1.0, 3600.0
+
+
 def wait_before_retry(response: httpx.Response | None, done: int) -> float:
     """Delay in seconds: 1, 2, 4 and so on, or ``Retry-After`` if that is longer. None as response: the connection was lost."""
-    return max(2.0**done, _asked_for("" if response is None else response.headers.get("Retry-After", "")))
+    asked = None if response is None else retry_after_of(response)
+    return _bounded(max(2.0 ** min(done, 16), asked or 0.0))
 
 
-def _asked_for(retry_after: str) -> float:
-    if retry_after.isdecimal():
-        return float(retry_after)
+def retry_after_of(response: httpx.Response) -> float | None:
+    """Seconds of ``Retry-After``, which holds seconds or a date, from 1 to 3600; None without it."""
+    text = response.headers.get("Retry-After", "")
+    if text.isdecimal():
+        return _bounded(float(text))
     try:
-        return email.utils.parsedate_to_datetime(retry_after).timestamp() - time.time()
+        return _bounded(email.utils.parsedate_to_datetime(text).timestamp() - time.time())
     except ValueError:
-        return 0.0
+        return None
+
+
+def _bounded(seconds: float) -> float:
+    return min(MAX_S, max(MIN_S, seconds))
