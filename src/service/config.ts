@@ -100,6 +100,8 @@ const schema = z.object({
   UNDERTONE_JOB_QUEUE: integer(1, 10_000_000).default(10_000),
   UNDERTONE_JOB_AUDIO_S: integer(1, 30 * maxSettingSeconds).default(21_600),
   UNDERTONE_JOB_RESULT_S: integer(1, 365 * maxSettingSeconds).default(86_400),
+  UNDERTONE_JOB_RESULTS: integer(1, 100_000_000).default(100_000),
+  UNDERTONE_JOB_RESULT_BYTES: integer(1, 1024 * maxSettingBytes).default(2048 * mebibyte),
   UNDERTONE_JOB_URL_PREFIXES: parsedBy(parsePrefixes, 'https://HOST/PATH/[,https://HOST/PATH/...]').default(
     [],
   ),
@@ -200,6 +202,10 @@ function freeze(settings: Settings) {
       uploadSeconds: uploadSeconds * Math.max(1, settings.UNDERTONE_JOB_MAX_BYTES / bytesPerUploadTime),
       audioSeconds: settings.UNDERTONE_JOB_AUDIO_S,
       resultSeconds: settings.UNDERTONE_JOB_RESULT_S,
+      /** Jobs of an account in the database. */
+      results: settings.UNDERTONE_JOB_RESULTS,
+      /** Of their results. */
+      resultBytes: settings.UNDERTONE_JOB_RESULT_BYTES,
       urlPrefixes: Object.freeze(settings.UNDERTONE_JOB_URL_PREFIXES),
       privateHosts: Object.freeze(settings.UNDERTONE_JOB_PRIVATE_HOSTS),
     }),

@@ -59,6 +59,8 @@ export type JobTable = {
   readonly outcome: Generated<'done' | 'failed' | null>;
   /** JSON of the report or the error. */
   readonly body: Generated<string | null>;
+  /** Size of `body`. */
+  readonly bytes: Generated<number | null>;
 };
 
 type PlaygroundCodeTable = {

@@ -160,7 +160,10 @@ export const errorTable: Readonly<Record<ErrorCode, { readonly status: number; r
   content_coding: { status: 415, when: 'the body is compressed: it has a `Content-Encoding`' },
   misdirected: { status: 421, when: 'a page or account route with a host name that is not configured' },
   invalid: { status: 422, when: 'the body is invalid' },
-  rate_limited: { status: 429, when: 'over a configured rate limit' },
+  rate_limited: {
+    status: 429,
+    when: 'over a configured rate limit, or over the jobs that an account may keep',
+  },
   headers_too_large: { status: 431, when: 'the headers are too large' },
   internal: { status: 500, when: 'any other error; its cause is only in the log' },
   not_configured: { status: 501, when: 'the feature is not configured' },

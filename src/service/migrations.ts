@@ -5,7 +5,10 @@ import { type ColumnDefinitionBuilder, type Kysely, type Migration, sql } from '
 export type DatabaseKind = 'sqlite' | 'postgres';
 
 export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
-  return { '0001-schema': { up: (database) => createSchema(database, kind) } };
+  return {
+    '0001-schema': { up: (database) => createSchema(database, kind) },
+    '0002-job-bytes': { up: addJobBytes },
+  };
 }
 
 async function createSchema(database: Kysely<unknown>, kind: DatabaseKind): Promise<void> {
@@ -144,6 +147,17 @@ async function createJobs(database: Kysely<unknown>): Promise<void> {
     .createIndex('jobs_holder_created_at_idx')
     .on('jobs')
     .columns(['holder', 'created_at', 'id'])
+    .execute();
+}
+
+/** The size of `body`: the total of an account is read from the index alone. */
+async function addJobBytes(database: Kysely<unknown>): Promise<void> {
+  await database.schema.alterTable('jobs').addColumn('bytes', 'bigint').execute();
+  await sql`update jobs set bytes = octet_length(body)`.execute(database);
+  await database.schema
+    .createIndex('jobs_holder_bytes_idx')
+    .on('jobs')
+    .columns(['holder', 'bytes'])
     .execute();
 }
 

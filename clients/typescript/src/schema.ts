@@ -1189,7 +1189,7 @@ export interface components {
             /** @description The expected and the received value, for people. */
             detail: string;
             /**
-             * @description The reason, for programs. bad_request: HTTP or JSON is broken, or a body comes in chunks of a few bytes. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: no such path, or no such job of this token. method_not_allowed: method not supported by the path; `Allow` lists its methods. timeout: the request arrived too slowly. content_coding: the body is compressed: it has a `Content-Encoding`. misdirected: a page or account route with a host name that is not configured. rate_limited: over a configured rate limit. headers_too_large: the headers are too large. internal: any other error; its cause is only in the log. not_configured: the feature is not configured. transfer_coding: `Transfer-Encoding` is not `chunked` alone. overloaded: all workers are busy and the queue is full, or too many request bytes are in memory. deadline: the request exceeded its deadline. worker_lost: the worker of the request died. queue_unavailable: the job queue is unreachable. storage_unavailable: the database is unreachable. shutting_down: the service is shutting down. not_ready: the models are being loaded.
+             * @description The reason, for programs. bad_request: HTTP or JSON is broken, or a body comes in chunks of a few bytes. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: no such path, or no such job of this token. method_not_allowed: method not supported by the path; `Allow` lists its methods. timeout: the request arrived too slowly. content_coding: the body is compressed: it has a `Content-Encoding`. misdirected: a page or account route with a host name that is not configured. rate_limited: over a configured rate limit, or over the jobs that an account may keep. headers_too_large: the headers are too large. internal: any other error; its cause is only in the log. not_configured: the feature is not configured. transfer_coding: `Transfer-Encoding` is not `chunked` alone. overloaded: all workers are busy and the queue is full, or too many request bytes are in memory. deadline: the request exceeded its deadline. worker_lost: the worker of the request died. queue_unavailable: the job queue is unreachable. storage_unavailable: the database is unreachable. shutting_down: the service is shutting down. not_ready: the models are being loaded.
              * @enum {string}
              */
             code: "bad_request" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "content_coding" | "misdirected" | "rate_limited" | "headers_too_large" | "internal" | "not_configured" | "transfer_coding" | "overloaded" | "deadline" | "worker_lost" | "queue_unavailable" | "storage_unavailable" | "shutting_down" | "not_ready";
@@ -2367,7 +2367,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a configured rate limit. */
+            /** @description `rate_limited`: over a configured rate limit, or over the jobs that an account may keep. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2547,7 +2547,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a configured rate limit. */
+            /** @description `rate_limited`: over a configured rate limit, or over the jobs that an account may keep. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2727,7 +2727,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a configured rate limit. */
+            /** @description `rate_limited`: over a configured rate limit, or over the jobs that an account may keep. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2917,7 +2917,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a configured rate limit. */
+            /** @description `rate_limited`: over a configured rate limit, or over the jobs that an account may keep. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3041,7 +3041,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `rate_limited`: over a configured rate limit. */
+            /** @description `rate_limited`: over a configured rate limit, or over the jobs that an account may keep. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3238,7 +3238,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a configured rate limit. */
+            /** @description `rate_limited`: over a configured rate limit, or over the jobs that an account may keep. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3378,7 +3378,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `rate_limited`: over a configured rate limit. */
+            /** @description `rate_limited`: over a configured rate limit, or over the jobs that an account may keep. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3521,7 +3521,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `rate_limited`: over a configured rate limit. */
+            /** @description `rate_limited`: over a configured rate limit, or over the jobs that an account may keep. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3661,7 +3661,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `rate_limited`: over a configured rate limit. */
+            /** @description `rate_limited`: over a configured rate limit, or over the jobs that an account may keep. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3816,7 +3816,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a configured rate limit. */
+            /** @description `rate_limited`: over a configured rate limit, or over the jobs that an account may keep. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3932,7 +3932,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `rate_limited`: over a configured rate limit. */
+            /** @description `rate_limited`: over a configured rate limit, or over the jobs that an account may keep. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4769,7 +4769,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a configured rate limit. */
+            /** @description `rate_limited`: over a configured rate limit, or over the jobs that an account may keep. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4927,7 +4927,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a configured rate limit. */
+            /** @description `rate_limited`: over a configured rate limit, or over the jobs that an account may keep. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5197,7 +5197,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a configured rate limit. */
+            /** @description `rate_limited`: over a configured rate limit, or over the jobs that an account may keep. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5355,7 +5355,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a configured rate limit. */
+            /** @description `rate_limited`: over a configured rate limit, or over the jobs that an account may keep. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5626,7 +5626,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a configured rate limit. */
+            /** @description `rate_limited`: over a configured rate limit, or over the jobs that an account may keep. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6009,7 +6009,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `rate_limited`: over a configured rate limit. */
+            /** @description `rate_limited`: over a configured rate limit, or over the jobs that an account may keep. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -19,7 +19,7 @@ import { type Cipher, decryptMetadata } from './payload.ts';
 
 export type JobRow = Selectable<JobTable>;
 /** A row without the report, which may be megabytes. */
-export type ListedRow = Omit<JobRow, 'body'>;
+export type ListedRow = Omit<JobRow, 'body' | 'bytes'>;
 export type Outcome = 'done' | 'failed';
 
 const listed = [
@@ -112,7 +112,8 @@ export function createJobStore(database: Database, now: () => number = Date.now)
     /** Returns false when the job has ended or was deleted: one of several workers succeeds. */
     async finish(id: string, outcome: Outcome, body: string, expiresAt: number): Promise<boolean> {
       const open = database.updateTable('jobs').where('id', '=', id).where('outcome', 'is', null);
-      const ended = open.set({ outcome, body, finished_at: now(), expires_at: expiresAt });
+      const bytes = Buffer.byteLength(body);
+      const ended = open.set({ outcome, body, bytes, finished_at: now(), expires_at: expiresAt });
       const { numUpdatedRows } = await runQuery(ended.executeTakeFirst());
       return numUpdatedRows > 0n;
     },
@@ -129,6 +130,13 @@ export function createJobStore(database: Database, now: () => number = Date.now)
       const open = database.deleteFrom('jobs').where('id', '=', id).where('outcome', 'is', null);
       const { numDeletedRows } = await runQuery(open.executeTakeFirst());
       return numDeletedRows > 0n;
+    },
+    /** Counts the jobs of the owner, with the bytes of their results. */
+    async countKept({ key }: JobOwner): Promise<{ readonly jobs: number; readonly bytes: number }> {
+      const { countAll, sum } = database.fn;
+      const kept = database.selectFrom('jobs').where('holder', '=', key);
+      const row = await first(kept.select([countAll().as('jobs'), sum('bytes').as('bytes')]));
+      return { jobs: Number(row?.jobs), bytes: Number(row?.bytes) };
     },
     /** Identifies the database. */
     async installationId(): Promise<string> {

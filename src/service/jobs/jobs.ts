@@ -2,10 +2,10 @@
 import { randomBase62 } from '../auth/token-format.ts';
 import type { JobSettings } from '../config.ts';
 import type { Database } from '../database.ts';
-import { ServiceError } from '../errors.ts';
-import { createFairBudget, type ExternalUse } from '../fair-share.ts';
+import { createFairBudget } from '../fair-share.ts';
 import type { Redis } from '../redis.ts';
 import { deferred } from '../workers/threads.ts';
+import { type Admission, createAdmission } from './admission.ts';
 import {
   createJob,
   type JobRequest,
@@ -54,8 +54,7 @@ export type Jobs = {
   readonly uploads: Uploads;
   digest(request: DigestInput): string;
   createId(): string;
-  /** See createQueueSlots. */
-  reserveSlots<T>(owner: JobOwner, count: number, work: () => Promise<T>): Promise<T>;
+  readonly admission: Admission;
   /** See createJob. */
   create(id: string, request: JobRequest): Promise<StoredJob>;
   find(owner: JobOwner, id: string): Promise<StoredJob | null>;
@@ -107,8 +106,9 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
     onLost: options.onUploadThreadLost,
   });
   const waits = createJobWaits(store);
-  const slots = createQueueSlots({
-    size: settings.queue,
+  const admission = createAdmission({
+    store,
+    settings,
     countUsed: (owner) => withRedis(() => countWaiting(queues, owner)),
   });
   return {
@@ -118,7 +118,7 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
     digest: (request) => digestRequest(cipher.digestKey, request),
     createId: () => idPrefix + randomBase62(idLength),
     waits,
-    reserveSlots: (owner, count, work) => slots.reserve(owner.key, count, work),
+    admission,
     create: (id, request) => createJob(context, id, request),
     async remove(owner, id) {
       const row = await store.find(owner, id);
@@ -238,36 +238,6 @@ function readPayload(encrypted: EncryptedPayload, id: string, cipher: Cipher): P
   } catch {
     return null;
   }
-}
-
-// Admission to the queue: jobs that wait, and those of requests in progress, share its slots as a FairBudget.
-
-const retryAfterSeconds = 5;
-
-export function createQueueSlots(options: {
-  readonly size: number;
-  /** Counts the jobs in the queue. */
-  countUsed(owner: string): Promise<ExternalUse>;
-}) {
-  const budget = createFairBudget(options.size, { firstAmount: 1 });
-  return {
-    /** Reserves slots until `work` has added the jobs. @throws ServiceError `overloaded` when the owner's share is smaller */
-    async reserve<T>(owner: string, count: number, work: () => Promise<T>): Promise<T> {
-      if (count === 0) return work();
-      const used = await options.countUsed(owner);
-      const reservation = budget.open([owner]);
-      if (!reservation.add(count, used)) {
-        const available = budget.available(owner, used);
-        const message = `Expected at most ${available} more jobs of this owner in the queue, got ${count}`;
-        throw new ServiceError('overloaded', message, { retryAfterSeconds });
-      }
-      try {
-        return await work();
-      } finally {
-        reservation.release();
-      }
-    },
-  };
 }
 
 // Requests that wait for the end of a job: one query at a time asks the database about all jobs that are waited for.

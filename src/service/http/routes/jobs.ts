@@ -128,13 +128,13 @@ async function createJobFromUpload(request: JobRequestContext): Promise<void> {
   const known = key !== null && (await jobs.hasKey(owner, key));
   const slots = known ? 0 : 1;
   // A full queue is reported before the body is requested; the slot is reserved once the body arrives.
-  await jobs.reserveSlots(owner, slots, async () => {});
+  await jobs.admission.check(owner, slots);
   sendContinue(req, res);
   const { config, lifecycle } = options;
   const deadlineAt = performance.now() + 1000 * config.jobs.uploadSeconds;
   const limits = { shutdown: lifecycle.shutdown, deadlineAt };
   if (!(await waitForBody(req, limits))) return markAborted(context);
-  await jobs.reserveSlots(owner, slots, async () => {
+  await jobs.admission.reserve(owner, slots, async () => {
     const id = jobs.createId();
     const form = await upload(request, { ...limits, id, boundary, keep: !known });
     if (form === null) return markAborted(context);
@@ -218,7 +218,7 @@ async function createJobsFromUrls(request: JobRequestContext): Promise<void> {
     known.push(idempotencyKey === null ? null : await jobs.findByKey(owner, idempotencyKey, digest));
   }
   const created: StoredJob[] = [];
-  await jobs.reserveSlots(owner, known.filter((job) => job === null).length, async () => {
+  await jobs.admission.reserve(owner, known.filter((job) => job === null).length, async () => {
     for (const [index, request] of requests.entries()) {
       created.push(known[index] ?? (await jobs.create(jobs.createId(), request)));
     }
