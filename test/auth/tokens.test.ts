@@ -268,15 +268,26 @@ both('the name of a live token is in use, that of a revoked one is not', async (
   await t.notThrowsAsync(tokens.create(request));
 });
 
-both('a revoked token is found among more principals than a query has parameters', async (t, kind) => {
-  const { tokens } = await open({ kind });
-  const [kept, revoked] = [await tokens.create(request), await tokens.create({ ...request, name: 'old' })];
-  await tokens.revoke(revoked.record.id);
-  const shared = { name: 'ci', owner: null, purpose: null, session: null, scopes: [] };
-  const ids = Array.from({ length: 70_000 }, (_, index) => `tok_${index}`);
-  const principals = [kept.record.id, ...ids, revoked.record.id].map((id) => ({ id, ...shared }));
-  t.deepEqual(await tokens.findRevoked(principals), principals.slice(-1));
-});
+both(
+  'revoked and expired tokens are found among more principals than a query has parameters',
+  async (t, kind) => {
+    const { tokens, clock } = await open({ kind });
+    const [kept, revoked] = [await tokens.create(request), await tokens.create({ ...request, name: 'old' })];
+    const expiresAt = new Date(clock.now + 1000);
+    const expired = await tokens.create({ ...request, name: 'short', expiresAt });
+    const later = await tokens.create({ ...request, name: 'long', expiresAt: new Date(clock.now + 1001) });
+    await tokens.revoke(revoked.record.id);
+    clock.now += 1000;
+    const shared = { name: 'ci', owner: null, purpose: null, session: null, scopes: [] };
+    const ids = Array.from({ length: 70_000 }, (_, index) => `tok_${index}`);
+    const known = [kept, later, expired, revoked].map(({ record }) => record.id);
+    const principals = [...ids, ...known].map((id) => ({ id, ...shared }));
+    t.deepEqual(await tokens.findEnded(principals), {
+      revoked: principals.slice(-1),
+      expired: principals.slice(-2, -1),
+    });
+  },
+);
 
 both('owners are accounts and valid tokens of the command line', async (t, kind) => {
   const { tokens, database, clock } = await open({ kind });

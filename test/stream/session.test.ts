@@ -90,6 +90,22 @@ test('the socket is not read while more than 5 s are unprocessed, and nothing is
   t.deepEqual(sent.at(-2)?.report, { seconds: 7, bytes: 7 * bytesPerSecond });
 });
 
+for (const [about, idleMs, end, code] of [
+  ['a session without audio for a while', 50, () => {}, 4408],
+  ['a session whose token has expired', 3_600_000, (session: Session) => session.expire(), 1008],
+] as const) {
+  test(`${about} ends with the open utterance and the report: ${code}`, async (t) => {
+    const { session, log, open, steps, types, sent } = openSession({ idleMs });
+    open();
+    session.onAudio(audio(1));
+    end(session);
+    await until(() => log.includes(`close ${code}`));
+    t.is(steps.at(-1)?.cause, 'session.end');
+    t.deepEqual(types(), ['session.ready', 'final', 'session.ended']);
+    t.deepEqual(sent.at(-2)?.report, { seconds: 1, bytes: bytesPerSecond });
+  });
+}
+
 test('a session that is not read is not idle', async (t) => {
   const { session, log, open, types } = openSession({ idleMs: 20 });
   session.onAudio(audio(6));

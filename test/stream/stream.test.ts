@@ -212,6 +212,21 @@ const closings: Readonly<
 > = {
   'text that is no message': [({ socket }) => socket.send('{'), 1007, 'bad_request'],
   'a message of an unknown type': [({ send }) => send({ type: 'speak' }), 1007, 'bad_request'],
+  'the start of a media stream': [
+    ({ send }) => send({ event: 'connected', protocol: 'Call', version: '1.0.0' }),
+    1007,
+    'decode its base64, send the bytes as binary frames.*s16le, f32le, mulaw, alaw',
+  ],
+  'audio of a media stream': [
+    ({ send }) => send({ event: 'media', media: { track: 'inbound', payload: '/v7+fn7+'.repeat(27) } }),
+    1007,
+    'a message of a media stream',
+  ],
+  'audio as base64 in another message': [
+    ({ send }) => send({ type: 'input_audio_buffer.append', audio: 'AAD/'.repeat(5000) }),
+    1007,
+    'a message of a media stream',
+  ],
   'audio before session.configure': [({ socket }) => socket.send(Buffer.alloc(2)), 1008, 'bad_request'],
   'a turn before session.configure': [({ send }) => send({ type: 'turn.end' }), 1008, 'bad_request'],
   'a second session.configure': [
@@ -327,10 +342,19 @@ test('longer than the limit: the report of what is within it, then 4413', async 
   t.is(JSON.parse(reportText(session)).audio.duration_s, 2);
 });
 
-test('no audio and no message for a while: 4408', async (t) => {
-  const impatient = await startServer(t, { UNDERTONE_STREAM_IDLE_S: '0.2' });
-  const session = await open({}, impatient);
+test('no audio and no message for a while: the open utterance and the report, then 4408', async (t) => {
+  const impatient = await startServer(t, { UNDERTONE_STREAM_IDLE_S: '4' });
+  const [session, silent] = [await open({}, impatient), await open({}, impatient)];
+  session.send(monoConfig);
+  session.socket.send(speechSamples(2));
+  // A ping is no audio.
+  const timer = setInterval(() => session.socket.ping(), 1000);
   t.deepEqual(await session.closed, { code: 4408, reason: 'idle' });
+  clearInterval(timer);
+  t.is(JSON.parse(reportText(session)).audio.duration_s, 2);
+  t.is(session.messages('turn').at(-1)?.cause, 'session.end');
+  t.deepEqual(await silent.closed, { code: 4408, reason: 'idle' });
+  t.deepEqual(silent.messages('final'), []);
 });
 
 test('out of memory for audio: the report of what there is, then 1013', async (t) => {

@@ -50,7 +50,7 @@ export const tokens = {
 
 export type AppSettings = {
   readonly env?: Readonly<Record<string, string>>;
-  readonly verifier?: Partial<Pick<Tokens, 'verify' | 'findRevoked' | 'hasSeveralOwners'>>;
+  readonly verifier?: Partial<Pick<Tokens, 'verify' | 'findEnded' | 'hasSeveralOwners'>>;
   /** Those of an empty database by default. */
   readonly accounts?: OpenAccounts;
   readonly rateLimiters?: RateLimiterFactory;
@@ -66,7 +66,7 @@ export type AppSettings = {
 const secret = 'a secret of the tests, 32 characters or more';
 const file = fileURLToPath(new URL('./thread.ts', import.meta.url));
 
-const verifier: Pick<Tokens, 'verify' | 'findRevoked' | 'hasSeveralOwners'> = {
+const verifier: Pick<Tokens, 'verify' | 'findEnded' | 'hasSeveralOwners'> = {
   verify: async (token) => {
     if (token === tokens.full)
       return {
@@ -81,7 +81,7 @@ const verifier: Pick<Tokens, 'verify' | 'findRevoked' | 'hasSeveralOwners'> = {
       ? { id: '2', name: 'emotion', owner: null, purpose: null, session: null, scopes: ['analyze:emotion'] }
       : null;
   },
-  findRevoked: async () => [],
+  findEnded: async () => ({ revoked: [], expired: [] }),
   hasSeveralOwners: async () => true,
 };
 

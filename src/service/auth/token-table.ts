@@ -34,6 +34,7 @@ export type TokenRecord = Principal & {
   readonly lastUsedAt: Date | null;
 };
 
+type EndedToken = Pick<TokenRow, 'id' | 'revoked_at'>;
 type TokenLabel = Pick<TokenRow, 'name' | 'purpose'>;
 
 /** With the e-mail address of the owner; null for the command line. */
@@ -56,8 +57,8 @@ export type TokenTableAccess = {
   hasAny(): Promise<boolean>;
   /** Counts up to `max` accounts and up to `max` valid tokens of the command line. */
   countOwners(now: number, max: number): Promise<number>;
-  /** Returns those of `ids` that were revoked. */
-  findRevoked(ids: readonly string[]): Promise<string[]>;
+  /** Returns those of `ids` that were revoked or have expired; session tokens are excluded. */
+  findEnded(ids: readonly string[], now: number): Promise<EndedToken[]>;
   /** Returns those of `sessions` that have not ended. */
   findSessions(sessions: readonly string[]): Promise<string[]>;
   /** Returns those of `owners` that have an account. */
@@ -131,11 +132,14 @@ export function tokenTable(database: Database): TokenTableAccess {
       const rows = await Promise.all([runQuery(accounts.execute()), runQuery(own.execute())]);
       return rows.flat().length;
     },
-    findRevoked: (ids) =>
-      findIds(ids, (some) => {
-        const query = database.selectFrom('tokens').select('id').where('id', 'in', some);
-        return query.where('revoked_at', 'is not', null);
-      }),
+    findEnded: (ids, now) => {
+      const ended = database
+        .selectFrom('tokens')
+        .select(['id', 'revoked_at'])
+        .where('session', 'is', null)
+        .where((row) => row.or([row('revoked_at', 'is not', null), row('expires_at', '<=', now)]));
+      return findRows(ids, (some) => ended.where('id', 'in', some));
+    },
     findSessions: (ids) =>
       findIds(ids, (some) => database.selectFrom('session').select('id').where('id', 'in', some)),
     findOwners: (ids) =>

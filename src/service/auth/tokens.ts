@@ -32,6 +32,8 @@ export type { ListedToken, Owner, Principal, TokenRecord } from './token-table.t
 /** The token itself is never available again. */
 export type NewToken = { readonly token: string; readonly record: TokenRecord };
 
+type EndedPrincipals = { readonly revoked: readonly Principal[]; readonly expired: readonly Principal[] };
+
 export type Tokens = ReturnType<typeof createTokens>;
 
 const idLength = 12;
@@ -100,19 +102,24 @@ export function createTokens(options: {
     },
     /** Called when tokens of the owner may have ended with a session or the account. */
     forget: forgetOwner,
-    /** Returns those that were revoked, or whose account or log-in has ended. @throws ServiceError `storage_unavailable` */
-    async findRevoked(principals: readonly Principal[]): Promise<Principal[]> {
+    /**
+     * `revoked`: those that were revoked, or whose account or log-in has ended. `expired`: other tokens after their expiry,
+     * without session tokens. @throws ServiceError `storage_unavailable`
+     */
+    async findEnded(principals: readonly Principal[]): Promise<EndedPrincipals> {
       const unique = (values: readonly (string | null)[]) =>
         [...new Set(values)].filter((value) => value !== null);
-      const revoked = new Set(await table.findRevoked(unique(principals.map(({ id }) => id))));
+      const ended = await table.findEnded(unique(principals.map(({ id }) => id)), now());
+      const isRevoked = new Map(ended.map(({ id, revoked_at }) => [id, revoked_at !== null]));
       const owners = new Set(await table.findOwners(unique(principals.map(({ owner }) => owner))));
       const sessions = new Set(await table.findSessions(unique(principals.map(({ session }) => session))));
-      return principals.filter(
+      const revoked = principals.filter(
         ({ id, owner, session }) =>
-          revoked.has(id) ||
+          isRevoked.get(id) ||
           (owner !== null && !owners.has(owner)) ||
           (session !== null && !sessions.has(session)),
       );
+      return { revoked, expired: principals.filter(({ id }) => isRevoked.get(id) === false) };
     },
     /** Whether there is more than one owner: accounts, and valid tokens of the command line. @throws ServiceError `storage_unavailable` */
     hasSeveralOwners: async () => (await table.countOwners(now(), 2)) + (staticToken === null ? 0 : 1) > 1,

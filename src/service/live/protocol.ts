@@ -109,6 +109,7 @@ type ClientMessage = z.output<typeof clientMessage>;
 /** @throws ServiceError `bad_request` for text that is no message, `invalid` for a message with invalid fields */
 export function parseClientMessage(text: string): ClientMessage {
   if (text.length > maxMessageLength) {
+    if (holdsMedia.test(text.slice(0, maxMessageLength))) throw unknownMessage(mediaMessage);
     const expected = `at most ${maxMessageLength} characters`;
     throw new ServiceError('bad_request', `Expected ${expected} for \`message\`, got ${text.length}`);
   }
@@ -126,13 +127,19 @@ export function parseClientMessage(text: string): ClientMessage {
     );
     throw new ServiceError('invalid', expected);
   }
-  if (field === undefined || field === 'type') {
-    throw new ServiceError(
-      'bad_request',
-      'Expected a JSON object with a known `type` for `message`, got something else',
-    );
-  }
+  if (field === undefined || field === 'type')
+    throw unknownMessage(holdsMedia.test(text) ? mediaMessage : 'something else');
   throw new ServiceError('invalid', `Expected ${issue.message} for \`${String(field)}\`, got something else`);
+}
+
+/** The media streams of telephony providers: JSON with an `event`, and audio as base64. */
+const holdsMedia = /"(event"\s*:|[\w+/\\-]{64})/;
+const mediaMessage = `a message of a media stream: decode its base64, send the bytes as binary frames, and \
+name their \`encoding\` in \`session.configure\`: one of ${listed(encodings)}`;
+
+function unknownMessage(got: string): ServiceError {
+  const expected = 'Expected a JSON object with a known `type` for `message`';
+  return new ServiceError('bad_request', `${expected}, got ${got}`);
 }
 
 function parseJson(text: string): unknown {

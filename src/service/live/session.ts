@@ -111,6 +111,11 @@ export class Session {
     );
   }
 
+  /** Ends the session with its report, because its token has expired. */
+  expire(): void {
+    this.#end('policy');
+  }
+
   /** Releases everything. Call when the connection has closed. */
   onClosed(): void {
     if (this.#closed) return;
@@ -262,7 +267,7 @@ export class Session {
     this.#silent = true;
     // setImmediate runs after the poll phase, which reads what arrived while the event loop was blocked.
     setImmediate(() => {
-      if (this.#silent && !this.#isOver()) this.#close('idle');
+      if (this.#silent) this.#end('idle');
     });
   }
 

@@ -20,7 +20,7 @@ export type Sessions = ReturnType<typeof createSessions>;
 type SessionsOptions = {
   readonly config: Pick<Config, 'stream' | 'deadlineSeconds'>;
   readonly pool: Pick<Pool, 'submit'>;
-  readonly tokens: Pick<Tokens, 'findRevoked' | 'hasSeveralOwners'>;
+  readonly tokens: Pick<Tokens, 'findEnded' | 'hasSeveralOwners'>;
   /** Bytes of audio, shared by accounts. */
   readonly budget: FairBudget;
   readonly models: readonly ModelVersion[];
@@ -90,12 +90,16 @@ export function createSessions({ config, pool, tokens, budget, usage, ...shared 
     },
     count: () => open.size,
     /**
-     * Ends the sessions of revoked tokens and deleted accounts, and counts the owners of tokens. Called every 2 s.
+     * Ends the sessions of revoked and expired tokens and deleted accounts, and counts the owners of tokens. Called every 2 s.
      * @throws ServiceError `storage_unavailable`
      */
     async refresh(): Promise<void> {
-      const revoked = new Set(await tokens.findRevoked([...open.values()].map(({ principal }) => principal)));
-      for (const [session, { principal }] of open) if (revoked.has(principal)) session.revoke();
+      const ended = await tokens.findEnded([...open.values()].map(({ principal }) => principal));
+      const [revoked, expired] = [new Set(ended.revoked), new Set(ended.expired)];
+      for (const [session, { principal }] of open) {
+        if (revoked.has(principal)) session.revoke();
+        else if (expired.has(principal)) session.expire();
+      }
       severalOwners = await tokens.hasSeveralOwners();
     },
     /** Ends every session with its report. */

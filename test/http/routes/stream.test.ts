@@ -235,6 +235,31 @@ test('revoking a token ends its sessions, and those of the tokens that it was is
   await other.first('session.ready');
 });
 
+test('an expiry ends the sessions of the token and those that it was issued for, but none of the pages', async (t) => {
+  const { app, browser, database, tokens: all } = await startAccountApp(t);
+  const ada = browser();
+  await ada.signUp('ada@example.com');
+  const expiresAt = new Date(Date.now() + 3_600_000);
+  const own = await all.create({ name: 'own', scopes: ['analyze:emotion'], expiresAt, purpose: null });
+  const ofPages = String((await ada.ask('playground-token', {})).json.token);
+  const [page, ...sessions] = [
+    await connectStream(app.port, { token: ofPages }),
+    await connectStream(app.port, { token: own.token }),
+    await connectStream(app.port, { protocols: ['undertone.v1', (await issue(app, own.token)).token] }),
+  ];
+  await database
+    .updateTable('tokens')
+    .set({ expires_at: Date.now() - 1 })
+    .execute();
+  for (const session of sessions) {
+    t.deepEqual(await session.closed, { code: 1008, reason: 'policy' });
+    t.deepEqual(session.messages('error'), []);
+  }
+  await app.streams.sessions.refresh();
+  page?.send({ ...config, signals: ['emotion'] });
+  await page?.first('session.ready');
+});
+
 test('deleting an account ends its sessions', async (t) => {
   const { app, browser, tokens: all } = await startAccountApp(t);
   const ada = browser();

@@ -132,7 +132,7 @@ function openSession({ lifecycle, pool, streams }: StreamOptions): Middleware<St
 type StreamsOptions = {
   readonly config: Config;
   readonly pool: Pool;
-  readonly tokens: Pick<Tokens, 'findRevoked' | 'hasSeveralOwners'>;
+  readonly tokens: Pick<Tokens, 'findEnded' | 'hasSeveralOwners'>;
   readonly lifecycle: Lifecycle;
   readonly metrics: Metrics;
   readonly manifests: readonly Manifest[];
@@ -143,7 +143,7 @@ type StreamsOptions = {
   readonly rateLimiters: RateLimiterFactory | null;
 };
 
-/** Maximum delay of a revocation, and of the first token of a second owner, which any process can have written. */
+/** Maximum delay of a revocation or an expiry, and of the first token of a second owner, which any process can have written. */
 const refreshMs = 2000;
 
 export function createStreams(options: StreamsOptions): Streams {
@@ -169,7 +169,7 @@ export function createStreams(options: StreamsOptions): Streams {
     } catch (error) {
       // While the database is unreachable, sessions stay open, as known tokens stay valid.
       const isKnown = error instanceof ServiceError && error.code === 'storage_unavailable';
-      if (!isKnown) logger.error({ err: error }, 'revoked sessions were not found');
+      if (!isKnown) logger.error({ err: error }, 'sessions of ended tokens were not found');
     }
     setTimeout(refresh, refreshMs).unref();
   };
