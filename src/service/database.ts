@@ -1,6 +1,7 @@
 /** Opens the database, SQLite or PostgreSQL, behind the types of Kysely. */
 import { type Dialect, type Generated, Kysely, Migrator, sql } from 'kysely';
 import type { Logger } from 'pino';
+import { createDeletionClock } from './clock.ts';
 import { ServiceError } from './errors.ts';
 import { type DatabaseKind, migrationsFor } from './migrations.ts';
 
@@ -213,6 +214,8 @@ async function migrate(database: Database, kind: DatabaseKind): Promise<void> {
 export const usageDays = 90;
 
 const dayMs = 86_400_000;
+/** Jobs that have not ended outlive their time by this: a clock that is ahead ends none that waits or runs. */
+const openJobMs = 3 * dayMs;
 const sweepMs = 60_000;
 
 /** The UTC day, YYYY-MM-DD. @param time ms since 1970 */
@@ -229,7 +232,8 @@ export function firstUsageDay(now: number): string {
 export async function deleteExpired(database: Database, now: number): Promise<void> {
   const sessionTokens = database.deleteFrom('tokens').where('session', 'is not', null);
   for (const expired of [
-    database.deleteFrom('jobs').where('expires_at', '<=', now),
+    database.deleteFrom('jobs').where('outcome', 'is not', null).where('expires_at', '<=', now),
+    database.deleteFrom('jobs').where('expires_at', '<=', now - openJobMs),
     database.deleteFrom('playground_codes').where('expires_at', '<=', now),
     sessionTokens.where('expires_at', '<=', now),
     database.deleteFrom('usage').where('date', '<', firstUsageDay(now)),
@@ -244,11 +248,10 @@ export function keepDeletingExpired(
   failures: WriteFailures,
   intervalMs = sweepMs,
 ): () => Promise<void> {
+  const now = createDeletionClock();
   let running = Promise.resolve();
   const sweep = () => {
-    running = running
-      .then(() => failures.observe('expiry', deleteExpired(database, Date.now())))
-      .catch(() => {});
+    running = running.then(() => failures.observe('expiry', deleteExpired(database, now()))).catch(() => {});
   };
   sweep();
   const timer = setInterval(sweep, intervalMs).unref();

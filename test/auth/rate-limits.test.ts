@@ -3,6 +3,7 @@ import test from 'ava';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import { UserError } from '../../src/service/auth/credentials.ts';
 import {
+  consume,
   createLoginThrottle,
   createSharedRateLimiters,
   inMemory,
@@ -12,6 +13,31 @@ import { ServiceError } from '../../src/service/errors.ts';
 import { analysis, startApp } from '../support/app.ts';
 import { call } from '../support/http.ts';
 import { connectRedis, useRedis } from '../support/redis.ts';
+
+test.serial(
+  'a limit reached before the clock was set back starts anew, in memory and in Redis',
+  async (t) => {
+    const redis = await useRedis(t);
+    const connection = await connectRedis(t, redis.url);
+    const shared = createSharedRateLimiters(connection, 'a secret that is shared by every host', () => {});
+    const { now } = Date;
+    t.teardown(() => {
+      Date.now = now;
+    });
+    for (const store of [inMemory, shared]) {
+      Date.now = now;
+      const limiter = store('clock', { requests: 2, seconds: 60 });
+      for (const full of [false, false, true]) t.is((await consume(limiter, 'a')).full, full);
+      Date.now = () => now() - 7_200_000;
+      // The clock of Redis is that of its host.
+      for (const key of await redis.client.keys('*')) await redis.client.expire(key, 7200);
+      const first = await consume(limiter, 'a');
+      t.deepEqual([first.full, first.remaining], [false, 1]);
+      t.true(first.seconds <= 60, `${first.seconds}`);
+      for (const full of [false, true]) t.is((await consume(limiter, 'a')).full, full);
+    }
+  },
+);
 
 const networks: readonly [address: string, network: string][] = [
   ['192.0.2.7', '192.0.2.7'],

@@ -174,7 +174,7 @@ for (const kind of databaseKinds) {
     await database.destroy();
   });
 
-  test(`${kind}: a later time written by another process is kept`, async (t) => {
+  test(`${kind}: a later time written by another process is kept, unless its clock was ahead`, async (t) => {
     const { database, ids, used } = await openTokens(kind);
     const late = createLastUsed(database, () => noon + 5 * minute);
     const early = createLastUsed(database, () => noon);
@@ -183,6 +183,15 @@ for (const kind of databaseKinds) {
       await usage.flush();
     }
     t.deepEqual(await used(), [null, null, 5 * minute]);
+    const ahead = createLastUsed(database, () => noon + 48 * 60 * minute);
+    for (const [usage, time] of [
+      [ahead, 48 * 60 * minute],
+      [early, 0],
+    ] as const) {
+      usage.mark(ids[0]);
+      await usage.flush();
+      t.is((await used())[0], time);
+    }
     await database.destroy();
   });
 }

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import test from 'ava';
 import pino from 'pino';
+import { createDeletionClock } from '../../src/service/clock.ts';
 import {
   createWriteFailures,
   type Database,
@@ -18,7 +19,7 @@ import { until } from '../support/wait.ts';
 const noon = Date.parse('2030-01-01T12:00:00Z');
 const dayMs = 86_400_000;
 
-const addJob = (database: Database, id: string, expiresAt: number) =>
+const addJob = (database: Database, id: string, expiresAt: number, outcome: 'done' | null = 'done') =>
   database
     .insertInto('jobs')
     .values({
@@ -29,6 +30,7 @@ const addJob = (database: Database, id: string, expiresAt: number) =>
       expires_at: expiresAt,
       idempotency_key: null,
       digest: null,
+      outcome,
     })
     .execute();
 
@@ -40,6 +42,8 @@ for (const kind of databaseKinds) {
     const database = await openDatabase(await makeDatabaseUrl(kind));
     await addJob(database, 'job_now', noon);
     await addJob(database, 'job_later', noon + 1);
+    await addJob(database, 'job_lost', noon - 3 * dayMs, null);
+    await addJob(database, 'job_open', noon - 2 * dayMs, null);
     for (const [hash, at] of [
       ['now', noon],
       ['later', noon + 1],
@@ -55,12 +59,38 @@ for (const kind of databaseKinds) {
         .execute();
     }
     await deleteExpired(database, noon);
-    t.deepEqual(await jobsIn(database), ['job_later']);
+    t.deepEqual(await jobsIn(database), ['job_later', 'job_open']);
     t.deepEqual(await database.selectFrom('playground_codes').select('hash').execute(), [{ hash: 'later' }]);
     t.deepEqual(await database.selectFrom('usage').select('date').execute(), [{ date: '2029-10-04' }]);
     await database.destroy();
   });
 }
+
+test('what a clock that was set ahead ends is deleted after an hour, or not at all', (t) => {
+  const [minute, hour] = [60_000, 3_600_000];
+  let [now, passed] = [noon, 0];
+  const time = createDeletionClock(
+    () => now,
+    () => passed,
+  );
+  const wait = (ms: number) => {
+    now += ms;
+    passed += ms;
+    return time();
+  };
+  t.is(wait(minute), noon + minute);
+  now += 48 * hour;
+  t.is(wait(minute), noon + 2 * minute);
+  t.is(wait(50 * minute), noon + 52 * minute);
+  now -= 48 * hour;
+  t.is(wait(minute), noon + 53 * minute);
+  now += 48 * hour;
+  t.is(wait(59 * minute), noon + 112 * minute);
+  t.is(wait(minute), now);
+  t.is(wait(minute), now);
+  now -= 50 * hour;
+  t.is(wait(minute), now);
+});
 
 test('deletion is repeated, and a failure is logged and does not end it', async (t) => {
   const database = await openDatabase(await makeDatabaseUrl('sqlite'));

@@ -33,7 +33,7 @@ async function claim(
   const query = sql`insert into administrators (first, claimed_at)
     select 1, cast(${at} as bigint) where ${condition}
     on conflict (first) do update set claimed_at = excluded.claimed_at
-    where administrators.claimed_at < ${at - maxSignUpMs}`;
+    where administrators.claimed_at not between ${at - maxSignUpMs} and ${at + maxSignUpMs}`;
   const { numAffectedRows } = await runQuery(query.execute(database));
   if (numAffectedRows !== 1n) return null;
   return {

@@ -28,7 +28,15 @@ export type RateLimitResult = {
   readonly seconds: number;
 };
 
+/** A window that ends later than one that starts now was counted before the clock was set back: it starts anew. */
 export async function consume(counter: RateLimiterAbstract, key: string): Promise<RateLimitResult> {
+  const first = await count(counter, key);
+  if (first.seconds <= counter.duration + 1) return first;
+  await counter.delete(key);
+  return count(counter, key);
+}
+
+async function count(counter: RateLimiterAbstract, key: string): Promise<RateLimitResult> {
   try {
     return toResult(await counter.consume(key), false);
   } catch (result) {
@@ -62,7 +70,7 @@ export function useOnce(
   seconds: number,
 ): (key: string) => Promise<boolean> {
   const counter = create(name, { requests: 1, seconds });
-  return async (key) => !(await consume(counter, key)).full;
+  return async (key) => !(await count(counter, key)).full;
 }
 
 // Rate limiters in Redis, shared by all processes. While Redis is unreachable each process counts for itself.

@@ -15,6 +15,8 @@ import { type NewToken, sha256, type Tokens } from './tokens.ts';
 export type StreamTokens = ReturnType<typeof createStreamTokens>;
 
 const lifetimeSeconds = 60;
+/** Clocks of hosts differ by less. A token that expires later is of a clock that was set back, and may have been used. */
+const maxSkewSeconds = 60;
 const pattern = /^[\w-]{60,2000}$/;
 
 const payload = z.strictObject({
@@ -52,7 +54,8 @@ export function createStreamTokens(options: {
       const text = pattern.test(token) ? decrypt(key, Buffer.from(token, 'base64url')) : null;
       if (text === null) return null;
       const { expires, ...principal } = payload.parse(JSON.parse(text));
-      if (expires <= now()) return null;
+      const leftMs = expires - now();
+      if (leftMs <= 0 || leftMs > 1000 * (lifetimeSeconds + maxSkewSeconds)) return null;
       isFirstUse ??= openUses(rateLimiters);
       // The nonce: tokens that differ in unused bits of their encoding are the same token.
       const id = Buffer.from(token, 'base64url').toString('hex', 0, nonceBytes);
@@ -64,7 +67,8 @@ export function createStreamTokens(options: {
 /** Loads its module on the first use. */
 async function openUses(rateLimiters: RateLimiterFactory | null) {
   const { inMemory, useOnce } = await import('./rate-limits.ts');
-  return useOnce(rateLimiters ?? inMemory, 'stream-token', lifetimeSeconds);
+  const seconds = lifetimeSeconds + maxSkewSeconds;
+  return useOnce(rateLimiters ?? inMemory, 'stream-token', seconds);
 }
 
 function encrypt(key: Buffer, text: string): string {

@@ -155,6 +155,8 @@ function issue(
 // Last use of tokens to the minute, written in batches every few seconds.
 
 const minuteMs = 60_000;
+/** A later use than this is of a clock that was ahead. */
+const maxAheadMs = 60 * minuteMs;
 const rowsPerStatement = 500;
 
 /** @param now ms since 1970 */
@@ -191,13 +193,19 @@ export function createLastUsed(database: Database, now: () => number, failures?:
     }
   }
 
-  /** Keeps a later minute that another process has written. */
+  /** Keeps a later minute that another process has written, unless its clock was ahead. */
   async function write(ids: readonly string[], time: number): Promise<void> {
     const update = database
       .updateTable('tokens')
       .set({ last_used_at: time })
       .where('id', 'in', ids)
-      .where((row) => row.or([row('last_used_at', 'is', null), row('last_used_at', '<', time)]));
+      .where((row) =>
+        row.or([
+          row('last_used_at', 'is', null),
+          row('last_used_at', '<', time),
+          row('last_used_at', '>', now() + maxAheadMs),
+        ]),
+      );
     await runQuery(update.execute());
   }
 

@@ -134,7 +134,7 @@ export function requireSameRequest(row: JobRow, digest: string): void {
 
 // Jobs as JSON: rows of the database with the state of those in the queue.
 
-/** A job is in the database slightly before it is in the queue. */
+/** A job is in the database slightly before it is in the queue. One that is later than the clock is not new. */
 const reconcileAfterMs = 10_000;
 
 /** @throws ServiceError `not_found` for a job that a restart of the service has lost */
@@ -180,8 +180,9 @@ async function reconcile<Row extends ListedRow>(
   const current = await store.read(row.id);
   if (current === null || current.outcome !== null) return [current ?? row, null];
   const createdAt = Number(current.created_at);
-  if (queues.openedAt !== null && createdAt < queues.openedAt) return null;
-  if (Date.now() - createdAt < reconcileAfterMs) return [current, null];
+  const openedAt = queues.openedAt();
+  if (openedAt !== null && createdAt < openedAt) return null;
+  if (Math.abs(Date.now() - createdAt) < reconcileAfterMs) return [current, null];
   await store.finish(row.id, 'failed', lostJobBody, expiresAt());
   await store.releaseKey(row.id);
   return [(await store.read(row.id)) ?? current, null];

@@ -58,7 +58,11 @@ export type JobStore = ReturnType<typeof createJobStore>;
 /** Promises reject with ServiceError `storage_unavailable`. @param now milliseconds since 1970 */
 export function createJobStore(database: Database, now: () => number = Date.now) {
   let instance: string | null = null;
-  const live = () => database.selectFrom('jobs').selectAll().where('expires_at', '>', now());
+  /** Jobs that have not ended do not expire. */
+  const live = () =>
+    database
+      .selectFrom('jobs')
+      .where((row) => row.or([row('outcome', 'is', null), row('expires_at', '>', now())]));
   return {
     /** `duplicate_key`: another job of the owner has the idempotency key. */
     async insert(job: NewJob): Promise<'inserted' | 'duplicate_key' | 'owner_missing'> {
@@ -83,16 +87,12 @@ export function createJobStore(database: Database, now: () => number = Date.now)
       }
     },
     find: (owner: JobOwner, id: string): Promise<JobRow | null> =>
-      first(live().where('holder', '=', owner.key).where('id', '=', id)),
+      first(live().selectAll().where('holder', '=', owner.key).where('id', '=', id)),
     findByKey: (owner: JobOwner, key: string): Promise<JobRow | null> =>
-      first(live().where('holder', '=', owner.key).where('idempotency_key', '=', key)),
+      first(live().selectAll().where('holder', '=', owner.key).where('idempotency_key', '=', key)),
     /** Up to `count` jobs, newest first, older than `before` unless null. */
     async list(owner: JobOwner, before: ListedRow | null, count: number): Promise<ListedRow[]> {
-      const all = database
-        .selectFrom('jobs')
-        .select(listed)
-        .where('expires_at', '>', now())
-        .where('holder', '=', owner.key);
+      const all = live().select(listed).where('holder', '=', owner.key);
       const older = all.where((is) => {
         if (before === null) return is.lit(true);
         const { created_at, id } = before;
@@ -102,12 +102,11 @@ export function createJobStore(database: Database, now: () => number = Date.now)
       return runQuery(older.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(count).execute());
     },
     /** Reads a job of any owner, for workers. */
-    read: (id: string): Promise<JobRow | null> => first(live().where('id', '=', id)),
+    read: (id: string): Promise<JobRow | null> => first(live().selectAll().where('id', '=', id)),
     /** Returns those of `ids` that have not ended. */
     async findOpen(ids: readonly string[]): Promise<string[]> {
       const all = database.selectFrom('jobs').select('id').where('id', 'in', ids);
-      const open = all.where('outcome', 'is', null).where('expires_at', '>', now());
-      return (await runQuery(open.execute())).map(({ id }) => id);
+      return (await runQuery(all.where('outcome', 'is', null).execute())).map(({ id }) => id);
     },
     /** Returns false when the job has ended or was deleted: one of several workers succeeds. */
     async finish(id: string, outcome: Outcome, body: string, expiresAt: number): Promise<boolean> {

@@ -22,6 +22,7 @@ import { type UploadStore, uploadExpirySeconds } from './upload-store.ts';
 
 export function createMemoryQueues(): Queues {
   const registered = { worker: 0, service: 0 };
+  const opened = performance.now();
   return {
     analyses: createMemoryQueue(analysisAttempts),
     long: createMemoryQueue(analysisAttempts),
@@ -31,7 +32,7 @@ export function createMemoryQueues(): Queues {
       return async () => void registered[kind]--;
     },
     countWorkers: async (kind) => registered[kind],
-    openedAt: Date.now(),
+    openedAt: () => Date.now() - (performance.now() - opened),
     close: async () => {},
   };
 }

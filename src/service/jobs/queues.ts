@@ -76,8 +76,8 @@ export type Queues = {
   register(kind: WorkerKind): () => Promise<void>;
   /** Counts the registered processes. */
   countWorkers(kind: WorkerKind): Promise<number>;
-  /** When queues in memory were opened, ms since 1970: jobs from before are lost. Null in Redis. */
-  readonly openedAt: number | null;
+  /** When queues in memory were opened, ms since 1970 by the clock as it is: jobs from before are lost. Null in Redis. */
+  openedAt(): number | null;
   close(): Promise<void>;
 };
 
@@ -86,12 +86,17 @@ export const analysisAttempts = { attempts: 8, firstDelayMs: 2000 } as const;
 export const callbackAttempts = { attempts: 13, firstDelayMs: 1000 } as const;
 export type Attempts = typeof analysisAttempts | typeof callbackAttempts;
 
-const minDelayMs = 250;
-const maxDelayMs = 120_000;
+const minTurnDelayMs = 250;
+const maxTurnDelayMs = 120_000;
 
 /** The delay of a job that takes a new turn. @param returns how often it returned to the queue before */
 export function computeTurnDelayMs(returns: number): number {
-  return Math.min(maxDelayMs, minDelayMs * 2 ** returns);
+  return Math.min(maxTurnDelayMs, minTurnDelayMs * 2 ** returns);
+}
+
+/** No job of the queue is delayed for longer. */
+export function computeMaxDelayMs({ attempts, firstDelayMs }: Attempts): number {
+  return Math.max(maxTurnDelayMs, firstDelayMs * 2 ** (attempts - 1));
 }
 
 // State of jobs in the queues, and totals.

@@ -8,6 +8,7 @@ import {
   type Attempts,
   analysisAttempts,
   callbackAttempts,
+  computeMaxDelayMs,
   computeTurnDelayMs,
   type JobQueue,
   PutBack,
@@ -30,7 +31,8 @@ const forget = { removeOnComplete: true, removeOnFail: true, stackTraceLimit: 0 
 
 /** The fingerprint separates processes with different secrets, which cannot decrypt each other's jobs. */
 export function openQueues(redis: Redis, cipher: Cipher): RedisQueues {
-  const open = (kind: string, { attempts, firstDelayMs }: Attempts) => {
+  const open = (kind: string, policy: Attempts) => {
+    const { attempts, firstDelayMs } = policy;
     const name = `${kind}-${cipher.fingerprint}`;
     const backoff = { type: 'exponential', delay: firstDelayMs };
     const queue = new Queue<EncryptedPayload>(name, {
@@ -39,7 +41,8 @@ export function openQueues(redis: Redis, cipher: Cipher): RedisQueues {
     });
     // Each call reports its own error.
     queue.on('error', () => {});
-    return toJobQueue(redis, queue, createFairPriority(redis, name), cipher);
+    const maxDelayMs = computeMaxDelayMs(policy);
+    return toJobQueue({ redis, queue, priorities: createFairPriority(redis, name), maxDelayMs }, cipher);
   };
   const analyses = open('analyses', analysisAttempts);
   const long = open('long', analysisAttempts);
@@ -49,7 +52,7 @@ export function openQueues(redis: Redis, cipher: Cipher): RedisQueues {
     long,
     callbacks,
     ...createRegistry(redis, cipher),
-    openedAt: null,
+    openedAt: () => null,
     close: async () => {
       await Promise.all([analyses, long, callbacks].map(({ queue }) => queue.close()));
     },
@@ -59,12 +62,15 @@ export function openQueues(redis: Redis, cipher: Cipher): RedisQueues {
 /** Jobs of lost workers are `waiting`: BullMQ puts them before all others. */
 const waitingStates = ['waiting', 'prioritized', 'delayed'] as const;
 
-function toJobQueue(
-  redis: Redis,
-  queue: Queue<EncryptedPayload>,
-  priorities: FairPriority,
-  { pseudonym }: Cipher,
-): RedisQueue {
+type QueueParts = {
+  readonly redis: Redis;
+  readonly queue: Queue<EncryptedPayload>;
+  readonly priorities: FairPriority;
+  readonly maxDelayMs: number;
+};
+
+function toJobQueue(parts: QueueParts, { pseudonym }: Cipher): RedisQueue {
+  const { queue, priorities } = parts;
   return {
     queue,
     async add({ id, owner, payload, createdAt }) {
@@ -104,7 +110,7 @@ function toJobQueue(
       ]);
       return { waiting, running, oldestAt: next?.timestamp ?? null };
     },
-    work: (options) => startWorker(redis, queue, priorities, pseudonym, options),
+    work: (options) => startWorker(parts, pseudonym, options),
   };
 }
 
@@ -115,21 +121,25 @@ const stalledIntervalMs = 5000;
 const maxStalled = 3;
 
 function startWorker(
-  redis: Redis,
-  queue: Queue<EncryptedPayload>,
-  priorities: FairPriority,
+  parts: QueueParts,
   pseudonym: Cipher['pseudonym'],
   { concurrency, process, onFailed, onError }: WorkOptions,
 ) {
+  const { redis, queue, priorities } = parts;
+
   async function run(job: BullJob, token: string | undefined): Promise<void> {
     const shift = await priorities.advance(job.priority);
     if (shift > 0) void rebase(queue, shift).catch(() => {});
+    // BullMQ renews locks by the wall clock, and none while it is set back.
+    const renewal = setInterval(() => void job.extendLock(token ?? '', lockMs).catch(onError), lockMs / 3);
     try {
       await process(toQueueJob(job));
     } catch (error) {
       if (error instanceof UnprocessableError) throw new UnrecoverableError(error.message);
       if (!(error instanceof PutBack)) throw error;
       await putBack(job, error.place, token);
+    } finally {
+      clearInterval(renewal);
     }
   }
 
@@ -153,11 +163,13 @@ function startWorker(
   const worker = new Worker<EncryptedPayload>(queue.name, run, {
     ...connectionOptions(redis),
     lockDuration: lockMs,
+    skipLockRenewal: true,
     stalledInterval: stalledIntervalMs,
     maxStalledCount: maxStalled,
     concurrency,
   });
   worker.on('error', onError);
+  const delays = setInterval(() => void promoteLate(parts).catch(onError), delaysCheckMs).unref();
   worker.on('failed', (job, error) => {
     const cause = withoutCommand(error) as Error;
     if (job !== undefined) onFailed(toQueueJob(job), cause, job.finishedOn !== undefined);
@@ -169,8 +181,21 @@ function startWorker(
       worker.concurrency = size;
       if (more && worker.closing === undefined) void worker.pause(true).then(() => worker.resume());
     },
-    close: () => worker.close(),
+    close: () => {
+      clearInterval(delays);
+      return worker.close();
+    },
   };
+}
+
+const delaysCheckMs = 10_000;
+/** BullMQ multiplies the ms since 1970 at which a delay ends by this. */
+const delayFactor = 0x1000;
+
+/** Starts delayed jobs whose delay is longer than any: the clock was set back. */
+async function promoteLate({ redis, queue, maxDelayMs }: QueueParts): Promise<void> {
+  const [, score] = await redis.zrange(queue.toKey('delayed'), '0', '0', 'WITHSCORES');
+  if (Number(score) / delayFactor > Date.now() + maxDelayMs) await queue.promoteJobs();
 }
 
 function toQueueJob(job: BullJob): QueueJob {

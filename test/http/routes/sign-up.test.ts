@@ -67,6 +67,18 @@ both('a sign-up that never ended blocks others for a minute', async (t, { browse
   t.is(await claimFirstAccount(database), null);
 });
 
+both(
+  'a sign-up that never ended with a clock that was ahead blocks none',
+  async (t, { browser, database }) => {
+    await claimFirstAccount(database);
+    await database
+      .updateTable('administrators')
+      .set({ claimed_at: Date.now() + 7_200_000 })
+      .execute();
+    t.is((await browser().signUp(email)).status, 200);
+  },
+);
+
 both('a sign-up that took longer than its claim is undone', async (t, { browser, database }) => {
   const { create } = createSignUp(database, 'first');
   const discarded: string[] = [];
