@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstring>
 #include <list>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "analysis/prosody.h"
 #include "analysis/signal_measures.h"
+#include "analysis/stream_filter.h"
 #include "args.h"
 #include "calls.h"
 #include "dsp/features.h"
@@ -19,11 +21,12 @@ constexpr size_t kMaxCachedExtractors = 8;
 // V8 aborts the process when it cannot allocate an array buffer.
 constexpr size_t kMaxValues = size_t{1} << 29;
 
-// The `features` object of a manifest: all keys are required, others rejected.
+// The `features` object of a manifest: all keys but `highpassHz` are required, others rejected.
 FeatureSpec ToFeatureSpec(const Napi::Value& value) {
   OptionsReader reader(value, "spec");
   FeatureSpec spec;
   spec.sample_rate = reader.Integer("sampleRate");
+  spec.highpass_hz = reader.OptionalNumber("highpassHz");
   spec.win_length = reader.Integer("winLength");
   spec.hop_length = reader.Integer("hopLength");
   spec.padding = reader.Enum<Padding>("padding", {"none", "reflect-center", "snip-edges-false"});
@@ -99,18 +102,51 @@ Napi::Value ExtractCall(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// measureHops(samples, hopLength) -> {power, clipped}, one value per whole hop
-Napi::Value MeasureHopsCall(const Napi::CallbackInfo& info) {
-  const Napi::Float32Array samples = ToSamples(info[0], "samples");
-  const int length = ToInteger(info[1], "hopLength");
-  if (length < 1) ThrowOutOfRange("at least 1", "hopLength", length);
-  const size_t count = samples.ElementLength() / static_cast<size_t>(length);
-  Napi::Float32Array power = Napi::Float32Array::New(info.Env(), count);
-  Napi::Float32Array clipped = Napi::Float32Array::New(info.Env(), count);
-  MeasureHops(samples.Data(), static_cast<size_t>(length), count, power.Data(), clipped.Data());
+// The state of a stream is an array of doubles in JavaScript, empty at the start.
+constexpr size_t kStateValues = sizeof(StreamFilter::State) / sizeof(double);
+
+StreamFilter::State ToStreamState(const Napi::Value& value) {
+  constexpr const char* kExpected = "an empty Float64Array or the state that filterStream returned";
+  if (!value.IsTypedArray()) ThrowBadArgument(kExpected, "state", value);
+  const Napi::TypedArray array = value.As<Napi::TypedArray>();
+  const size_t length = array.ElementLength();
+  if (array.TypedArrayType() != napi_float64_array || (length != 0 && length != kStateValues)) {
+    ThrowBadArgument(kExpected, "state", value);
+  }
+  StreamFilter::State state = {};
+  if (length > 0) std::memcpy(&state, array.As<Napi::Float64Array>().Data(), sizeof state);
+  constexpr double kMaxSamples = 0x1p53;
+  const double samples = state.highpass.count;
+  if (!(samples >= 0 && samples < kMaxSamples && samples == std::floor(samples))) {
+    ThrowBadArgument(kExpected, "state", value);
+  }
+  return state;
+}
+
+// filterStream(samples, state, {sampleRate, hopLength, highpassHz}) -> {power, clipped, state}: filters the next
+// samples of a stream in place; one value per hop that ends in them
+Napi::Value FilterStreamCall(const Napi::CallbackInfo& info) {
+  OptionsReader reader(info[2], "options");
+  const int rate = reader.Integer("sampleRate");
+  const int hop_length = reader.Integer("hopLength");
+  const std::optional<double> highpass_hz = reader.OptionalNumber("highpassHz");
+  reader.RejectUnknownKeys();
+  CheckRange(rate, 1000, 384000, "sampleRate");
+  CheckRange(hop_length, 1, 32768, "hopLength");
+  if (highpass_hz) CheckRange(*highpass_hz, 10, 200, "highpassHz");
+  StreamFilter::State state = ToStreamState(info[1]);
+  Napi::Float32Array samples = ToSamples(info[0], "samples");
+  const StreamFilter filter(rate, static_cast<size_t>(hop_length), highpass_hz);
+  const size_t hops = filter.Hops(state, samples.ElementLength());
+  Napi::Float32Array power = Napi::Float32Array::New(info.Env(), hops);
+  Napi::Float32Array clipped = Napi::Float32Array::New(info.Env(), hops);
+  filter.Run(samples.Data(), samples.ElementLength(), &state, power.Data(), clipped.Data());
+  Napi::Float64Array next = Napi::Float64Array::New(info.Env(), kStateValues);
+  std::memcpy(next.Data(), &state, sizeof state);
   Napi::Object result = Napi::Object::New(info.Env());
   result["power"] = power;
   result["clipped"] = clipped;
+  result["state"] = next;
   return result;
 }
 
@@ -208,7 +244,7 @@ void ExportAnalysisCalls(Napi::Object exports) {
   Export<CreateExtractorCall>("createExtractor", exports);
   Export<ExtractCall>("extract", exports);
   Export<MeasureSignalQualityCall>("measureSignalQuality", exports);
-  Export<MeasureHopsCall>("measureHops", exports);
+  Export<FilterStreamCall>("filterStream", exports);
   Export<TemporalCentroidCall>("temporalCentroid", exports);
   Export<TrackProsodyCall>("trackProsody", exports);
 }

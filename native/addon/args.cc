@@ -104,6 +104,12 @@ std::optional<double> OptionsReader::NumberOrNull(const char* key) {
   return ToNumber(value, prefix_ + key);
 }
 
+std::optional<double> OptionsReader::OptionalNumber(const char* key) {
+  const Napi::Value value = Value(key);
+  if (value.IsUndefined()) return std::nullopt;
+  return ToNumber(value, prefix_ + key);
+}
+
 int OptionsReader::EnumIndex(const char* key, std::initializer_list<const char*> names) {
   const Napi::Value value = Value(key);
   const std::string got = value.IsString() ? value.As<Napi::String>().Utf8Value() : "";

@@ -36,6 +36,7 @@ class OptionsReader {
   bool Boolean(const char* key);
   std::optional<int> IntegerOrNull(const char* key);
   std::optional<double> NumberOrNull(const char* key);
+  std::optional<double> OptionalNumber(const char* key);
 
   // Reads a string as an enum whose values have the order of `names`.
   template <typename T>

@@ -49,7 +49,7 @@ export {
   type DecodeOptions,
   type FeatureSpec,
   type Features,
-  type Hops,
+  type FilteredStream,
   type IncrementalDecoder,
   isAudioError,
   ModelError,
@@ -58,6 +58,7 @@ export {
   type Session,
   type SignalQuality,
   type Source,
+  type StreamFilterOptions,
   type Values,
 } from './platform.ts';
 export {

@@ -2,7 +2,14 @@
 import { z } from 'zod';
 import { correctHead } from './correction.ts';
 import { correctionOf, type Kind, type Manifest, type ManifestOf, manifestSchema } from './manifest.ts';
-import { type FeatureSpec, ModelError, type Platform, type Session, type Values } from './platform.ts';
+import {
+  type FeatureSpec,
+  ModelError,
+  type Platform,
+  type Session,
+  type StreamFilterOptions,
+  type Values,
+} from './platform.ts';
 import { definitions, type Signal, signals } from './signals/table.ts';
 import { settleVad } from './speech.ts';
 
@@ -12,6 +19,9 @@ export type Model<K extends Kind> = { readonly manifest: ManifestOf<K>; readonly
 export type Models = {
   /** Those of the whole set, which was loaded. */
   readonly manifests: readonly Manifest[];
+  /** How samples are filtered, once, before features are extracted of any part of them. */
+  readonly filter: StreamFilterOptions;
+  /** Without `highpassHz`, which is in `filter`. */
   readonly features: FeatureSpec;
   /** Those that the trunk reads beside them; null when it does not. */
   readonly filterbanks: FeatureSpec | null;
@@ -92,13 +102,23 @@ function voiceOf(manifest: Manifest): Manifest['weights'] | null {
 export async function openModels(set: readonly ModelBytes[], platform: Platform): Promise<Models> {
   const models = await Promise.all(kinds.map(async (kind) => [kind, await open(set, kind, platform)]));
   const byName = Object.fromEntries(models) as { readonly [K in Kind]: Model<K> };
-  const { features } = byName.trunk.manifest;
-  const filterbanks = filterbanksOf(byName.trunk.manifest);
+  const specs = specsOf(byName.trunk.manifest.features, filterbanksOf(byName.trunk.manifest));
   const voice = await openVoice(bytesOf(set, 'trunk'), platform);
-  const silence = silentFrame(features, platform);
+  const silence = silentFrame(specs.features, platform);
   const manifests = set.map(({ manifest }) => manifest);
   const silentVad = await settleVad({ vad: byName.vad, silence, platform });
-  return { manifests, features, filterbanks, silence, silentVad, voice, platform, ...byName };
+  return { manifests, ...specs, silence, silentVad, voice, platform, ...byName };
+}
+
+/** @param filterbanks has the sample rate, hop and high-pass of `features` */
+function specsOf(features: FeatureSpec, filterbanks: FeatureSpec | null) {
+  const { sampleRate, hopLength, highpassHz } = features;
+  const withoutHighpass = ({ highpassHz: _, ...spec }: FeatureSpec): FeatureSpec => spec;
+  return {
+    filter: { sampleRate, hopLength, ...(highpassHz !== undefined && { highpassHz }) },
+    features: withoutHighpass(features),
+    filterbanks: filterbanks && withoutHighpass(filterbanks),
+  };
 }
 
 /**
@@ -121,7 +141,7 @@ export async function openModelsForCores(
 /** What cuts and encodes utterances. */
 export type Encoder = Pick<
   Models,
-  'features' | 'filterbanks' | 'silence' | 'silentVad' | 'vad' | 'platform'
+  'filter' | 'features' | 'filterbanks' | 'silence' | 'silentVad' | 'vad' | 'platform'
 > & {
   readonly trunk: Model<'trunk'> | null;
 };
@@ -133,13 +153,11 @@ export async function openEncoder(
   platform: Platform,
 ): Promise<Encoder> {
   const vad = await open([vadBytes], 'vad', platform);
-  const { features } = vad.manifest;
-  const silence = silentFrame(features, platform);
   const trunk = trunkBytes === null ? null : await open([trunkBytes], 'trunk', platform);
-  const filterbanks = trunk && filterbanksOf(trunk.manifest);
+  const specs = specsOf(vad.manifest.features, trunk && filterbanksOf(trunk.manifest));
+  const silence = silentFrame(specs.features, platform);
   return {
-    features,
-    filterbanks,
+    ...specs,
     silence,
     silentVad: await settleVad({ vad, silence, platform }),
     vad,
@@ -178,7 +196,7 @@ function checkFilterbanks(name: string, manifest: Manifest, platform: Platform):
   const [features, spec] = [manifest.features, filterbanksOf(manifest)];
   if (features === null || spec === null) return;
   checkFeatures(name, spec, platform);
-  for (const field of ['sampleRate', 'hopLength'] as const)
+  for (const field of ['sampleRate', 'hopLength', 'highpassHz'] as const)
     expectEqual(name, `filterbanks.${field}`, features[field], spec[field]);
   // Padding decides it too.
   const second = new Float32Array(features.sampleRate);
@@ -315,12 +333,14 @@ export async function replay(models: Models, samples: Float32Array): Promise<Out
     const { data, frames, bins } = models.platform.extract(samples, spec);
     return { data, shape: [1, frames, bins] };
   };
-  const features = read(models.features);
-  const filterbanks = models.filterbanks && { filterbanks: read(models.filterbanks) };
+  const { manifest } = models.trunk;
+  const spec = filterbanksOf(manifest);
+  const features = read(manifest.features);
+  const filterbanks = spec && { filterbanks: read(spec) };
   const trunk = await models.trunk.session.run({ features, ...filterbanks });
   const tokens = trunk.tokens as Values;
   const frames = features.shape[1] as number;
-  const count = Math.ceil(frames / models.trunk.manifest.params.framesPerToken);
+  const count = Math.ceil(frames / manifest.params.framesPerToken);
   if (tokens.shape[1] !== count)
     throw new ModelError(`Model trunk: Expected ${count} tokens of ${frames} frames, got ${tokens.shape[1]}`);
   const weights: Values = { data: new Float32Array(count).fill(1), shape: [1, count] };

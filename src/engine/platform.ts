@@ -38,9 +38,11 @@ export type Audio = {
   readonly source: Source;
 };
 
-/** All parameters of the features. All keys are required, others are rejected. Lengths are in samples. */
+/** All parameters of the features. All keys but `highpassHz` are required, others are rejected. Lengths are in samples. */
 export type FeatureSpec = {
   readonly sampleRate: number;
+  /** Cutoff of an elliptic high-pass, in Hz, which the samples pass first: see Highpass of native/core/dsp; absent: no filter. */
+  readonly highpassHz?: number;
   readonly winLength: number;
   readonly hopLength: number;
   /** none: whole frames only; reflect-center: librosa's center=True; snip-edges-false: Kaldi's snip_edges=false. */
@@ -145,11 +147,16 @@ export type Hash = {
 
 /** The functions of the addon throw AudioErrors. */
 export type Hops = {
-  /** Mean square of the samples of each hop. */
+  /** Mean square of the samples of each hop, without what is below `highpassHz`, or 64 Hz when that is absent. */
   readonly power: Float32Array;
   /** Samples at full scale in each hop. */
   readonly clipped: Float32Array;
 };
+
+export type StreamFilterOptions = Pick<FeatureSpec, 'sampleRate' | 'hopLength' | 'highpassHz'>;
+
+/** `state`: of the stream after the samples. The hops are those that end in them. */
+export type FilteredStream = Hops & { readonly state: Float64Array };
 
 export type Platform = {
   /** Decodes a whole file of any supported format; a partial result is never returned. */
@@ -170,8 +177,12 @@ export type Platform = {
   extract(samples: Float32Array, spec: FeatureSpec): Features;
   /** Level, signal-to-noise ratio and bandwidth; `segments` holds start and end of speech in seconds, in pairs. */
   measureQuality(samples: Float32Array, sampleRate: number, segments: Float64Array): SignalQuality;
-  /** Power and clipping of each whole hop. */
-  measureHops(samples: Float32Array, hopLength: number): Hops;
+  /**
+   * Removes what is below `highpassHz`, if there is one, from the next samples of a stream, in place. How a stream is cut
+   * into blocks changes no bit.
+   * @param state empty at the start of a stream
+   */
+  filterStream(samples: Float32Array, state: Float64Array, options: StreamFilterOptions): FilteredStream;
   /** Mean position weighted by energy, in samples (MPEG-7 TemporalCentroid, without an envelope); the middle of silence. */
   temporalCentroid(samples: Float32Array): number;
   /** Pitch, level and spectral tilt of 16 kHz samples, on another thread. The samples must not change meanwhile. */

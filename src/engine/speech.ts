@@ -1,7 +1,16 @@
 /** Frames -> probability of speech -> segments. */
 import { z } from 'zod';
 import { joinArrays } from './arrays.ts';
-import type { Audio, FeatureSpec, Features, Hops, Platform, Session, Values } from './platform.ts';
+import type {
+  Audio,
+  FeatureSpec,
+  Features,
+  Hops,
+  Platform,
+  Session,
+  StreamFilterOptions,
+  Values,
+} from './platform.ts';
 import type { StageTimer } from './timer.ts';
 
 // Samples of a stream, in blocks of any length -> features and speech per frame -> segments of speech.
@@ -48,8 +57,9 @@ type VadModels = {
 };
 /** What detects speech in samples. */
 type Detector = VadModels & {
+  readonly filter: StreamFilterOptions;
   readonly features: FeatureSpec;
-  readonly platform: Pick<Platform, 'extract' | 'measureHops' | 'release'>;
+  readonly platform: Pick<Platform, 'extract' | 'filterStream' | 'release'>;
 };
 
 export type DetectedSpeech = FrameBlock & {
@@ -61,11 +71,13 @@ export type DetectedSpeech = FrameBlock & {
 
 export type SpeechAnalysis = DetectedSpeech & { readonly features: Features };
 
-/** Frames that the VAD model has not decided. */
-type Undecided = Pick<FrameBlock, 'power' | 'clipped'> & { readonly rows: Float32Array };
+/** Frames that the VAD model has not decided: their rows, and hops, some of which have no row yet. */
+type Undecided = Hops & { readonly rows: Float32Array };
 
 /** What a stream needs of its past: structured-clonable, some 100 kB. */
 export type DetectorState = {
+  /** Of the filter. */
+  readonly filter: Float64Array;
   /** Samples that frames to come still read, the first of them at a multiple of the hop. */
   readonly samples: Float32Array;
   /** Frames that were extracted. */
@@ -80,15 +92,16 @@ const none = new Float32Array(0);
 
 export function initialDetectorState({ silentVad }: { readonly silentVad: Float32Array }): DetectorState {
   const undecided = { rows: none, power: none, clipped: none };
-  return { samples: none, extracted: 0, undecided, unread: 0, vad: silentVad };
+  const filter = new Float64Array(0);
+  return { filter, samples: none, extracted: 0, undecided, unread: 0, vad: silentVad };
 }
 
 /** Frames before the next one whose samples are kept: the window of a frame reaches back 200 samples. */
 export const leadFrames = 2;
 
 /**
- * The frames that the samples decide: the VAD model looks ahead, so that the last ones stay undecided until more samples, or
- * the end, have come. How samples are cut into blocks changes no frame.
+ * Filters the samples, in place. Returns the frames that they decide: the VAD model looks ahead, so that the last ones stay
+ * undecided until more samples, or the end, have come. How samples are cut into blocks changes no frame.
  * @param isLast no samples follow
  */
 export async function detectFrames(
@@ -99,18 +112,19 @@ export async function detectFrames(
   timer: StageTimer,
 ): Promise<{ readonly state: DetectorState; readonly frames: FrameBlock; readonly features: Features }> {
   const bins = models.silence.length;
+  const { state: filter, ...hops } = models.platform.filterStream(block, state.filter, models.filter);
   const { fresh, ...extracted } = extractNext(state, block, isLast, models);
   timer.mark('features');
-  const rows = joinArrays([state.undecided.rows, fresh.rows]);
-  if (rows !== fresh.rows) models.platform.release(fresh.rows);
-  const power = joinArrays([state.undecided.power, fresh.power]);
-  const clipped = joinArrays([state.undecided.clipped, fresh.clipped]);
+  const rows = joinArrays([state.undecided.rows, fresh]);
+  if (rows !== fresh) models.platform.release(fresh);
+  const power = joinArrays([state.undecided.power, hops.power]);
+  const clipped = joinArrays([state.undecided.clipped, hops.clipped]);
   const { lookaheadFrames } = models.vad.manifest.params.stream;
-  const count = state.unread + fresh.power.length;
+  const count = state.unread + extracted.extracted - state.extracted;
   // The model reads pairs of frames. Silence follows the end.
   const isOdd = count % 2;
   const read = isLast ? count + lookaheadFrames + isOdd : count - isOdd;
-  const frames = Math.max(0, power.length - (isLast ? 0 : lookaheadFrames + isOdd));
+  const frames = Math.max(0, rows.length / bins - (isLast ? 0 : lookaheadFrames + isOdd));
   const outputs = await runVad(rows.subarray(rows.length - count * bins), read, state.vad, models);
   timer.mark('vad');
   // Outputs of frames before the start and after the end of the recording are left out.
@@ -119,6 +133,7 @@ export async function detectFrames(
   return {
     state: {
       ...extracted,
+      filter,
       undecided: {
         rows: rows.slice(frames * bins),
         power: power.slice(frames),
@@ -179,12 +194,10 @@ function extractNext(state: DetectorState, block: Float32Array, isLast: boolean,
   const skipped = state.extracted - first;
   const count = extracted - state.extracted;
   const rows = count === 0 ? none : models.platform.extract(samples, models.features).data;
-  const read = samples.subarray(skipped * hopLength, (skipped + count) * hopLength);
-  const { power, clipped } = models.platform.measureHops(read, hopLength);
   const kept = samples.slice((Math.max(0, extracted - leadFrames) - first) * hopLength);
   if (samples !== block && samples !== state.samples) models.platform.release(samples);
   return {
-    fresh: { rows: rows.subarray(skipped * bins, (skipped + count) * bins), power, clipped },
+    fresh: rows.subarray(skipped * bins, (skipped + count) * bins),
     extracted,
     samples: kept,
   };

@@ -4,11 +4,12 @@ import type {
   DecodeOptions,
   FeatureSpec,
   Features,
-  Hops,
+  FilteredStream,
   IncrementalDecoder,
   ProsodyTrack,
   SignalQuality,
   Source,
+  StreamFilterOptions,
 } from '../engine/index.ts';
 import { loadedFile, loadNative, platformPackage } from './native.ts';
 import { builtAddon } from './paths.ts';
@@ -30,7 +31,7 @@ type Addon = {
   createExtractor(spec: FeatureSpec): ExtractorHandle;
   extract(samples: Float32Array, extractor: ExtractorHandle): Features;
   measureSignalQuality(samples: Float32Array, sampleRate: number, segments: Float64Array): SignalQuality;
-  measureHops(samples: Float32Array, hopLength: number): Hops;
+  filterStream(samples: Float32Array, state: Float64Array, options: StreamFilterOptions): FilteredStream;
   temporalCentroid(samples: Float32Array): number;
   trackProsody(samples: Float32Array, sampleRate: number): Promise<ProsodyTrack>;
   release(array: Float32Array | Uint8Array): void;
@@ -119,7 +120,7 @@ export function extract(samples: Float32Array, spec: FeatureSpec): Features {
 /** Level, signal-to-noise ratio and bandwidth; `segments` holds start and end of speech in seconds, in pairs. */
 export const measureQuality = addon.measureSignalQuality;
 
-export const measureHops = addon.measureHops;
+export const filterStream = addon.filterStream;
 export const temporalCentroid = addon.temporalCentroid;
 
 /** Pitch, level and spectral tilt of 16 kHz samples, on a thread of Node's pool. The samples must not change meanwhile. */

@@ -33,7 +33,7 @@ const platform: Platform = {
   openChannelDecoders: addon.openChannelDecoders,
   extract: addon.extract,
   measureQuality: addon.measureQuality,
-  measureHops: addon.measureHops,
+  filterStream: addon.filterStream,
   temporalCentroid: addon.temporalCentroid,
   trackProsody: addon.trackProsody,
   release: addon.release,

@@ -7,7 +7,7 @@ import { fixture } from '../../scripts/recordings.ts';
 import { joinArrays } from '../../src/engine/arrays.ts';
 import { type FeatureSpec, isAudioError } from '../../src/engine/platform.ts';
 import { type Measures, measureProsody } from '../../src/engine/signals/measures.ts';
-import { decode, extract, measureQuality, trackProsody } from '../../src/node/addon.ts';
+import { decode, extract, filterStream, measureQuality, trackProsody } from '../../src/node/addon.ts';
 import { type SpecName, specs } from '../../src/node/features.ts';
 import { builtAddon } from '../../src/node/paths.ts';
 import { createRandom } from '../../src/tools/evaluate/statistics.ts';
@@ -71,6 +71,15 @@ test('a getter of the spec that transfers the samples: error instead of a read o
 const { hopLength: _, ...incomplete } = spec;
 const wav = wavFile(noise(160), 16000);
 const withSpec = (change: object) => () => extract(noise(400), { ...spec, ...change });
+const none = new Float64Array(0);
+const filter = (samples: Float32Array, state: Float64Array, change: object = {}) =>
+  filterStream(samples, state, { sampleRate: 16_000, hopLength: 160, ...change });
+/** The state of a stream in which the number of samples was changed. */
+function changedState(count: number): Float64Array {
+  const { state } = filter(noise(4), none);
+  state[0] = count;
+  return state;
+}
 const withOptions = (change: object) => () => decode(wav, { ...options, ...change });
 
 const badArguments: readonly (readonly [reason: string, call: () => unknown])[] = [
@@ -81,6 +90,8 @@ const badArguments: readonly (readonly [reason: string, call: () => unknown])[] 
   ['a number from 1 to 32768 for `hopLength`, got 0', withSpec({ hopLength: 0 })],
   ['an integer for `nMels`, got "80"', withSpec({ nMels: '80' })],
   ['a finite number for `lowHz`, got NaN', withSpec({ lowHz: Number.NaN })],
+  ['a number from 10 to 200 for `highpassHz`, got 5', withSpec({ highpassHz: 5 })],
+  ['a finite number for `highpassHz`, got null', withSpec({ highpassHz: null })],
   ['a boolean for `dropLast`, got 1', withSpec({ dropLast: 1 })],
   ['"hann" or "hamming" or "povey" for `window`, got "hanning"', withSpec({ window: 'hanning' })],
   ['a finite number or null for `topDb`, got undefined', withSpec({ topDb: undefined })],
@@ -89,6 +100,16 @@ const badArguments: readonly (readonly [reason: string, call: () => unknown])[] 
     'a Float32Array for `samples`, got a typed array of another type or length',
     () => extract(new Float64Array(4) as never, spec),
   ],
+  ['a number from 1 to 32768 for `hopLength`, got 0', () => filter(noise(4), none, { hopLength: 0 })],
+  ['a number from 1000 to 384000 for `sampleRate`, got 0', () => filter(noise(4), none, { sampleRate: 0 })],
+  ['a number from 10 to 200 for `highpassHz`, got 300', () => filter(noise(4), none, { highpassHz: 300 })],
+  ...[new Float64Array(3), changedState(-1), changedState(0.5), changedState(Number.NaN)].map(
+    (state) =>
+      [
+        'an empty Float64Array or the state that filterStream returned for `state`, got a typed array of another type or length',
+        () => filter(noise(4), state),
+      ] as const,
+  ),
   ['a Uint8Array for `bytes`, got "RIFF"', () => decode('RIFF' as never, options)],
   [
     'a Float64Array of start and end pairs for `segments`, got a typed array of another type or length',

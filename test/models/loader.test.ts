@@ -82,6 +82,16 @@ const refused: readonly (readonly [string, string, (manifest: Json) => void, Reg
     /Model trunk: Expected 100 for `frames of filterbanks`, got 97/,
   ],
   [
+    'filterbanks of other samples',
+    'trunk',
+    (m) => {
+      const filterbanks = { ...(m.features as Json), highpassHz: 64 };
+      Object.assign(m, { inputs: ['features', 'filterbanks'] });
+      Object.assign(m.params as Json, { filterbanks });
+    },
+    /Model trunk: Expected undefined for `filterbanks.highpassHz`, got 64/,
+  ],
+  [
     'other inputs',
     'emotion',
     (m) => Object.assign(m, { inputs: ['tokens'] }),

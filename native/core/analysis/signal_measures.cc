@@ -12,9 +12,7 @@
 namespace undertone {
 namespace {
 
-constexpr float kFullScale = 0.999f;  // of 16-bit samples, after resampling
 // Sums that are computed side by side: an addition waits for the one before it in its sum.
-constexpr size_t kHops = 4;
 constexpr size_t kLanes = 8;
 
 constexpr double kSilenceDb = -100;
@@ -213,25 +211,6 @@ double BandwidthHz(const float* samples, int rate, const std::vector<Range>& spe
 }
 
 }  // namespace
-
-void MeasureHops(const float* samples, size_t length, size_t count, float* power, float* clipped) {
-  for (size_t first = 0; first < count; first += kHops) {
-    const size_t hops = std::min(kHops, count - first);
-    double energy[kHops] = {};
-    int at_full_scale[kHops] = {};
-    for (size_t i = 0; i < length; ++i) {
-      for (size_t hop = 0; hop < hops; ++hop) {
-        const float sample = samples[(first + hop) * length + i];
-        energy[hop] += static_cast<double>(sample) * sample;
-        at_full_scale[hop] += std::fabs(sample) >= kFullScale;
-      }
-    }
-    for (size_t hop = 0; hop < hops; ++hop) {
-      power[first + hop] = static_cast<float>(energy[hop] / static_cast<double>(length));
-      clipped[first + hop] = static_cast<float>(at_full_scale[hop]);
-    }
-  }
-}
 
 size_t TemporalCentroid(const float* samples, size_t count) {
   double energy[kLanes] = {};

@@ -19,6 +19,7 @@ bool IsSmooth(int n) {
 
 void CheckFrames(const FeatureSpec& spec) {
   CheckRange(spec.sample_rate, 1000, 384000, "sampleRate");
+  if (spec.highpass_hz) CheckRange(*spec.highpass_hz, 10, 200, "highpassHz");
   CheckRange(spec.win_length, 2, 32768, "winLength");
   CheckRange(spec.hop_length, 1, 32768, "hopLength");
   CheckRange(spec.preemphasis, 0, 1, "preemphasis");
@@ -111,7 +112,7 @@ double Lifter(double q, int row) { return q > 0.0 ? 1.0 + 0.5 * q * std::sin(M_P
 
 bool operator==(const FeatureSpec& a, const FeatureSpec& b) {
   const auto members = [](const FeatureSpec& s) {
-    return std::tie(s.sample_rate, s.win_length, s.hop_length, s.padding, s.drop_last, s.remove_dc,
+    return std::tie(s.sample_rate, s.highpass_hz, s.win_length, s.hop_length, s.padding, s.drop_last, s.remove_dc,
                     s.preemphasis, s.window, s.window_periodic, s.n_fft, s.spectrum, s.n_mels, s.low_hz,
                     s.high_hz, s.mel_scale, s.mel_norm, s.mel_triangles, s.log_base, s.log_floor, s.top_db,
                     s.offset, s.scale, s.n_mfcc, s.lifter, s.energy);

@@ -23,6 +23,7 @@ enum class Energy { kNone, kLog };
 // All parameters of the features, named as in a manifest; none has a default.
 struct FeatureSpec {
   int sample_rate;  // Hz
+  std::optional<double> highpass_hz;  // samples pass a Highpass with this cutoff first; none: no filter
   int win_length;   // samples per frame
   int hop_length;   // samples between frames
   Padding padding;

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "dsp/frame_kernels.h"
+#include "dsp/highpass.h"
 #include "dsp/lanes.h"
 
 namespace undertone {
@@ -29,6 +30,16 @@ void CopyMirrored(const float* samples, size_t n, Padding padding, int64_t begin
   for (size_t i = 0; i < length; ++i) {
     out[i] = samples[Mirror(begin + static_cast<int64_t>(i), count, repeat_edge)];
   }
+}
+
+// Empty for a spec without a high-pass.
+std::vector<float> Filter(const FeatureSpec& spec, const float* samples, size_t n) {
+  if (!spec.highpass_hz) return {};
+  std::vector<float> result(n);
+  Highpass::State state = {};
+  const auto write = [&](size_t i, double filtered) { result[i] = static_cast<float>(filtered); };
+  Highpass(spec.sample_rate, *spec.highpass_hz).Run(samples, n, &state, write);
+  return result;
 }
 
 // 10 log10 of power, 20 log10 of magnitude.
@@ -164,6 +175,8 @@ size_t Extractor::n_features() const { return state_->n_features(); }
 
 void Extractor::Extract(const float* samples, size_t n, float* out) {
   const size_t frame_count = Frames(n);
+  const std::vector<float> filtered = Filter(state_->spec, samples, n);
+  if (state_->spec.highpass_hz) samples = filtered.data();
   if (!state_->NeedsGlobalMax()) return state_->RunAll(samples, n, frame_count, out);
   if (!state_->spec.n_mfcc) {
     state_->RunAll(samples, n, frame_count, out);

@@ -20,7 +20,7 @@ struct Features {
 };
 
 // Computes log-mel features or MFCCs. Holds plans and scratch: one per thread. The constructor does all
-// planning; a call allocates only its result.
+// planning; a call allocates only its result, and a copy of the samples if the spec has a high-pass.
 class Extractor {
  public:
   // Throws kBadArgument when a member is out of range or the combination has no meaning.

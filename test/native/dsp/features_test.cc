@@ -3,13 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <string>
 #include <thread>
 
+#include "dsp/highpass.h"
 #include "error.h"
+#include "support/oracles.h"
 #include "support/signal.h"
 #include "support/specs.h"
 
@@ -114,6 +114,19 @@ TEST_CASE("a frame's numbers do not depend on its neighbours in the block") {
   }
 }
 
+TEST_CASE("samples pass the high-pass of a spec, whose first sample precedes them") {
+  const std::vector<float> samples = TestSignal(4, 16000);
+  FeatureSpec spec = WhisperSpec();
+  std::vector<float> filtered(samples.size());
+  Highpass::State state = {};
+  Highpass(16000, 64).Run(samples.data(), samples.size(), &state,
+                          [&](size_t i, double value) { filtered[i] = static_cast<float>(value); });
+  const Features expected = Extractor(spec)(filtered.data(), filtered.size());
+  spec.highpass_hz = 64;
+  CHECK(Extractor(spec)(samples.data(), samples.size()).data == expected.data);
+  CHECK(Extractor(spec)(samples.data(), 0).frames == 0);
+}
+
 TEST_CASE("a spec out of range is refused by name") {
   FeatureSpec spec = WhisperSpec();
   CHECK(ErrorOf(spec) == "accepted");
@@ -130,6 +143,11 @@ TEST_CASE("a spec out of range is refused by name") {
   spec.low_hz = 8000;
   spec.high_hz = 8000;
   CHECK(ErrorOf(spec) == "Expected more than `lowHz` for `highHz`, got 8000");
+  spec = WhisperSpec();
+  for (const double hertz : {9.9, 200.1, -64.0, std::numeric_limits<double>::quiet_NaN()}) {
+    spec.highpass_hz = hertz;
+    CHECK(ErrorOf(spec).rfind("Expected a number from 10 to 200 for `highpassHz`", 0) == 0);
+  }
   spec = WhisperSpec();
   spec.log_floor = 0;
   CHECK(ErrorOf(spec) == "Expected a number from 1e-37 to 1 for `logFloor`, got 0");
@@ -149,14 +167,6 @@ TEST_CASE("a spec out of range is refused by name") {
   spec = WhisperSpec();
   spec.energy = Energy::kLog;
   CHECK(ErrorOf(spec) == "Expected \"none\" without `nMfcc` for `energy`, got \"log\"");
-}
-
-std::vector<float> ReadVector(const std::string& name) {
-  std::ifstream file(std::string(TEST_DIR) + "/native/oracles/" + name + ".f32", std::ios::binary);
-  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  std::vector<float> values(bytes.size() / sizeof(float));
-  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(values.data()));
-  return values;
 }
 
 // Every vector width that this processor has, against the vector that make.py wrote.

@@ -1,10 +1,10 @@
-"""Makes the vectors that test/native/dsp/features_test.cc compares with.
+"""Makes the vectors that test/native/dsp compares with.
 
-    python3 -m venv .cache/oracles && .cache/oracles/bin/pip install numpy==2.4.6 librosa==0.11.0 kaldi-native-fbank==1.22.5
-    .cache/oracles/bin/python test/native/oracles/make.py kaldi librosa
+    python3 -m venv .cache/oracles && .cache/oracles/bin/pip install numpy==2.4.6 librosa==0.11.0 kaldi-native-fbank==1.22.5 scipy==1.17.1
+    .cache/oracles/bin/python test/native/oracles/make.py kaldi librosa scipy
     apt-get install python3-torchaudio && /usr/bin/python3 test/native/oracles/make.py torchaudio
 
-Each file is little-endian float32, row-major [frames x bins], of `signal(1, 4800)`.
+Each file is little-endian float32 of `signal(1, 4800)`: features row-major [frames x bins], filtered samples.
 """
 
 import sys
@@ -98,7 +98,14 @@ def torchaudio_vectors(samples):
     write("torchaudio", mel(torch.from_numpy(samples)).clamp(min=1e-10).log().T.numpy())
 
 
-MAKERS = {"kaldi": kaldi, "librosa": librosa_vectors, "torchaudio": torchaudio_vectors}
+def scipy_samples(samples):
+    from scipy import signal
+
+    sections = signal.ellip(5, 0.1, 46, 64, "highpass", fs=RATE, output="sos")
+    write("scipy_highpass", signal.sosfilt(sections, samples.astype(float) - samples[0]))
+
+
+MAKERS = {"kaldi": kaldi, "librosa": librosa_vectors, "scipy": scipy_samples, "torchaudio": torchaudio_vectors}
 
 if __name__ == "__main__":
     for maker in sys.argv[1:]:

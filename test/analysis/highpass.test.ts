@@ -1,0 +1,57 @@
+/** Models whose feature spec has a high-pass. */
+import test, { type ExecutionContext } from 'ava';
+import { wavFile } from '../../benchmarks/upload-body.ts';
+import { defaultOptions } from '../../src/engine/chunks.ts';
+import { detectFrames, initialDetectorState } from '../../src/engine/speech.ts';
+import { startStageTimer } from '../../src/engine/timer.ts';
+import { extract } from '../../src/node/addon.ts';
+import { createAnalyzer, loadModels } from '../../src/node/models.ts';
+import { limits, samplesOf } from '../support/analysis.ts';
+import { copyModels, editManifest, type Json } from '../support/models.ts';
+
+const speech = samplesOf('mono-16k.wav');
+
+async function modelsWithHighpass(t: ExecutionContext): Promise<string> {
+  const folder = await copyModels(t);
+  for (const name of ['vad', 'trunk'])
+    await editManifest(folder, name, ({ features }) => Object.assign(features as Json, { highpassHz: 64 }));
+  return folder;
+}
+
+test('the features of a stream are those of the extractor, which training uses', async (t) => {
+  const models = await loadModels(await modelsWithHighpass(t));
+  const expected = extract(speech, models.trunk.manifest.features);
+  t.notDeepEqual(expected.data, extract(speech, models.features).data);
+  for (const length of [1000, 40_000, speech.length]) {
+    let state = initialDetectorState(models);
+    const rows: number[] = [];
+    for (let at = 0; at < speech.length; at += length) {
+      const isLast = at + length >= speech.length;
+      const block = speech.slice(at, at + length);
+      const detected = await detectFrames(state, block, isLast, models, startStageTimer(null));
+      state = detected.state;
+      rows.push(...detected.features.data);
+    }
+    t.deepEqual(Float32Array.from(rows), expected.data);
+  }
+});
+
+test('rumble of 15 to 40 Hz and an offset change no score', async (t) => {
+  const analyzer = await createAnalyzer({ modelsDir: await modelsWithHighpass(t), limits });
+  const scoresOf = async (samples: Float32Array) => {
+    const request = { ...defaultOptions, baselines: [], signals: ['emotion'] as const, cancel: null };
+    const [analysis] = await analyzer.analyze({ ...request, audio: wavFile(samples, 16_000) });
+    return analysis.results.emotion;
+  };
+  const plain = await scoresOf(speech.map((sample) => sample / 2));
+  for (const hertz of [15, 25, 40]) {
+    const rumble = speech.map(
+      (sample, index) => sample / 2 + 0.07 + 0.02 * Math.sin((2 * Math.PI * hertz * index) / 16_000),
+    );
+    const scores = await scoresOf(rumble);
+    for (const name of ['valence', 'arousal'] as const) {
+      const apart = Math.abs(Number(scores?.[name]) - Number(plain?.[name]));
+      t.true(apart < 0.03, `${name} at ${hertz} Hz: ${apart}`);
+    }
+  }
+});
