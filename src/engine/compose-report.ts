@@ -66,7 +66,8 @@ export const conversationSchema = z
         'speech, and the other had the last one. A gap with `unassigned` speech is left out.',
     ),
     interruptions: pair(z.int().min(0)).describe(
-      'Per channel or speaker: how often its speech starts inside speech of the other and ends after it. 0 with `speakers`.',
+      'Per channel or speaker: how often its speech starts inside speech of the other, overlaps it for 0.5 s or more and ends ' +
+        'after it. 0 with `speakers`.',
     ),
   })
   .describe('Who speaks when, from the `speech` segments of both channels or speakers.');
@@ -185,9 +186,15 @@ type Conversation = {
   readonly overlapSeconds: number;
   /** Seconds from the end of the other's speech to each answer. */
   readonly responseGapsSeconds: Pair<readonly number[]>;
-  /** Starts of speech inside the other's that last beyond its end. */
+  /** Starts of speech inside the other's that overlap it for `minInterruptionSeconds` and last beyond its end. */
   readonly interruptions: Pair<number>;
 };
+
+/**
+ * Shorter overlaps are ordinary changes of turns: their median is about 0.2 s (Levinson & Torreira 2015,
+ * doi:10.3389/fpsyg.2015.00731).
+ */
+const minInterruptionSeconds = 0.5;
 
 /**
  * @param channels on one time axis, each with segments in order that do not overlap
@@ -200,7 +207,8 @@ export function describeConversation(
   const { framesPerSecond } = first;
   const seconds = (frames: number) => frames / framesPerSecond;
   const total = Math.max(1, countFrames(first.segments) + countFrames(second.segments));
-  const compare = (one: Span, other: Span) => compareTurns(one.segments, other.segments);
+  const minInterruption = minInterruptionSeconds * framesPerSecond;
+  const compare = (one: Span, other: Span) => compareTurns(one.segments, other.segments, minInterruption);
   const silences = (gaps: readonly Segment[]) =>
     gaps
       .filter((gap) => intersect([gap], unassigned).length === 0)
@@ -215,14 +223,15 @@ export function describeConversation(
 }
 
 /** Frames. One pass over both: `index` is the first segment of the other that ends after the start of the own one. */
-function compareTurns(own: readonly Segment[], other: readonly Segment[]) {
+function compareTurns(own: readonly Segment[], other: readonly Segment[], minInterruption: number) {
   const gaps: Segment[] = [];
   let [overlap, interruptions, index] = [0, 0, 0];
   let ownEnd = Number.NEGATIVE_INFINITY;
   for (const { start, end } of own) {
     while ((other[index]?.end ?? Number.POSITIVE_INFINITY) <= start) index++;
     const current = other[index];
-    if (current !== undefined && current.start < start && end > current.end) interruptions++;
+    const outlasts = current !== undefined && current.start < start && end > current.end;
+    if (outlasts && current.end - start >= minInterruption) interruptions++;
     const before = other[index - 1];
     const isQuiet = current === undefined || current.start > start;
     if (isQuiet && before !== undefined && before.end > ownEnd) gaps.push({ start: before.end, end: start });

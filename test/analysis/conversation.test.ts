@@ -76,6 +76,14 @@ test('speech that starts inside the other and outlasts it is an interruption', (
   t.deepEqual(responseGapsSeconds, [[2], []]);
 });
 
+test('an overlap of less than 0.5 s is an ordinary change of turns, and no interruption', (t) => {
+  const interruptionsAt = (start: number) => conversationOf([[0, 4]], [[start, 6]]).interruptions;
+  t.deepEqual(interruptionsAt(3.8), [0, 0]);
+  t.deepEqual(interruptionsAt(3.51), [0, 0]);
+  t.deepEqual(interruptionsAt(3.5), [0, 1]);
+  t.is(conversationOf([[0, 4]], [[3.8, 6]]).overlapSeconds, 0.2);
+});
+
 test('speech of both at the same time, or one right after the other', (t) => {
   const same = conversationOf([[1, 2]], [[1, 2]]);
   t.deepEqual([same.overlapSeconds, same.interruptions, same.responseGapsSeconds], [1, [0, 0], [[], []]]);

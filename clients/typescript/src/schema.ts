@@ -985,7 +985,7 @@ export interface components {
                 number[],
                 number[]
             ];
-            /** @description Per channel or speaker: how often its speech starts inside speech of the other and ends after it. 0 with `speakers`. */
+            /** @description Per channel or speaker: how often its speech starts inside speech of the other, overlaps it for 0.5 s or more and ends after it. 0 with `speakers`. */
             interruptions: [
                 number,
                 number
