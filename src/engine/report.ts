@@ -71,7 +71,7 @@ export function combinedReport(analysis: Analysis, requestId: string): CombinedR
 export function bodyOf<S extends Signal>(signal: S, analysis: Analysis): BodyOf<S> {
   const model = analysis.models[signal];
   const reason = unavailableOf(model);
-  const own = definitions[signal].report(analysis.results[signal] ?? null);
+  const own = definitions[signal].report(analysis.results[signal] ?? null, model.params);
   const body = {
     status: reason === null ? statusOf(analysis) : 'not_available',
     ...(reason !== null && { reason }),

@@ -102,6 +102,18 @@ test('the files of models alone are written', async (t) => {
   t.regex(readFileSync(join(out, 'emotion', 'CARD.md'), 'utf8'), /^# emotion .*, adapted\n/);
 });
 
+test('models adapted to ratings of clarity name them', async (t) => {
+  const { valence } = adaptation.dimensions;
+  const ofClarity = { ...adaptation, dimensions: { clarity: valence as NonNullable<typeof valence> } };
+  const out = join(makeFolder(), 'ours');
+  await writeModels(await copyModels(t), out, ofClarity, source);
+  const { cognitive } = await loadModels(out);
+  t.is(
+    cognitive.manifest.params.clarityRatedOn,
+    'English sentences read aloud by Mandarin speakers, adapted to the ratings of labels.csv',
+  );
+});
+
 test('the correction is a file beside weights that stay as they are, and the golden has its scores', async (t) => {
   const { out } = await adapted(t, () => {});
   const read = (folder: string, file: string) => readFileSync(join(folder, 'emotion', file));

@@ -119,6 +119,16 @@ test('every report fits its schema; printed probabilities sum to 1 and effects t
   t.pass();
 });
 
+test('a cognitive report names the recordings whose clarity was rated', (t) => {
+  const analysis = analysisOf([1, 1, 1, 1, 1, 1, 1, 1], [0], 0.5);
+  const { cognitive: shipped } = analysis.models;
+  const read = 'English sentences read aloud by Mandarin speakers';
+  t.is(signalReport('cognitive', analysis, 'r').clarity_rated_on, read);
+  const params = { ...shipped.params, clarityRatedOn: 'calls' };
+  const models = { ...analysis.models, cognitive: { ...shipped, params } as typeof shipped };
+  t.is(combinedReport({ ...analysis, models }, 'r').cognitive.clarity_rated_on, 'calls');
+});
+
 test('too little speech: empty signals and the seconds of speech', (t) => {
   const analysis = {
     ...analysisOf([1, 1, 1, 1, 1, 1, 1, 1], [0], 0.5),

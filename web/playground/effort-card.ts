@@ -22,7 +22,7 @@ type Context = {
 };
 
 export function effortCard(cognitive: Cognitive, signals: CognitiveSignals, context: Context): HTMLElement {
-  const { relative } = cognitive;
+  const { relative, clarity_rated_on: ratedOn = 'read English' } = cognitive;
   const compared = relative
     ? 'Load and processing are compared with the baseline: 0.50 is the same as at rest.'
     : 'Load and processing are compared with reference recordings: 0.50 is their median.';
@@ -43,7 +43,7 @@ export function effortCard(cognitive: Cognitive, signals: CognitiveSignals, cont
     element(
       'p',
       { class: 'small muted' },
-      'Clarity is predicted by a model from what experts said of fluency and prosody in read English: it has no parts to add up.',
+      `Clarity is predicted by a model from experts' ratings of fluency and prosody: it has no parts to add up. Rated were recordings of ${ratedOn}; for other speech (other languages, free speech, whispers, single words) it was never compared with ratings.`,
     ),
   );
 }

@@ -45,7 +45,7 @@ export const meanings: Readonly<Record<ScoreName, Meaning>> = {
     title: 'Clarity',
     ends: ['hard to follow', 'clear'],
     scale:
-      'How experts would rate the fluency, predicted from read English: 0 is hard to follow, 1 is clear.',
+      'How experts would rate the fluency, predicted from read English: 0 is hard to follow, 1 is clear. For other speech it was never compared with ratings.',
   },
   processing: {
     title: 'Processing',

@@ -737,6 +737,8 @@ export interface components {
             warnings: components["schemas"]["Warnings"];
             model: components["schemas"]["Model"];
             signals: components["schemas"]["CognitiveSignals"];
+            /** @description The recordings whose clarity was rated. For other speech (other languages, free speech, whispers, single words) `clarity` was never compared with ratings. Absent from reports of 1.0.0. */
+            clarity_rated_on?: string;
             /** @description Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent. */
             measures: {
                 [key: string]: components["schemas"]["Measure"];
@@ -775,6 +777,8 @@ export interface components {
             warnings: components["schemas"]["Warnings"];
             model: components["schemas"]["Model"];
             signals: components["schemas"]["NoSignals"];
+            /** @description The recordings whose clarity was rated. For other speech (other languages, free speech, whispers, single words) `clarity` was never compared with ratings. Absent from reports of 1.0.0. */
+            clarity_rated_on?: string;
             /** @description Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent. */
             measures: {
                 [key: string]: components["schemas"]["Measure"];
@@ -815,6 +819,8 @@ export interface components {
             signals: components["schemas"]["NoSignals"];
             /** @description Why the models have no such signal, for people. */
             reason: string;
+            /** @description The recordings whose clarity was rated. For other speech (other languages, free speech, whispers, single words) `clarity` was never compared with ratings. Absent from reports of 1.0.0. */
+            clarity_rated_on?: string;
             /** @description Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent. */
             measures: {
                 [key: string]: components["schemas"]["Measure"];
@@ -855,6 +861,8 @@ export interface components {
             warnings: components["schemas"]["Warnings"];
             model: components["schemas"]["Model"];
             signals: components["schemas"]["CognitiveSignals"];
+            /** @description The recordings whose clarity was rated. For other speech (other languages, free speech, whispers, single words) `clarity` was never compared with ratings. Absent from reports of 1.0.0. */
+            clarity_rated_on?: string;
             /** @description Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent. */
             measures: {
                 [key: string]: components["schemas"]["Measure"];
@@ -881,6 +889,8 @@ export interface components {
             warnings: components["schemas"]["Warnings"];
             model: components["schemas"]["Model"];
             signals: components["schemas"]["NoSignals"];
+            /** @description The recordings whose clarity was rated. For other speech (other languages, free speech, whispers, single words) `clarity` was never compared with ratings. Absent from reports of 1.0.0. */
+            clarity_rated_on?: string;
             /** @description Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent. */
             measures: {
                 [key: string]: components["schemas"]["Measure"];
@@ -909,6 +919,8 @@ export interface components {
             signals: components["schemas"]["NoSignals"];
             /** @description Why the models have no such signal, for people. */
             reason: string;
+            /** @description The recordings whose clarity was rated. For other speech (other languages, free speech, whispers, single words) `clarity` was never compared with ratings. Absent from reports of 1.0.0. */
+            clarity_rated_on?: string;
             /** @description Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent. */
             measures: {
                 [key: string]: components["schemas"]["Measure"];
@@ -1915,7 +1927,7 @@ export interface components {
         CognitiveSignals: {
             /** @description Index of pausing against the reference recordings, or the baseline, 0 to 1; 0.5 is like them, higher is more effort. */
             cognitive_load: number;
-            /** @description Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer. */
+            /** @description Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer. For other speech it was never compared with ratings. */
             clarity: number;
             /** @description Index of fluent planning against the same reference, 0 to 1; 0.5 is like it, higher is longer runs and fewer pauses. */
             processing: number;

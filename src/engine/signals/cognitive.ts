@@ -65,6 +65,8 @@ const timingWeight = z.strictObject({
 
 const params = z.strictObject({
   intervals: z.strictObject({ clarity: intervalParams }),
+  /** The recordings whose clarity people rated, for people. */
+  clarityRatedOn: z.string().min(1).default('English sentences read aloud by Mandarin speakers'),
   degradations: degradationParams,
   /** Numbers that clarity adds up over utterances. */
   poolingSums: z.int().positive(),
@@ -124,7 +126,8 @@ const scores = z
       'Index of pausing against the reference recordings, or the baseline, 0 to 1; 0.5 is like them, higher is more effort.',
     ),
     clarity: scoreSchema.describe(
-      'Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer.',
+      'Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer. For other speech it was never ' +
+        'compared with ratings.',
     ),
     processing: scoreSchema.describe(
       'Index of fluent planning against the same reference, 0 to 1; 0.5 is like it, higher is longer runs and fewer pauses.',
@@ -161,6 +164,13 @@ const contributionsOf = (name: string) =>
   z.array(contribution).describe(`What adds up, from \`reference\`, to ${name} as printed.`);
 
 const body = bodySchema(scores, {
+  clarity_rated_on: z
+    .string()
+    .optional()
+    .describe(
+      'The recordings whose clarity was rated. For other speech (other languages, free speech, whispers, single words) `clarity` ' +
+        'was never compared with ratings. Absent from reports of 1.0.0.',
+    ),
   measures: z
     .record(z.string(), measure)
     .describe(
@@ -279,9 +289,10 @@ export const cognitive: SignalDefinition<
     };
   },
 
-  report(result) {
+  report(result, { clarityRatedOn }) {
     return {
       signals: result === null ? {} : signalsOf(result),
+      clarity_rated_on: clarityRatedOn,
       measures: result === null ? {} : measuresOf(result.measures),
       contributions: {
         cognitive_load: result === null ? [] : contributionsTo(result.cognitiveLoad),
@@ -298,11 +309,12 @@ export const cognitive: SignalDefinition<
     };
   },
 
-  describe({ signals: { cognitive_load, processing, clarity, intervals } }) {
+  describe({ signals: { cognitive_load, processing, clarity, intervals }, clarity_rated_on }) {
+    const ratedOn = clarity_rated_on === undefined ? '' : `, rated on ${clarity_rated_on}`;
     return [
       ['cognitive load', formatScore(cognitive_load, intervals.cognitive_load)],
       ['processing', formatScore(processing, intervals.processing)],
-      ['clarity', formatScore(clarity, intervals.clarity)],
+      ['clarity', formatScore(clarity, intervals.clarity) + ratedOn],
     ];
   },
 };

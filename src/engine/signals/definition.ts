@@ -104,7 +104,7 @@ export type SignalDefinition<
   infer?(input: SignalInput<Prepared>, head: Head<Params>): Promise<Chunk>;
   aggregate(chunks: readonly Chunk[], recording: RecordingContext, head: Head<Params>): Result;
   /** @param result null when there was too little speech */
-  report(result: Result | null): SignalFields;
+  report(result: Result | null, params: Params): SignalFields;
   /** Lines of the text report of the CLI. */
   describe(report: PartialReport<Body>): readonly (readonly [label: string, value: string])[];
 };

@@ -245,7 +245,7 @@ function describe(head: Head, text: string, { correction, adaptation, source }: 
       sha256: sha256(Buffer.from(text)),
       labelsSha256: source.labelsSha256,
     },
-    params: { ...head.params, ...found, intervals, ...timingOf(head, correction) },
+    params: { ...head.params, ...found, intervals, ...clarityOf(head, correction, source) },
     training: {
       ...training,
       data: [
@@ -273,13 +273,16 @@ const newLimit =
   'The bounds of the warnings low_confidence and unlike_training, and of moments, are those of the models before: they were not fitted to these recordings.';
 
 /** The service adds the effects of pauses and rates to the clarity of the head: the scale of the line applies to both. */
-function timingOf(head: Head, { scores }: HeadCorrection) {
+function clarityOf(head: Head, { scores }: HeadCorrection, source: Source) {
   if (head.kind !== 'cognitive') return {};
   const scale = scores.clarity?.scale ?? 1;
   const weights = Object.entries(head.params.clarityTiming).map(
     ([name, entry]) => [name, { ...entry, weight: entry.weight * scale }] as const,
   );
-  return { clarityTiming: Object.fromEntries(weights) };
+  return {
+    clarityTiming: Object.fromEntries(weights),
+    clarityRatedOn: `${head.params.clarityRatedOn}, adapted to the ratings of ${source.name}`,
+  };
 }
 
 /** Results of the parts that a head has. */

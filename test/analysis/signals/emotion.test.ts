@@ -45,7 +45,7 @@ type Scores = Extract<EmotionReport['signals'], { dominant_emotion: string }>;
 function reportOf(row: Row, { params }: { readonly params: (typeof manifest)['params'] } = manifest) {
   const head = { session: null as unknown as Session, manifest: { params, labels } };
   const utterances = [{ ...utterance, rows: { emotion: row } }];
-  return emotion.report(emotion.aggregate([], { ...recording, utterances }, head));
+  return emotion.report(emotion.aggregate([], { ...recording, utterances }, head), params);
 }
 
 /** Words that contradict an emotion. */
@@ -157,7 +157,8 @@ test('scores of a recording are those of its utterances, weighted by their speec
   }));
   const head = { session: null as unknown as Session, manifest };
   const result = emotion.aggregate([], { ...recording, utterances }, head);
-  const { valence, arousal, dominant_emotion, confidence } = emotion.report(result).signals as Signals;
+  const { valence, arousal, dominant_emotion, confidence } = emotion.report(result, manifest.params)
+    .signals as Signals;
   t.deepEqual([valence, arousal, dominant_emotion, confidence], [0.3, 0.5, 'happy', 0.75]);
 });
 

@@ -780,6 +780,7 @@ class CognitiveReportInsufficientSpeech(TypedDict):
     warnings: Warnings
     model: Model
     signals: NoSignals
+    clarity_rated_on: NotRequired[str]
     measures: dict[str, Measure]
     contributions: Contributions
     reference: float
@@ -801,6 +802,7 @@ class CognitiveReportNotAvailable(TypedDict):
     model: Model
     signals: NoSignals
     reason: str
+    clarity_rated_on: NotRequired[str]
     measures: dict[str, Measure]
     contributions: Contributions
     reference: float
@@ -821,6 +823,7 @@ class CognitiveInsufficientSpeech(TypedDict):
     warnings: Warnings
     model: Model
     signals: NoSignals
+    clarity_rated_on: NotRequired[str]
     measures: dict[str, Measure]
     contributions: Contributions
     reference: float
@@ -837,6 +840,7 @@ class CognitiveNotAvailable(TypedDict):
     model: Model
     signals: NoSignals
     reason: str
+    clarity_rated_on: NotRequired[str]
     measures: dict[str, Measure]
     contributions: Contributions
     reference: float
@@ -1083,6 +1087,7 @@ class CognitiveReportOk(TypedDict):
     warnings: Warnings
     model: Model
     signals: CognitiveSignals
+    clarity_rated_on: NotRequired[str]
     measures: dict[str, Measure]
     contributions: Contributions
     reference: float
@@ -1103,6 +1108,7 @@ class CognitiveOk(TypedDict):
     warnings: Warnings
     model: Model
     signals: CognitiveSignals
+    clarity_rated_on: NotRequired[str]
     measures: dict[str, Measure]
     contributions: Contributions
     reference: float
