@@ -19,9 +19,10 @@ import { readPassword } from './accounts.ts';
 import type { AnalyzeResult } from './analyze-thread.ts';
 import { type CliContext, countFiles, expected, showProgress, UsageError } from './context.ts';
 import { checkStandardInput, findInputs, readNamedFile, standardInput } from './inputs.ts';
+import { csvHeader, toJsonLine } from './lines.ts';
 import { csvPerPart } from './output.ts';
 import { parseParts, partKind } from './parts.ts';
-import { csvHeader, type Part, toJsonLine } from './tables.ts';
+import type { Part } from './tables.ts';
 
 const examples = `
 The output file is also what has been done: run the same command again after an end of any kind, and it goes on. Each file

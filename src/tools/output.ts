@@ -10,21 +10,17 @@ import { tiersOf, toLabels, toTextGrid } from './annotations.ts';
 import { expected } from './context.ts';
 import type { Report } from './index.ts';
 import type { Input } from './inputs.ts';
+import { csvHeader, csvLine, headerOf, toCsv, toJsonLine } from './lines.ts';
 import { partsOf, titleOf } from './parts.ts';
 import {
   type Cell,
   type Column,
   columnsOf,
-  csvHeader,
-  csvLine,
-  headerOf,
   type Part,
   type Row,
   type RowUnit,
   reportsOf,
   rowUnits,
-  toCsv,
-  toJsonLine,
   warningsOf,
 } from './tables.ts';
 

@@ -11,7 +11,7 @@ import {
   type Signal,
   signals,
 } from '../engine/schema.ts';
-import type { AnalyzeResult, FileResult } from './analyze-thread.ts';
+import type { FileResult } from './analyze-thread.ts';
 import type { Report } from './index.ts';
 
 export type Cell = string | number | null;
@@ -226,6 +226,15 @@ const lastColumns: readonly Column[] = [
     rows: perRecording,
     value: ofReport((report) => warningsOf(report).join(' ')),
   },
+  ...signals.map(
+    (signal): Column => ({
+      name: `${signal}_warnings`,
+      ...text,
+      description: `Warnings that concern ${definitions[signal].title}: of the recording and of this signal. Separated by spaces.`,
+      rows: perRecording,
+      value: ofReport((report) => report[signal]?.warnings.join(' ') ?? null),
+    }),
+  ),
   {
     name: 'error',
     ...text,
@@ -372,29 +381,4 @@ export function warningsOf(report: Report): string[] {
 function statusOf(report: Report): string | null {
   const all = reportsOf(report).map(([, { status }]) => status);
   return all.find((status) => status !== 'not_available') ?? all[0] ?? null;
-}
-
-// A result as one line: CSV or JSON.
-
-export const csvHeader = (kind: Part['kind'] | null = null) => headerOf(columnsOf('short', kind));
-
-export function headerOf(columns: readonly Column[]): string {
-  return columns.map(({ name }) => name).join(',');
-}
-
-export function toCsv(path: string, result: FileResult, part: Part | null = null): string {
-  return csvLine(columnsOf('short', part?.kind ?? null), { path, result, part });
-}
-
-/** RFC 4180, with line feeds as line breaks. */
-export function csvLine(columns: readonly Column[], row: Row): string {
-  return columns.map((column) => quoteField(String(column.value(row) ?? ''))).join(',');
-}
-
-export function toJsonLine(path: string, result: AnalyzeResult): string {
-  return JSON.stringify('error' in result ? { path, error: result.error } : { path, ...result.report });
-}
-
-function quoteField(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -74,7 +74,7 @@ test('without --jsonl a few lines a file', async (t) => {
     '  moments         none',
     `  cognitive load  ${range}`,
     `  processing      ${range}`,
-    `  clarity         ${range}`,
+    `  clarity         ${range}, rated on English sentences read aloud by Mandarin speakers`,
     '(  warnings: [a-z_, ]+\n)?.*notes\\.txt',
     '  failed: Expected an audio file, got .*',
   ];
@@ -102,7 +102,10 @@ test('--output csv and table', async (t) => {
   const csv = await runCli(['analyze', '--output', 'csv', odd, 'x.txt'], { cwd: folder });
   t.is(csv.code, 1);
   const [head = '', row = '', failed = '', ...rest] = csv.stdout.split('\n');
-  t.regex(head, /^path,status,duration_s,speech_s,valence,.*,warnings,error$/);
+  t.regex(
+    head,
+    /^path,status,duration_s,speech_s,valence,.*,warnings,emotion_warnings,cognitive_warnings,error$/,
+  );
   t.true(row.startsWith(`"${odd.replaceAll('"', '""')}",ok,39.5453,`), row);
   t.is(row.slice(row.indexOf('",ok,') + 2).split(',').length, head.split(',').length - 1);
   const commas = ','.repeat(head.split(',').length - 2);

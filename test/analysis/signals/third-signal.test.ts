@@ -13,7 +13,7 @@ import { startServer } from '../../support/server.ts';
 const probe = `
 import { readFileSync } from 'node:fs';
 import { scopes } from './src/service/auth/token-format.ts';
-import { csvHeader, toCsv } from './src/tools/tables.ts';
+import { csvHeader, toCsv } from './src/tools/lines.ts';
 import { describeReport, tableHeader } from './src/tools/output.ts';
 import { createRouter } from './src/service/http/routes/routes.ts';
 import { analyze } from './src/tools/index.ts';
@@ -105,7 +105,7 @@ test('a third signal is in the report, routes, scopes, CLI output, OpenAPI docum
   t.deepEqual(scopes, ['analyze:emotion', 'analyze:cognitive', 'analyze:energy']);
   t.regex(
     csv[0],
-    /,cognitive_confidence,level_db,moments,moment_start_s,moment_emotion,valence_change,arousal_change,warnings,error$/,
+    /,cognitive_confidence,level_db,moments,moment_start_s,moment_emotion,valence_change,arousal_change,warnings,emotion_warnings,cognitive_warnings,energy_warnings,error$/,
   );
   t.true(csv[1].includes(`,${level},`), csv[1]);
   t.regex(tableHeader, /PROCESSING {2}LEVEL {3}PATH$/);

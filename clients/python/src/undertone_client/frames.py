@@ -77,6 +77,7 @@ def _recording(part: Mapping[str, Any]) -> list[dict[str, Any]]:
     for name, report in reports:
         row.update(_comparisons(report))
     row["warnings"] = " ".join(warnings)
+    row.update({f"{name}_warnings": " ".join(report.get("warnings", [])) for name, report in reports})
     return [row]
 
 
