@@ -58,9 +58,9 @@ class Both(Methods):
         self._loop.close()
 
 
-async def chunks():
-    for start in range(0, len(BYTES), 65536):
-        yield BYTES[start : start + 65536]
+async def chunks(content=BYTES):
+    for start in range(0, len(content), 65536):
+        yield content[start : start + 65536]
 
 
 def scores(report):
@@ -75,6 +75,24 @@ class Case:
             for recording in streams:
                 self.assertEqual(scores(client.emotion(recording)), want)
             self.assertEqual(client.analyze(SAMPLE)["emotion"]["signals"], want["signals"])
+
+    def test_what_is_no_recording_is_refused_before_it_is_sent(self):
+        end = io.BytesIO(BYTES)
+        end.read()
+        with self.make("http://127.0.0.1:1", TOKEN) as client:
+            for value, error, message in [
+                (None, TypeError, "`audio`, got None"),
+                (7, TypeError, "`audio`, got int"),
+                (end, ValueError, "`audio`, got a stream at its end"),
+                (iter([]), ValueError, "`audio`, got a stream at its end"),
+                (["sound"], TypeError, "`audio`, got a stream of str"),
+                *self.wrong(),
+            ]:
+                for call in (client.analyze, client.emotion, client.embed, client.jobs.submit):
+                    with self.assertRaisesRegex(error, message):
+                        call(value)
+            with self.assertRaisesRegex(TypeError, "`baseline`, got None"):
+                client.analyze(SAMPLE, baseline=[None])
 
     def test_baseline_and_channel_are_sent_and_refusals_carry_what_is_wrong(self):
         with self.make(URL, TOKEN) as client:
@@ -150,6 +168,9 @@ class Sync(Case, unittest.TestCase):
     def more(self):
         return []
 
+    def wrong(self):
+        return []
+
 
 class Async(Case, unittest.TestCase):
     make = Both
@@ -157,6 +178,9 @@ class Async(Case, unittest.TestCase):
 
     def more(self):
         return [chunks()]
+
+    def wrong(self):
+        return [(chunks(""), ValueError, "`audio`, got a stream at its end")]
 
 
 if __name__ == "__main__":

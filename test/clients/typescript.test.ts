@@ -49,6 +49,25 @@ test.serial('every kind of recording gives the same report', async (t) => {
   t.deepEqual((await client.analyze(path)).emotion.signals, want.signals);
 });
 
+test('what is no recording is refused before it is sent', async (t) => {
+  const client = createClient({ url: 'http://127.0.0.1:1', token });
+  const end = createReadStream(path);
+  await end.toArray();
+  const wrong = [
+    [undefined, /`audio`, got undefined$/],
+    [7, /`audio`, got 7$/],
+    [{}, /`audio`, got \[object Object\]$/],
+    [end, /`audio`, got a stream at its end/],
+  ] as const;
+  for (const [value, message] of wrong) {
+    const recording = value as unknown as Recording;
+    for (const call of [client.analyze, client.emotion, client.jobs.submit])
+      await t.throwsAsync(call(recording), { instanceOf: TypeError, message });
+  }
+  const baseline = null as unknown as Recording;
+  await t.throwsAsync(client.emotion(path, { baseline }), { message: /`baseline`, got null$/ });
+});
+
 test.serial('a redirect is refused, and its target receives nothing', async (t) => {
   const target = await startScriptedServer(t, [overloaded]);
   const location = { Location: `${target.url}/v1/analyze` };

@@ -113,8 +113,11 @@ export function createClient(options: ClientOptions): Client {
   const jobs = createJobs(options);
   const analyzeAny = async <Answer>(audio: Recording, how: FormOptions = {}): Promise<Answer> => {
     const baselines = how.baseline === undefined ? [] : [how.baseline].flat();
-    const own = { ...how, baseline: await Promise.all(baselines.map(readRecording)) };
-    const recording = await readRecording(audio);
+    const own = {
+      ...how,
+      baseline: await Promise.all(baselines.map((one) => readRecording(one, 'baseline'))),
+    };
+    const recording = await readRecording(audio, 'audio');
     try {
       return await analyze<Answer>('v1/analyze', recording, own);
     } catch (error) {

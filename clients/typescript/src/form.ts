@@ -7,9 +7,9 @@ export async function makeForm(
   { baseline, channel, channels, segments, speakers, receipt }: FormOptions,
 ): Promise<FormData> {
   const form = new FormData();
-  form.append('audio', await readRecording(audio));
+  form.append('audio', await readRecording(audio, 'audio'));
   const baselines = baseline === undefined ? [] : [baseline].flat();
-  for (const one of baselines) form.append('baseline', await readRecording(one));
+  for (const one of baselines) form.append('baseline', await readRecording(one, 'baseline'));
   if (channel !== undefined) form.append('channel', String(channel));
   if (channels !== undefined) form.append('channels', channels);
   if (segments !== undefined) {
