@@ -172,7 +172,7 @@ CLARITY = ModelSpec(
         "Clarity was rated on English sentences read by Mandarin speakers, half of them children.",
         "The affine calibration and the intervals of clarity were fitted on the calibration part, on none of the evaluated speakers.",
         "Timing references: recordings with 5 s of speech or more ({counts}), mostly read.",
-        "No public recordings carry labels of cognitive load: the index is documented, not learned.",
+        "Recordings labelled with cognitive load exist on agreement alone, and none was at hand: the index is documented, not learned or validated.",
     ),
     licence="The head: Apache-2.0, trained on CC BY 4.0 recordings. The trunk it needs was fine-tuned on non-commercial corpora too",
     use="Scores clarity of delivery, and holds the reference of the timing measures. It is not a clinical measure. Clarity of "
