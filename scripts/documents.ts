@@ -65,6 +65,7 @@ async function metricRows(): Promise<string[]> {
     pool: () => ({ queued: 0, running: 0, lost: 0, accounts: 0, displaced: 0 }),
     ready: () => true,
   });
+  metrics.addUnread({ bytes: none, closed: none });
   metrics.addStreams({ sessions: none, bytes: none });
   metrics.addWriteFailures(() => ({ expiry: 0, usage: 0, last_used: 0 }));
   metrics.addJobGauges(async () => ({ waiting: 0, running: 0, oldest: 0, workers: 0 }), none);

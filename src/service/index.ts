@@ -113,6 +113,7 @@ export async function openService({
     seconds,
     ...(jobs === null ? {} : { jobSeconds: config.jobs.uploadSeconds }),
   });
+  metrics.addUnread(main.unread);
   const servers = [main];
   const url = await main.listen(config);
   const metricsServer = await serveMetrics(config, metrics, logger);

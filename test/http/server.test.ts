@@ -1,5 +1,4 @@
 /** The built service as a process: reports, validation errors, start and shutdown. */
-import { spawnSync } from 'node:child_process';
 import test, { type ExecutionContext } from 'ava';
 import { boundary, contentType, multipart, type PartSpec, wavFile } from '../../benchmarks/upload-body.ts';
 import { syntheticSignal } from '../../src/engine/loader.ts';
@@ -7,7 +6,6 @@ import { combinedReportSchema, reportSchemas } from '../../src/engine/report.ts'
 import { call, heldBytes, type Reply, wire } from '../support/http.ts';
 import { type Server, spawnServer, startServer } from '../support/server.ts';
 import { share } from '../support/share.ts';
-import { ceilingMs } from '../support/wait.ts';
 
 function upload(
   server: Server,
@@ -235,15 +233,6 @@ test.serial('an invalid configuration exits with code 2 and lists every problem'
   t.deepEqual(ended.exit, { code: 2, signal: null });
   t.is(ended.stdout, '');
   t.regex(ended.stderr, /^(Expected [^\n]+\n){4}$/);
-});
-
-test('nothing is left of a response that waited for another when its connection ended', (t) => {
-  const { status, signal } = spawnSync(
-    process.execPath,
-    ['--import=tsx', 'test/support/queued-response.ts'],
-    { timeout: ceilingMs },
-  );
-  t.deepEqual({ status, signal }, { status: 0, signal: null });
 });
 
 test.serial('metrics can have a separate address', async (t) => {

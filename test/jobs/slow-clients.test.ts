@@ -1,8 +1,6 @@
 /** Clients that take their time, leave or break off, where jobs make long uploads possible. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { contentType } from '../../benchmarks/upload-body.ts';
-import { createHttpServer } from '../../src/service/http/server.ts';
 import { heldBytes, wire } from '../support/http.ts';
 import { type JobStack, startJobStack } from '../support/jobs.ts';
 import { share } from '../support/share.ts';
@@ -97,27 +95,4 @@ test('every body has a minimum rate, from its first byte on', async (t) => {
     t.regex(answer, /^HTTP\/1\.1 408 [\s\S]*Expected at least 10240 bytes of the body every 10 s/, target);
   };
   await Promise.all(guarded.flatMap((request) => ['', '-'].map((first) => send(request, first))));
-});
-
-test('an unread response is aborted at the deadline, unless it is of a job', async (t) => {
-  const server = createHttpServer(async (_, response) => response.end(Buffer.alloc(2 ** 26)), {
-    seconds: 1,
-    jobSeconds: 600,
-  });
-  const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }));
-  t.teardown(server.destroy);
-  const ask = async (path: string) => {
-    const client = await wire(Number(port));
-    t.teardown(() => client.socket.destroy());
-    client.socket.pause();
-    client.socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
-  };
-  const open = () => new Promise<number>((done) => server.server.getConnections((_, count) => done(count)));
-  await ask('/v1/jobs/job_x');
-  await ask('/v1/models');
-  await until(async () => (await open()) === 2);
-  await until(async () => (await open()) === 1);
-  // Four times what the other one was given.
-  await sleep(4000);
-  t.is(await open(), 1);
 });

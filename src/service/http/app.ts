@@ -23,10 +23,10 @@ import { handleErrors, unknownPath } from './errors.ts';
 import { createJsonReader } from './json.ts';
 import type { Metrics } from './metrics.ts';
 import { allowOrigins, requireHost, securityHeaders } from './origins.ts';
+import { GatheredRequest } from './request.ts';
 import type { Streams } from './routes/live.ts';
 import type { Pages } from './routes/pages.ts';
 import { createMetricsRouter, createRouter, fixedPaths, rejectUnmatched } from './routes/routes.ts';
-import { GatheredRequest } from './server.ts';
 
 type AppOptions = {
   readonly config: Config;
@@ -80,6 +80,7 @@ export function createApp(options: AppOptions): Koa<State> {
   app.use(refuseCodings());
   if (config.corsOrigins.length > 0) app.use(allowOrigins(config.corsOrigins));
   const limits = createRateLimits(config, options.rateLimiters);
+  app.use(limits.address);
   const readJson = createJsonReader({ config, budget, lifecycle, account: tokenAccount });
   const accountReader = { config, budget: accountBudget, lifecycle, account: clientNetwork };
   const account = { accounts, config, readJson: createJsonReader(accountReader) };

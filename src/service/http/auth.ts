@@ -5,6 +5,7 @@ import type { Principal, Scope, Tokens } from '../auth/tokens.ts';
 import type { Config, Rate } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import type { State } from './context.ts';
+import { setAccount } from './unread.ts';
 
 /** The account whose share of memory and queue a request uses. Each operator token counts as an account. */
 export function accountOf(principal: Principal | undefined): string {
@@ -27,9 +28,9 @@ export function requireScopes(
   authenticate: Authenticate = (context) => verifyBearer(tokens, context.get('Authorization')),
 ): Middleware<State> {
   return async function authorize(context: Context, next: Next) {
-    await limits.address(context);
     const principal = await authenticate(context);
     context.state.principal = principal;
+    setAccount(context.res, accountOf(principal));
     await limits.token(context, principal.id);
     const missing = scopes.filter((scope) => !principal.scopes.includes(scope));
     if (missing.length > 0) {
@@ -60,6 +61,9 @@ export function unauthorized(got: string): ServiceError {
 
 type RateLimits = ReturnType<typeof createRateLimits>;
 
+/** Supervisors and load balancers ask from one address. */
+const unlimited: ReadonlySet<string> = new Set(['/health', '/ready']);
+
 /** @param store null for the memory of this process */
 export function createRateLimits(
   { addressRate, tokenRate }: Pick<Config, 'addressRate' | 'tokenRate'>,
@@ -68,8 +72,11 @@ export function createRateLimits(
   const address = createLimit('address', addressRate, store);
   const token = createLimit('token', tokenRate, store);
   return {
-    /** Call before the token is verified, so that guesses count too. The address costs a system call. @throws ServiceError `rate_limited` */
-    address: (context: Context) => address(context, () => context.ip),
+    /** Before the token is verified, so that guesses count too. The address costs a system call. */
+    address: async function limitAddress(context: Context, next: Next) {
+      if (!unlimited.has(context.path)) await address(context, () => context.ip);
+      return next();
+    },
     /** @throws ServiceError `rate_limited` */
     token: (context: Context, id: string) => token(context, () => id),
   };

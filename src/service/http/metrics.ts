@@ -28,6 +28,8 @@ type RequestMetrics = {
   readonly stages: readonly Stage[];
 };
 
+type UnreadSources = { bytes(): number; closed(): number };
+
 type StreamSources = { sessions(): number; bytes(): number };
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -72,6 +74,8 @@ export function createMetrics() {
     },
     /** The gauges read the sources at each scrape. */
     addGauges: (sources: MetricSources) => addGauges(registers, sources),
+    /** @param sources bytes of responses that wait for their clients, and connections closed for it */
+    addUnread: (sources: UnreadSources) => addUnread(registers, sources),
     /** @param sources open sessions, and the bytes of their audio */
     addStreams: (sources: StreamSources) => addStreams(registers, sources),
     /** @param read failed attempts since the start */
@@ -105,9 +109,8 @@ function gaugeOf(registers: Registry[]) {
     });
 }
 
-function addGauges(registers: Registry[], sources: MetricSources): void {
-  const gauge = gaugeOf(registers);
-  const counter = (name: string, help: string, read: () => number) =>
+function counterOf(registers: Registry[]) {
+  return (name: string, help: string, read: () => number) =>
     new Counter({
       name,
       help,
@@ -117,6 +120,11 @@ function addGauges(registers: Registry[], sources: MetricSources): void {
         this.inc(read());
       },
     });
+}
+
+function addGauges(registers: Registry[], sources: MetricSources): void {
+  const gauge = gaugeOf(registers);
+  const counter = counterOf(registers);
   const { accountBodies, bodies, pool } = sources;
   gauge('undertone_held_bytes', 'Bytes of request bodies in memory', bodies.used);
   gauge('undertone_held_accounts', 'Accounts with request bodies in memory', bodies.keys);
@@ -139,6 +147,15 @@ function addGauges(registers: Registry[], sources: MetricSources): void {
   gauge('undertone_workers_busy', 'Workers with an analysis', () => pool().running);
   counter('undertone_workers_lost_total', 'Workers that died and were replaced', () => pool().lost);
   gauge('undertone_ready', '1 when GET /ready returns 200', () => Number(sources.ready()));
+}
+
+function addUnread(registers: Registry[], { bytes, closed }: UnreadSources): void {
+  gaugeOf(registers)('undertone_unread_bytes', 'Bytes in memory that wait for slow clients to read', bytes);
+  counterOf(registers)(
+    'undertone_unread_closed_total',
+    'Connections closed because the client did not read its response',
+    closed,
+  );
 }
 
 function addStreams(registers: Registry[], { sessions, bytes }: StreamSources): SessionMetrics {

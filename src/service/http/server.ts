@@ -1,13 +1,14 @@
 /** The HTTP server around an app: time limits, malformed requests and graceful shutdown. */
 import { randomUUID } from 'node:crypto';
-import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '../config.ts';
 import { type ErrorCode, httpStatus, ServiceError } from '../errors.ts';
-import { streamPath } from '../live/protocol.ts';
 import { closeSlowly, errorBody, errorHeaders, isLingering } from './errors.ts';
+import { chunksTooSmall, expectedChunks, GatheredRequest, pendingResponses, postpone } from './request.ts';
+import { watchResponses } from './unread.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
 
@@ -32,20 +33,26 @@ const reasonPhrases: Partial<Record<ErrorCode, string>> = {
   headers_too_large: 'Request Header Fields Too Large',
 };
 
-type TimeLimits = {
-  /** For a request to arrive, and for its response to be read. */
+type Limits = {
+  /** For a request to arrive. */
   readonly seconds: number;
   /** The same for job requests. The app enforces `seconds` on all others. */
   readonly jobSeconds?: number;
+  /** For a response of which the client reads nothing. */
+  readonly unreadSeconds?: number;
+  /** Of responses, and of requests after them, that wait for clients to read. */
+  readonly maxUnreadBytes?: number;
 };
 
-export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: TimeLimits) {
+export function createHttpServer(
+  handler: Handler,
+  { seconds, jobSeconds = 0, unreadSeconds = 30, maxUnreadBytes = 64 * 2 ** 20 }: Limits,
+) {
   const requestMs = Math.max(1000, 1000 * seconds);
-  const jobRequestMs = Math.max(requestMs, 1000 * jobSeconds);
   const server = createServer({
     IncomingMessage: GatheredRequest,
     headersTimeout: Math.min(headersMs, requestMs),
-    requestTimeout: jobRequestMs,
+    requestTimeout: Math.max(requestMs, 1000 * jobSeconds),
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: connectionsCheckMs,
     maxHeaderSize: maxHeaderBytes,
@@ -56,14 +63,17 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
   Object.assign(server, { httpAllowHalfOpen: true });
   // The limit of bytes suffices: beyond a count, Node.js 20 drops headers and Node.js 24 refuses the request.
   server.maxHeadersCount = 0;
-  const responses = new Map<Socket, ServerResponse>();
   const sockets = new Set<Socket>();
+  const unread = watchResponses(sockets, 1000 * unreadSeconds, maxUnreadBytes);
+  server.once('close', unread.stop);
   server.on('connection', (socket) => {
+    // A connection with pipelined requests is emitted again for each.
+    if (sockets.has(socket)) return;
     sockets.add(socket);
     // Node.js removes its listener when a connection leaves HTTP, and an error without one ends the process.
     socket.on('error', () => socket.destroy());
     socket.once('close', () => sockets.delete(socket));
-    socket.once('end', () => probe(responses.get(socket)));
+    socket.once('end', () => probe(pendingResponses.get(socket)));
   });
   let closing: Promise<unknown> | null = null;
   // Requests wait while the listener closes: a client that is refused may connect again at once.
@@ -72,28 +82,28 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
     return handler(request, response);
   };
   const handle = (request: IncomingMessage, response: ServerResponse) => {
-    request.once(chunksTooSmall, () => rejectRequest({ code: chunksTooSmall }, request.socket, responses));
-    const readMs = request.url?.startsWith('/v1/jobs') ? jobRequestMs : requestMs;
-    handleRequest(respond, responses, readMs, request, response);
+    request.once(chunksTooSmall, () => rejectRequest({ code: chunksTooSmall }, request.socket));
+    handleRequest(respond, request, response);
   };
   server.on('request', handle);
   server.on('checkContinue', handle);
   server.on('checkExpectation', handle);
   server.on('upgrade', (request, duplex, head) => {
     const socket = duplex as Socket;
-    // A handshake sent before the response to the previous request: no client waits for 101 that way.
-    if (responses.has(socket) || isLingering(socket)) socket.destroy();
+    if (isLingering(socket)) socket.destroy();
+    else if (pendingResponses.has(socket)) postpone(server, request, head);
     else void respond(request, responseToUpgrade(request, socket, head));
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => rejectRequest(error, socket, responses));
-  server.on('connect', (_request, socket) => rejectRequest({ code: 'CONNECT' }, socket, responses));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => rejectRequest(error, socket));
+  server.on('connect', (_request, socket) => rejectRequest({ code: 'CONNECT' }, socket));
   return {
     server,
+    unread,
     listen: (address: Address): Promise<string> => listen(server, address),
     /** Stops listening, after the backlog is accepted. Resolves when all requests have been answered and their connections closed. */
     drain: (): Promise<void> => {
       closing = backlogAccepted(server);
-      return drain(server, closing, responses, sockets);
+      return drain(server, closing, sockets);
     },
     destroy: () => {
       server.close();
@@ -115,41 +125,18 @@ function probe(response: ServerResponse | undefined, againMs = firstProbeMs): vo
   setTimeout(() => probe(response, 4 * againMs), againMs).unref();
 }
 
-function handleRequest(
-  handler: Handler,
-  responses: Map<Socket, ServerResponse>,
-  readMs: number,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
+function handleRequest(handler: Handler, request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
   if (isLingering(socket)) return;
-  responses.set(socket, response);
-  response.once('close', () => {
-    if (responses.get(socket) === response) responses.delete(socket);
-  });
-  void handler(request, response).finally(() => {
-    if (!response.writableEnded || response.writableFinished) return;
-    const timer = setTimeout(() => socket.destroy(), readMs);
-    // Node.js closes no response that waits for an earlier one when the connection ends.
-    const stop = () => {
-      clearTimeout(timer);
-      socket.off('close', stop);
-    };
-    response.once('close', stop);
-    socket.once('close', stop);
-    if (socket.destroyed) stop();
-  });
+  pendingResponses.set(socket, response);
+  response.once('close', () => pendingResponses.delete(socket));
+  void handler(request, response);
 }
 
 /** Answers bytes that are not a request, or stop being one within the body. */
-function rejectRequest(
-  error: { code?: string | undefined },
-  duplex: Duplex,
-  responses: ReadonlyMap<Socket, ServerResponse>,
-): void {
+function rejectRequest(error: { code?: string | undefined }, duplex: Duplex): void {
   const socket = duplex as Socket;
-  const response = responses.get(socket);
+  const response = pendingResponses.get(socket);
   if (isLingering(socket)) return;
   if (error.code === 'ECONNRESET' || !socket.writable || response?.headersSent) {
     socket.destroy();
@@ -216,14 +203,10 @@ async function backlogAccepted(server: Server): Promise<void> {
 }
 
 /** Closes idle connections. The time limits apply to a connection that has sent part of a request. */
-async function drain(
-  server: Server,
-  closing: Promise<unknown>,
-  responses: ReadonlyMap<Socket, ServerResponse>,
-  sockets: ReadonlySet<Socket>,
-): Promise<void> {
-  for (const response of responses.values()) {
-    if (!response.headersSent) response.setHeader('Connection', 'close');
+async function drain(server: Server, closing: Promise<unknown>, sockets: ReadonlySet<Socket>): Promise<void> {
+  for (const socket of sockets) {
+    const response = pendingResponses.get(socket);
+    if (response?.headersSent === false) response.setHeader('Connection', 'close');
   }
   await closing;
   return new Promise((resolve) => {
@@ -259,85 +242,4 @@ function responseToUpgrade(request: IncomingMessage, socket: Socket, head: Buffe
 /** Returns null for a request that is no upgrade, and the bytes after its headers otherwise. */
 export function headOfUpgrade(request: IncomingMessage): Buffer | null {
   return heads.get(request) ?? null;
-}
-
-// A request that coalesces small chunks of a chunked body (RFC 9112, section 7.1). The HTTP parser of Node.js has a cost per chunk,
-// and one socket read holds up to 11,000 chunks: small chunks are concatenated and delivered after one read at a time, so that the
-// event loop serves other connections in between. A body of chunks of a few bytes is refused.
-
-/** Event, emitted at most once, when the chunks are too small; the rest of the body is dropped. */
-export const chunksTooSmall = 'chunksTooSmall';
-
-/** Chunks of at least this length are delivered unchanged. */
-const minDirectBytes = 1024;
-const minAverageBytes = 8;
-/** Chunks that may be shorter than the average. */
-const maxTinyChunks = 4096;
-
-/** Error message for the client. */
-const expectedChunks = `Expected chunks of at least ${minAverageBytes} bytes on average for \`body\`, got smaller ones`;
-
-export class GatheredRequest extends IncomingMessage {
-  /** Set by the constructor of IncomingMessage: an initializer would reset it. */
-  declare private upgradeRequested: boolean;
-  /** Received bytes of the body. */
-  bodyBytes = 0;
-  #gathered: Buffer[] = [];
-  #deliveryScheduled = false;
-  #refused = false;
-  /** Remaining tiny chunks; each byte adds 1 / minAverageBytes. */
-  #credit = maxTinyChunks;
-
-  /**
-   * Set and read by the HTTP parser: whether the connection leaves HTTP. Other paths ignore `Upgrade` (RFC 9110, section
-   * 7.8), as they do without a listener of `upgrade`.
-   */
-  get upgrade(): boolean {
-    return this.upgradeRequested && (this.method === 'CONNECT' || this.url?.split('?', 1)[0] === streamPath);
-  }
-
-  set upgrade(value: boolean) {
-    this.upgradeRequested = value;
-  }
-
-  /** Called by the HTTP parser; false pauses the socket until the stream reads again. */
-  override push(chunk: Buffer | null): boolean {
-    this.bodyBytes += chunk?.length ?? 0;
-    if (chunk === null || chunk.length >= minDirectBytes || !this.#isChunked()) {
-      this.#deliver();
-      return super.push(chunk);
-    }
-    if (this.#refused) return false;
-    this.#credit = Math.min(maxTinyChunks, this.#credit + chunk.length / minAverageBytes) - 1;
-    if (this.#credit < 0) this.#refuse();
-    else this.#gather(chunk);
-    return false;
-  }
-
-  #isChunked(): boolean {
-    return this.headers['transfer-encoding'] !== undefined;
-  }
-
-  #gather(chunk: Buffer): void {
-    this.#gathered.push(chunk);
-    if (this.#deliveryScheduled) return;
-    this.#deliveryScheduled = true;
-    setImmediate(() => {
-      this.#deliveryScheduled = false;
-      this.#deliver();
-    });
-  }
-
-  #deliver(): void {
-    if (this.#gathered.length === 0) return;
-    const bytes = Buffer.concat(this.#gathered);
-    this.#gathered = [];
-    if (!this.destroyed) super.push(bytes);
-  }
-
-  #refuse(): void {
-    this.#refused = true;
-    this.#gathered = [];
-    this.emit(chunksTooSmall);
-  }
 }

@@ -14,7 +14,8 @@ import {
   type Upload,
   waitForBody,
 } from '../../../src/service/http/body.ts';
-import { chunksTooSmall, createHttpServer, GatheredRequest } from '../../../src/service/http/server.ts';
+import { chunksTooSmall, GatheredRequest } from '../../../src/service/http/request.ts';
+import { createHttpServer } from '../../../src/service/http/server.ts';
 import { createLifecycle, type Lifecycle } from '../../../src/service/lifecycle.ts';
 import { type Wire, wire } from '../../support/http.ts';
 import { listen } from '../../support/listening.ts';

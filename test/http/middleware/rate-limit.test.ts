@@ -47,6 +47,15 @@ test('requests of an address count before their token is verified', async (t) =>
   t.is((await call(app.port, from('192.0.2.9, 192.0.2.2'))).status, 429);
 });
 
+test('every path but those of supervisors counts for the address', async (t) => {
+  const app = await startApp(t, { env: { UNDERTONE_ADDRESS_RATE_LIMIT: '3/60' }, wait: false });
+  for (const path of ['/health', '/ready', '/health', '/ready']) await call(app.port, { path });
+  const paths = ['/openapi.json', '/nothing', '/account/api/session', '/docs'];
+  const statuses = await Promise.all(paths.map(async (path) => (await call(app.port, { path })).status));
+  t.deepEqual(statuses.toSorted(), [200, 200, 404, 429].toSorted());
+  t.is((await call(app.port, { path: '/health' })).status, 200);
+});
+
 test('both limits have headers, and a client without a proxy cannot choose its address', async (t) => {
   const env = { UNDERTONE_ADDRESS_RATE_LIMIT: '1/60', UNDERTONE_RATE_LIMIT: '9/60' };
   const app = await startApp(t, { env });

@@ -1,4 +1,4 @@
-/** Effects of one account on others: costly bodies, uploads that send little, long recordings, a full queue and dead callbacks. */
+/** Effects of strangers and of one account on others: unread requests, costly bodies, uploads that send little, long recordings, a full queue and dead callbacks. */
 
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,22 +8,30 @@ import { type Wire, wire } from '../../support/http.ts';
 import { atMost, negativeControl, none, type Options, type Row } from '../case.ts';
 import { type Account, type Answer, openAccount, operationOf, useService } from '../support/account.ts';
 import { type Goals, longRecordingRows } from '../support/long-recordings.ts';
+import { controlRows, type PipeliningGoals, unreadRequestRows } from '../support/pipelined-requests.ts';
 import { type Load, queueRows } from '../support/queue-attack.ts';
 import { exchange, sendRaw } from '../support/requests.ts';
 import { buildService, preload, type Server, withJobs } from '../support/service.ts';
 
-type Size = { readonly slowerSeconds: number; readonly long: Goals; readonly load: Load };
+type Size = {
+  readonly slowerSeconds: number;
+  readonly long: Goals;
+  readonly load: Load;
+  readonly unread: PipeliningGoals;
+};
 
 const sizes: Readonly<Record<'long' | 'short', Size>> = {
   long: {
     slowerSeconds: 2,
     long: { recordingSeconds: 0.5, measurementSeconds: 0.3, uploads: 10 },
+    unread: { healthMs: 100, mebibytes: 100, attackMs: 3000, idleConnections: 10_000, every: true },
     load: { lists: 9, deadCallbacks: 100, timed: 10, waitSeconds: 120, seconds: 2, times: 0 },
   },
   // Beside whatever else a machine does.
   short: {
     slowerSeconds: 10,
     long: { recordingSeconds: 5, measurementSeconds: 5, uploads: 3 },
+    unread: { healthMs: 500, mebibytes: 100, attackMs: 600, idleConnections: 2000, every: false },
     load: { lists: 2, deadCallbacks: 100, timed: 3, waitSeconds: 30, seconds: 10, times: 4 },
   },
 };
@@ -31,9 +39,11 @@ const open = { UNDERTONE_SIGNUP: 'open', UNDERTONE_LOG_LEVEL: 'error' };
 
 export async function run({ long }: Options): Promise<readonly Row[]> {
   buildService();
-  const { slowerSeconds, load, ...size } = sizes[long ? 'long' : 'short'];
+  const { slowerSeconds, load, unread, ...size } = sizes[long ? 'long' : 'short'];
   const sameOwner = { ...load, timed: 1, waitSeconds: 20 };
   return [
+    ...(await unreadRequestRows(unread)),
+    negativeControl('requests of a read handled at once', await controlRows(unread)),
     ...(await bodyRows(long)),
     ...(await uploadRows(slowerSeconds)),
     ...(await longRecordingRows(open, size.long)),

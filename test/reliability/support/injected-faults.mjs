@@ -1,7 +1,8 @@
 /** Preloaded by the service before its own scripts: faults to be found, and instruments. The query of the URL names them: `?NAME,NAME`. */
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync, openSync } from 'node:fs';
-import { ServerResponse } from 'node:http';
+import http, { ServerResponse } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -83,6 +84,12 @@ const faults = {
   'leaked-sockets'() {
     const kept = [];
     subscribe('net.server.socket', ({ socket }) => kept.push(socket, leakedBytes()));
+  },
+  /** The service handles all requests of a read at once, as Node.js does by default. */
+  'parallel-requests'() {
+    const { createServer } = http;
+    http.createServer = ({ IncomingMessage: _, ...options }, ...rest) => createServer(options, ...rest);
+    syncBuiltinESMExports();
   },
   /** Collects garbage every second in every thread, so that the resident set is live memory. */
   'periodic-gc'() {

@@ -77,6 +77,7 @@ export type PreloadScript =
   | 'leaked-sockets'
   | 'worker-faults'
   | 'early-slots'
+  | 'parallel-requests'
   | 'unlimited-frames';
 
 /** @returns the environment to start the service with */

@@ -12,7 +12,7 @@ import { asyncApiDocument, openApiDocument } from '../../api/document.ts';
 import type { Config } from '../../config.ts';
 import type { ReceiptKeys } from '../../receipts.ts';
 import type { Trust } from '../../trust.ts';
-import { type State, sendTagged, type TaggedBody, tagBody } from '../context.ts';
+import { type State, sendShared, sendTagged, type TaggedBody, tagBody } from '../context.ts';
 import { unknownPath } from '../errors.ts';
 import { requireKnownHost } from '../origins.ts';
 
@@ -104,8 +104,9 @@ async function readAsset(file: string): Promise<TaggedBody> {
 export function addStaticRoutes(router: Router<State>, { pages, config }: StaticOptions): void {
   const knownHost = requireKnownHost(config);
   for (const [path, html] of pages.documents) {
+    const prepared = prepareDocument(html);
     router.get(path, knownHost, async function page(context) {
-      sendDocument(context, html);
+      sendDocument(context, prepared);
     });
   }
   router.get('/assets/:name', async function sendAsset(context) {
@@ -119,15 +120,26 @@ function withContent(html: string, content: string): string {
   return html.replace(contentPlaceholder, () => content);
 }
 
-function sendDocument(context: Context, html: string): void {
+/** The parts of a page between its nonces. */
+type PreparedDocument = readonly Buffer[];
+
+function prepareDocument(html: string): PreparedDocument {
+  return html.split(noncePlaceholder).map((part) => Buffer.from(part));
+}
+
+function sendDocument(context: Context, parts: PreparedDocument): void {
   const nonce = randomBytes(16).toString('base64');
+  const nonceBytes = Buffer.from(nonce);
   context.set({
     'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': 'no-store',
     'Content-Security-Policy': contentSecurityPolicy(nonce),
     'Permissions-Policy': 'microphone=(self)',
   });
-  context.body = html.replaceAll(noncePlaceholder, nonce);
+  sendShared(
+    context,
+    parts.flatMap((part, index) => (index === 0 ? [part] : [nonceBytes, part])),
+  );
 }
 
 /** wavesurfer.js styles its shadow tree with a nonce; scripts load from files only. */
@@ -154,7 +166,7 @@ type TrustRouteOptions = {
   readonly config: Config;
 };
 
-type Served = { readonly html: string; readonly recordings: ReadonlyMap<string, TaggedBody> };
+type Served = { readonly document: PreparedDocument; readonly recordings: ReadonlyMap<string, TaggedBody> };
 
 const recordingCaching = 'public, max-age=31536000, immutable';
 
@@ -169,7 +181,7 @@ export function addTrustRoutes(router: Router<State>, options: TrustRouteOptions
     return loading;
   };
   router.get('/trust', requireKnownHost(options.config), async function trust(context) {
-    sendDocument(context, (await load()).html);
+    sendDocument(context, (await load()).document);
   });
   router.get('/trust/:name', async function trustRecording(context) {
     const recording = (await load()).recordings.get(context.params.name ?? '');
@@ -183,7 +195,7 @@ async function readPage({ pages, manifests, receiptKeys, config }: TrustRouteOpt
   const trust: Trust = await readTrust({ manifests, keys: receiptKeys.published, config });
   const recordings = [...trust.files].map(([name, bytes]) => [name, tagBody(bytes, 'audio/flac')] as const);
   return {
-    html: withContent(pages.trust, trust.content),
+    document: prepareDocument(withContent(pages.trust, trust.content)),
     recordings: new Map(recordings),
   };
 }
@@ -201,13 +213,13 @@ export function addApiDocsRoutes(router: Router<State>, { pages, config }: Stati
   };
   add('/openapi.json', () => openApiDocument(version));
   add('/asyncapi.json', () => asyncApiDocument(version));
-  let html: string | null = null;
+  let document: PreparedDocument | null = null;
   router.get('/docs', requireKnownHost(config), async function apiPage(context) {
-    if (html === null) {
+    if (document === null) {
       const page = await import('../../api/page.ts');
-      html = withContent(pages.docs, page.apiPage());
+      document = prepareDocument(withContent(pages.docs, page.apiPage()));
     }
-    sendDocument(context, html);
+    sendDocument(context, document);
   });
 }
 

@@ -8,7 +8,7 @@ import type { OwnWorker } from '../../jobs/own-worker.ts';
 import { type Lifecycle, readinessError } from '../../lifecycle.ts';
 import type { ReceiptKeys } from '../../receipts.ts';
 import type { Pool } from '../../workers/pool.ts';
-import { type State, sendJson } from '../context.ts';
+import { type State, sendJson, sendShared } from '../context.ts';
 import { addMetricsRoutes } from '../metrics.ts';
 import { type AccountRouteOptions, addAccountRoutes, addUsageRoutes } from './account.ts';
 import { type AnalysisOptions, addAnalyzeRoutes } from './analyze.ts';
@@ -106,9 +106,10 @@ function addHealthRoutes(router: Router<State>, { lifecycle, pool, ownWorker }: 
 type ModelOptions = { readonly manifests: readonly Manifest[] };
 
 function addModelRoutes(router: Router<State>, { manifests }: ModelOptions): void {
-  const cards = evidenceCards(manifests);
+  const cards = Buffer.from(evidenceCards(manifests));
   router.get('/v1/models', async function listModels(context) {
-    sendJson(context, cards);
+    context.set('Content-Type', 'application/json');
+    sendShared(context, [cards]);
   });
 }
 
