@@ -163,6 +163,7 @@ test.serial('every number has the explanation of its scale, for screen readers t
     );
     t.regex(description ?? '', /\b0 is .*\b1 is .* 80 % interval/, name);
   }
+  t.regex(await page.locator('#results').innerText(), /English sentences read aloud by Mandarin speakers/);
   const unexplained = await page.evaluate(() =>
     ['.facts tr', '.headline-note', '.effects li', '.confidence', '.affect .card header']
       .flatMap((part) => [...document.querySelectorAll(`#results ${part}`)])
