@@ -1,9 +1,12 @@
-// Settings of the whole process that JavaScript cannot reach: its environment from a worker thread, and the C
-// heap.
+// What JavaScript cannot reach of the process: its environment from a worker thread, the C heap, and locks of
+// files.
 
 #include <napi.h>
+#include <sys/file.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <string>
 
@@ -34,6 +37,16 @@ Napi::Value ReleaseFreeMemory(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
+// lockFile(descriptor, exclusive): whether it acquired the lock (flock(2)), without waiting. The system releases
+// it when the descriptor is closed, at the latest at the end of the process. Throws where files cannot be locked.
+Napi::Value LockFile(const Napi::CallbackInfo& info) {
+  const int descriptor = info[0].As<Napi::Number>().Int32Value();
+  const int mode = info[1].As<Napi::Boolean>().Value() ? LOCK_EX : LOCK_SH;
+  const bool acquired = flock(descriptor, mode | LOCK_NB) == 0;
+  if (!acquired && errno != EWOULDBLOCK) throw Napi::Error::New(info.Env(), std::strerror(errno));
+  return Napi::Boolean::New(info.Env(), acquired);
+}
+
 // glibc raises both thresholds, up to 32 and 64 MiB, when a large block is freed: from then on blocks of that
 // size are in the arenas of threads, which cannot shrink below a block in use. The thresholds set here are
 // above the blocks of a recording of 10 s.
@@ -47,6 +60,7 @@ void FixThresholds() {
 Napi::Object Register(Napi::Env env, Napi::Object exports) {
   FixThresholds();
   exports["setEnvironmentVariable"] = Napi::Function::New<SetEnvironmentVariable>(env);
+  exports["lockFile"] = Napi::Function::New<LockFile>(env);
   exports["releaseFreeMemory"] = Napi::Function::New<ReleaseFreeMemory>(env);
   return exports;
 }

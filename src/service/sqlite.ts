@@ -102,7 +102,8 @@ function isBusy(error: unknown): boolean {
   return error instanceof Libsql.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }
 
-function pathOf(url: string): string {
+/** @param url `file:PATH` */
+export function pathOf(url: string): string {
   return resolve(url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length));
 }
 
