@@ -68,7 +68,10 @@ async function metricRows(): Promise<string[]> {
   metrics.addUnread({ bytes: none, closed: none });
   metrics.addStreams({ sessions: none, bytes: none });
   metrics.addWriteFailures(() => ({ expiry: 0, usage: 0, last_used: 0 }));
-  metrics.addJobGauges(async () => ({ waiting: 0, running: 0, oldest: 0, workers: 0 }), none);
+  metrics.addJobGauges(
+    async () => ({ waiting: 0, running: 0, oldest: 0, workers: 0, callbacks: 0, heldBytes: 0 }),
+    none,
+  );
   const found = [...(await metrics.text()).matchAll(/^# HELP (undertone_\w+) (.*)$/gm)];
   return found.map(([, name, help]) => `| \`${name}\` | ${help} |`);
 }

@@ -192,11 +192,12 @@ function freeze(settings: Settings) {
       /** Of recordings that wait in the memory of the service. */
       bufferBytes: settings.UNDERTONE_JOB_BUFFER_BYTES,
       maxBytes: settings.UNDERTONE_JOB_MAX_BYTES,
-      /** Without Redis a recording waits in the memory, of which an owner gets half. */
-      maxUploadBytes:
+      maxUploadBytes: Math.min(
+        settings.UNDERTONE_JOB_MAX_BYTES,
         settings.UNDERTONE_REDIS_URL === undefined
-          ? Math.min(settings.UNDERTONE_JOB_MAX_BYTES, Math.floor(settings.UNDERTONE_JOB_BUFFER_BYTES / 2))
-          : settings.UNDERTONE_JOB_MAX_BYTES,
+          ? maxRecordingBytes(settings.UNDERTONE_JOB_BUFFER_BYTES)
+          : Number.POSITIVE_INFINITY,
+      ),
       maxSeconds: settings.UNDERTONE_JOB_MAX_SECONDS,
       queue: settings.UNDERTONE_JOB_QUEUE,
       uploadSeconds: uploadSeconds * Math.max(1, settings.UNDERTONE_JOB_MAX_BYTES / bytesPerUploadTime),
@@ -210,6 +211,11 @@ function freeze(settings: Settings) {
       privateHosts: Object.freeze(settings.UNDERTONE_JOB_PRIVATE_HOSTS),
     }),
   });
+}
+
+/** Without Redis a job waits in the memory, of which an owner gets half: its recording, and its payload of up to 1 MiB. */
+function maxRecordingBytes(bufferBytes: number): number {
+  return Math.floor(bufferBytes / 2 - Math.min(mebibyte, bufferBytes / 16));
 }
 
 function unknownNames(variables: Readonly<Record<string, string | undefined>>): string[] {

@@ -120,7 +120,7 @@ test.serial('40 URLs of one owner without a response delay no job of another own
 test.serial('the job of another owner runs between the chunks of a long recording', async (t) => {
   const { jobs, work } = await openJobService(t);
   const upload = async (id: string, owner: JobOwner, audio: Uint8Array) => {
-    await jobs.uploadStore.append(id, 'audio', 0, audio);
+    await jobs.uploadStore.append({ id, owner: owner.key, part: 'audio', index: 0, bytes: audio });
     const source = { kind: 'upload', sizes: { audio: audio.length, baselines: [] } } as const;
     await jobs.create(id, { ...request, owner, source });
   };

@@ -214,7 +214,8 @@ function addWriteFailures(
 const maxStatsAgeMs = 500;
 
 function addJobGauges(registers: Registry[], readStats: () => Promise<JobStats>, waits: () => number): void {
-  const unknown = { waiting: Number.NaN, running: Number.NaN, oldest: Number.NaN, workers: Number.NaN };
+  const names = ['waiting', 'running', 'oldest', 'workers', 'callbacks', 'heldBytes'] as const;
+  const unknown = Object.fromEntries(names.map((name) => [name, Number.NaN])) as JobStats;
   let last: { readonly at: number; readonly stats: Promise<JobStats> } | null = null;
   const recentStats = (): Promise<JobStats> => {
     const now = performance.now();
@@ -241,6 +242,12 @@ function addJobGauges(registers: Registry[], readStats: () => Promise<JobStats>,
     'Processes that take jobs: workers, and services that do so themselves',
     'workers',
   );
+  gauge(
+    'undertone_callbacks_waiting',
+    'Callbacks of jobs that wait, also for a further attempt',
+    'callbacks',
+  );
+  gauge('undertone_jobs_held_bytes', 'Bytes of recordings and payloads of waiting jobs', 'heldBytes');
 }
 
 // GET /metrics.

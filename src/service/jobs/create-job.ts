@@ -111,6 +111,7 @@ async function enqueue(
     };
     const payload = encryptPayload(fields, id, cipher);
     await withRedis(async () => {
+      await uploadStore.reserve(id, owner.key, payload.sealed.length);
       if (source.kind === 'upload' && !(await uploadStore.keep(id))) throw jobRemoved();
       await queues.analyses.add({ id, owner: owner.key, payload, createdAt: Number(created_at) });
     });

@@ -32,7 +32,7 @@ import {
   decryptPayload,
   digestRequest,
   type EncryptedPayload,
-  encryptPayload,
+  encryptCallback,
   type Payload,
 } from './payload.ts';
 import { countWaiting, findQueued, type JobStats, type Queues, readStats } from './queues.ts';
@@ -101,7 +101,11 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
   const uploads = createUploads({
     redisUrl,
     secret,
-    settings: { audioSeconds: settings.audioSeconds, uploadSeconds: settings.uploadSeconds },
+    settings: {
+      audioSeconds: settings.audioSeconds,
+      resultSeconds: settings.resultSeconds,
+      uploadSeconds: settings.uploadSeconds,
+    },
     store: uploadStore,
     onLost: options.onUploadThreadLost,
   });
@@ -130,7 +134,7 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
     queues,
     encode: encodeJob,
     encodeAll: encodeJobs,
-    stats: () => withRedis(() => readStats(queues)),
+    stats: () => withRedis(async () => readStats(queues, await uploadStore.countHeld())),
     async close() {
       waits.end();
       await uploads.close();
@@ -179,11 +183,12 @@ async function connect(redisUrl: string, onUnreachable: () => void): Promise<Red
 
 function guardUploadStore(store: UploadStore, withRedis: RedisAccess): UploadStore {
   return {
-    open: store.open,
-    append: (...chunk) => withRedis(() => store.append(...chunk)),
+    append: (chunk) => withRedis(() => store.append(chunk)),
+    reserve: (...payload) => withRedis(() => store.reserve(...payload)),
     keep: (id) => withRedis(() => store.keep(id)),
     read: (...part) => withRedis(() => store.read(...part)),
     delete: (id) => withRedis(() => store.delete(id)),
+    countHeld: () => withRedis(store.countHeld),
   };
 }
 
@@ -226,7 +231,7 @@ async function cancelJob(context: JobsContext, id: string): Promise<void> {
     const payload = readPayload(entry.payload, id, cipher);
     if (payload === null || !(await queue.remove(id, payload.owner)) || payload.callback === null) return;
     const { owner } = payload;
-    const cancelled = encryptPayload({ ...payload, cancelledAt: Date.now() }, id, cipher);
+    const cancelled = encryptCallback({ ...payload, cancelledAt: Date.now() }, id, cipher);
     await queues.callbacks.add({ id, owner, payload: cancelled, createdAt: entry.createdAt });
   });
 }

@@ -1,7 +1,6 @@
 /** Queues and recordings of jobs in the memory of the service, which works on them itself. A restart loses what waits. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobSettings } from '../config.ts';
-import { ServiceError } from '../errors.ts';
 import { createFairBudget, createFairQueue, type Reservation } from '../fair-share.ts';
 import type { RecordingName } from '../form.ts';
 import type { JobProgress } from './job-store.ts';
@@ -18,7 +17,7 @@ import {
   UnprocessableError,
   type WorkOptions,
 } from './queues.ts';
-import { type UploadStore, uploadExpirySeconds } from './upload-store.ts';
+import { overJobShare, type UploadStore, uploadExpirySeconds } from './upload-store.ts';
 
 export function createMemoryQueues(): Queues {
   const registered = { worker: 0, service: 0 };
@@ -190,7 +189,7 @@ function jobOf(entry: Entry, attempts: number): QueueJob {
   };
 }
 
-// Recordings that wait. They are as safe here as those of requests, so nothing is encrypted.
+// Recordings that wait, and the bytes of payloads in the queue. They are as safe here as those of requests, so nothing is encrypted.
 
 /** Of setTimeout. */
 const maxTimerMs = 2 ** 31 - 1;
@@ -201,14 +200,23 @@ type Upload = {
   expiry: NodeJS.Timeout;
 };
 
-/** @throws ServiceError `overloaded` from `append` above the owner's share of `bufferBytes` */
 export function createMemoryUploads(
   settings: Pick<JobSettings, 'audioSeconds' | 'uploadSeconds' | 'bufferBytes'>,
 ): UploadStore {
+  const limit = 'UNDERTONE_JOB_BUFFER_BYTES';
   const uploads = new Map<string, Upload>();
+  /** By job. */
+  const payloads = new Map<string, Reservation>();
   const budget = createFairBudget(settings.bufferBytes);
   const expireAfter = (id: string, seconds: number) =>
     setTimeout(() => remove(id), Math.min(maxTimerMs, 1000 * seconds)).unref();
+
+  function open(id: string, owner: string): Upload {
+    const memory = budget.open([owner]);
+    const upload = { parts: new Map(), memory, expiry: expireAfter(id, uploadExpirySeconds(settings)) };
+    uploads.set(id, upload);
+    return upload;
+  }
 
   function remove(id: string): void {
     const upload = uploads.get(id);
@@ -219,23 +227,17 @@ export function createMemoryUploads(
   }
 
   return {
-    open(id, owner) {
-      const memory = budget.open([owner]);
-      const expiry = expireAfter(id, uploadExpirySeconds(settings));
-      uploads.set(id, { parts: new Map(), memory, expiry });
-    },
-    async append(id, part, _index, bytes) {
-      const upload = uploads.get(id);
-      if (upload === undefined) return;
-      if (!upload.memory.add(bytes.length)) {
-        remove(id);
-        const message =
-          'The recordings of waiting jobs fill the memory: UNDERTONE_JOB_BUFFER_BYTES sets the limit';
-        throw new ServiceError('overloaded', message, { retryAfterSeconds: 5 });
-      }
+    async append({ id, owner, part, bytes }) {
+      const upload = uploads.get(id) ?? open(id, owner);
+      if (!upload.memory.add(bytes.length)) throw overJobShare(limit);
       const chunks = upload.parts.get(part) ?? [];
       chunks.push(bytes);
       upload.parts.set(part, chunks);
+    },
+    async reserve(id, owner, bytes) {
+      const memory = budget.open([owner]);
+      if (!memory.add(bytes)) throw overJobShare(limit);
+      payloads.set(id, memory);
     },
     async keep(id) {
       const upload = uploads.get(id);
@@ -251,6 +253,9 @@ export function createMemoryUploads(
     },
     async delete(id) {
       remove(id);
+      payloads.get(id)?.release();
+      payloads.delete(id);
     },
+    countHeld: async () => budget.used(),
   };
 }

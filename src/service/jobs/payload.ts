@@ -61,6 +61,11 @@ export function encryptPayload(payload: Payload, id: string, cipher: Cipher): En
   return { sealed: cipher.encrypt(Buffer.from(json), aadOf(id)).toString('base64') };
 }
 
+/** For the callback of the job, which needs no segments. */
+export function encryptCallback(payload: Payload, id: string, cipher: Cipher): EncryptedPayload {
+  return encryptPayload({ ...payload, segments: null }, id, cipher);
+}
+
 /** For the database, which keeps it with the result. @returns null when it is empty */
 export function encryptMetadata(metadata: Metadata, id: string, cipher: Cipher): string | null {
   if (Object.keys(metadata).length === 0) return null;

@@ -11,7 +11,7 @@ import { type ReceiptKeys, type SigningKey, signReceipt } from '../receipts.ts';
 import type { AnalysisResult, Pool } from '../workers/pool.ts';
 import type { JobQueueName } from '../workers/protocol.ts';
 import { type JobStore, type Outcome, storedError } from './job-store.ts';
-import { type Cipher, decryptPayload, encryptPayload, NewerPayloadError, type Payload } from './payload.ts';
+import { type Cipher, decryptPayload, encryptCallback, NewerPayloadError, type Payload } from './payload.ts';
 import { PutBack, type QueueJob, type Queues, UnprocessableError } from './queues.ts';
 import { fetchAudio, fetchFailed, ReservationError, RetryableFetchError } from './remote-audio.ts';
 import type { UploadStore } from './upload-store.ts';
@@ -128,7 +128,7 @@ async function enqueueCallback(
 ): Promise<void> {
   if (payload.callback === null) return;
   const { id, createdAt } = job;
-  const encrypted = encryptPayload(payload, id, cipher);
+  const encrypted = encryptCallback(payload, id, cipher);
   await queues.callbacks.add({ id, owner: payload.owner, payload: encrypted, createdAt });
 }
 

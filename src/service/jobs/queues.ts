@@ -108,6 +108,10 @@ export type JobStats = {
   readonly oldest: number;
   /** Processes that take jobs. */
   readonly workers: number;
+  /** Callbacks that wait, also for a further attempt. */
+  readonly callbacks: number;
+  /** Bytes of recordings and payloads of waiting jobs. */
+  readonly heldBytes: number;
 };
 
 /** Searches `analyses` first: a job that moves to `long` is added there before it leaves `analyses`. */
@@ -137,19 +141,24 @@ export async function readWaitReason(queues: Queues): Promise<WaitReason | null>
   return (await countProcesses(queues)) === 0 ? 'no_worker' : null;
 }
 
-/** Counts the jobs that wait for a worker. */
-export async function countWaiting(queues: Queues, owner: string): Promise<ExternalUse> {
+/** Counts the jobs that wait for a worker, and those whose callback waits. */
+export async function countWaiting(
+  { analyses, long, callbacks }: Queues,
+  owner: string,
+): Promise<ExternalUse> {
+  const queues = [analyses, long, callbacks];
   const [all, own] = await Promise.all([
-    sumOf([queues.analyses, queues.long].map(async (queue) => (await queue.count()).waiting)),
-    sumOf([queues.analyses, queues.long].map((queue) => queue.countWaiting(owner))),
+    sumOf(queues.map(async (queue) => (await queue.count()).waiting)),
+    sumOf(queues.map((queue) => queue.countWaiting(owner))),
   ]);
   return { all, own };
 }
 
-export async function readStats(queues: Queues): Promise<JobStats> {
-  const [analyses, long, workers] = await Promise.all([
+export async function readStats(queues: Queues, heldBytes: number): Promise<JobStats> {
+  const [analyses, long, callbacks, workers] = await Promise.all([
     queues.analyses.count(),
     queues.long.count(),
+    queues.callbacks.count(),
     countProcesses(queues),
   ]);
   const { oldestAt } = analyses;
@@ -158,6 +167,8 @@ export async function readStats(queues: Queues): Promise<JobStats> {
     running: analyses.running + long.running,
     oldest: oldestAt === null ? 0 : Math.max(0, Date.now() - oldestAt) / 1000,
     workers,
+    callbacks: callbacks.waiting,
+    heldBytes,
   };
 }
 

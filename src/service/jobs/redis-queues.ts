@@ -18,6 +18,7 @@ import {
   type WorkerKind,
   type WorkOptions,
 } from './queues.ts';
+import { createHolds, type Holds } from './redis-holds.ts';
 
 const prefix = 'undertone';
 
@@ -29,9 +30,12 @@ export type RedisQueues = Queues & Readonly<Record<'analyses' | 'long' | 'callba
 /** Redis keeps no finished job, and of a failed attempt no stack trace: it may name hosts. */
 const forget = { removeOnComplete: true, removeOnFail: true, stackTraceLimit: 0 } as const;
 
-/** The fingerprint separates processes with different secrets, which cannot decrypt each other's jobs. */
+/**
+ * Priorities do not count the callbacks that wait for a further attempt: these are counted by themselves.
+ * The fingerprint separates processes with different secrets, which cannot decrypt each other's jobs.
+ */
 export function openQueues(redis: Redis, cipher: Cipher): RedisQueues {
-  const open = (kind: string, policy: Attempts) => {
+  const open = (kind: string, policy: Attempts, waiting: Holds | null = null) => {
     const { attempts, firstDelayMs } = policy;
     const name = `${kind}-${cipher.fingerprint}`;
     const backoff = { type: 'exponential', delay: firstDelayMs };
@@ -42,11 +46,11 @@ export function openQueues(redis: Redis, cipher: Cipher): RedisQueues {
     // Each call reports its own error.
     queue.on('error', () => {});
     const maxDelayMs = computeMaxDelayMs(policy);
-    return toJobQueue({ redis, queue, priorities: createFairPriority(redis, name), maxDelayMs }, cipher);
+    return toJobQueue({ redis, queue, priorities: createFairPriority(redis, name), waiting, maxDelayMs }, cipher);
   };
   const analyses = open('analyses', analysisAttempts);
   const long = open('long', analysisAttempts);
-  const callbacks = open('callbacks', callbackAttempts);
+  const callbacks = open('callbacks', callbackAttempts, createHolds(redis, 'callbacks', cipher.fingerprint));
   return {
     analyses,
     long,
@@ -66,15 +70,18 @@ type QueueParts = {
   readonly redis: Redis;
   readonly queue: Queue<EncryptedPayload>;
   readonly priorities: FairPriority;
+  /** Counts the jobs of each owner; null: by priority. */
+  readonly waiting: Holds | null;
   readonly maxDelayMs: number;
 };
 
 function toJobQueue(parts: QueueParts, { pseudonym }: Cipher): RedisQueue {
-  const { queue, priorities } = parts;
+  const { queue, priorities, waiting } = parts;
   return {
     queue,
     async add({ id, owner, payload, createdAt }) {
       try {
+        await waiting?.add({ name: id, owner: pseudonym(owner), amount: 1, seconds: maxWaitSeconds });
         const priority = await priorities.next(pseudonym(owner));
         await queue.add('job', payload, { jobId: id, priority, timestamp: createdAt });
       } catch (error) {
@@ -99,9 +106,10 @@ function toJobQueue(parts: QueueParts, { pseudonym }: Cipher): RedisQueue {
         throw error;
       }
       await priorities.remove(pseudonym(owner));
+      await waiting?.release(id);
       return true;
     },
-    countWaiting: (owner) => priorities.countWaiting(pseudonym(owner)),
+    countWaiting: (owner) => (waiting?.amountOf ?? priorities.countWaiting)(pseudonym(owner)),
     async count() {
       const [waiting, running, [next]] = await Promise.all([
         queue.getJobCountByTypes(...waitingStates),
@@ -110,7 +118,26 @@ function toJobQueue(parts: QueueParts, { pseudonym }: Cipher): RedisQueue {
       ]);
       return { waiting, running, oldestAt: next?.timestamp ?? null };
     },
-    work: (options) => startWorker(parts, pseudonym, options),
+    work: (options) => startWorker(parts, pseudonym, waiting ? releaseEnded(waiting, options) : options),
+  };
+}
+
+/** What a lost process does not release. */
+const maxWaitSeconds = 172_800;
+
+/** Releases what the queue counts of a job once no attempt follows. */
+function releaseEnded(waiting: Holds, { process, onFailed, ...options }: WorkOptions): WorkOptions {
+  const release = (id: string) => waiting.release(id).catch(() => {});
+  return {
+    ...options,
+    async process(job) {
+      await process(job);
+      await release(job.id);
+    },
+    onFailed(job, error, isOver) {
+      if (isOver) void release(job.id);
+      onFailed(job, error, isOver);
+    },
   };
 }
 

@@ -4,32 +4,42 @@ import { ServiceError } from '../errors.ts';
 import { type RecordingName, recordings } from '../form.ts';
 import { type Redis, requireNoPersistence, withoutCommand } from '../redis.ts';
 import type { Cipher } from './payload.ts';
-import { type UploadStore, uploadExpirySeconds } from './upload-store.ts';
+import { createHolds } from './redis-holds.ts';
+import { overJobShare, type UploadStore, uploadExpirySeconds } from './upload-store.ts';
 
 // Encrypted chunks in Redis that expire.
+
+/** Of the share of an owner. */
+const limit = 'maxmemory of the Redis of UNDERTONE_REDIS_URL';
+/** Of Redis itself, when other data fills it. */
+const isFull = (cause: unknown) => cause instanceof Error && /\bOOM\b/.test(cause.message);
 
 export function createUploadStore(options: {
   readonly redis: Redis;
   readonly cipher: Cipher;
-  readonly settings: Pick<JobSettings, 'audioSeconds' | 'uploadSeconds'>;
+  readonly settings: Pick<JobSettings, 'audioSeconds' | 'resultSeconds' | 'uploadSeconds'>;
 }): UploadStore {
   const { redis, cipher, settings } = options;
   const uploadSeconds = uploadExpirySeconds(settings);
   const keyOf = (id: string, part: RecordingName) => `undertone:waiting:${id}:${part}`;
+  const payloadOf = (id: string) => `${id}/payload`;
+  const holds = createHolds(redis, 'bytes', cipher.fingerprint);
   const aadOf = (id: string, part: RecordingName, index: number) => `${id}/${part}/${index}`;
   return {
-    // Its maxmemory bounds all owners together.
-    open: () => {},
-    async append(id, part, index, bytes) {
-      const key = keyOf(id, part);
-      const encrypted = cipher.encrypt(bytes, aadOf(id, part, index));
-      const replies = await redis.multi().rpush(key, encrypted).expire(key, uploadSeconds).exec();
-      for (const [error] of replies ?? []) if (error) throw error;
+    async append({ id, owner, part, index, bytes }) {
+      const chunk = cipher.encrypt(bytes, aadOf(id, part, index));
+      const hold = { name: id, owner: cipher.pseudonym(owner), amount: chunk.length, seconds: uploadSeconds };
+      if (!(await holds.addWithinShare(hold, { key: keyOf(id, part), chunk }))) throw overJobShare(limit);
+    },
+    async reserve(id, owner, bytes) {
+      const seconds = settings.audioSeconds + settings.resultSeconds;
+      const hold = { name: payloadOf(id), owner: cipher.pseudonym(owner), amount: bytes, seconds };
+      if (!(await holds.addWithinShare(hold))) throw overJobShare(limit);
     },
     async keep(id) {
-      const [audio] = await Promise.all(
-        recordings.map((part) => redis.expire(keyOf(id, part), settings.audioSeconds)),
-      );
+      const { audioSeconds } = settings;
+      const expiries = recordings.map((part) => redis.expire(keyOf(id, part), audioSeconds));
+      const [[audio]] = await Promise.all([Promise.all(expiries), holds.extend(id, audioSeconds)]);
       return audio === 1;
     },
     async read(id, part, size) {
@@ -46,7 +56,9 @@ export function createUploadStore(options: {
     },
     async delete(id) {
       await redis.del(recordings.map((part) => keyOf(id, part)));
+      await holds.release(id, payloadOf(id));
     },
+    countHeld: holds.total,
   };
 }
 
@@ -70,6 +82,7 @@ export function createRedisAccess(redis: Redis): RedisAccess {
     } catch (cause) {
       checked = null;
       if (cause instanceof ServiceError) throw cause;
+      if (isFull(cause)) throw overJobShare(limit);
       throw new ServiceError('queue_unavailable', 'The job queue is unavailable', {
         retryAfterSeconds: 5,
         cause: withoutCommand(cause),

@@ -1,20 +1,38 @@
-/** Recordings of waiting jobs: what holds them, and the messages of the upload thread. */
+/** What waiting jobs hold: their recordings and payloads, within the share of their owner, and the messages of the upload thread. */
 
 import type { JobSettings } from '../config.ts';
-import type { SerializedError } from '../errors.ts';
+import { type SerializedError, ServiceError } from '../errors.ts';
 import type { Form, RecordingName } from '../form.ts';
 
+/** A piece of a recording. */
+export type Chunk = {
+  readonly id: string;
+  readonly owner: string;
+  readonly part: RecordingName;
+  readonly index: number;
+  readonly bytes: Uint8Array;
+};
+
 export type UploadStore = {
-  /** Called before the first chunk: the upload uses the share of its owner. */
-  open(id: string, owner: string): void;
-  /** Appends a chunk. It expires with the upload unless `keep` is called. */
-  append(id: string, part: RecordingName, index: number, bytes: Uint8Array): Promise<void>;
+  /** Expires with the upload unless `keep` is called. @throws ServiceError `overloaded` above the owner's share: call `delete` */
+  append(chunk: Chunk): Promise<void>;
+  /** Counts the payload of a job, until `delete`. @throws ServiceError `overloaded` above the owner's share */
+  reserve(id: string, owner: string, bytes: number): Promise<void>;
   /** Extends the expiry of the upload of a job. Returns false when it has expired or is missing. */
   keep(id: string): Promise<boolean>;
   /** Returns null when the part has expired or is missing. */
   read(id: string, part: RecordingName, size: number): Promise<Uint8Array | null>;
+  /** Deletes the recordings, and releases what the job has of the share. */
   delete(id: string): Promise<void>;
+  /** Bytes of all owners. */
+  countHeld(): Promise<number>;
 };
+
+/** @param limit what sets it */
+export function overJobShare(limit: string): ServiceError {
+  const message = `Expected waiting jobs within the share of this owner, got more bytes: ${limit} sets the limit`;
+  return new ServiceError('overloaded', message, { retryAfterSeconds: 5 });
+}
 
 /** Time to create the job of the slowest upload. */
 const marginSeconds = 60;
@@ -33,10 +51,12 @@ export type UploadThreadData = {
   /** Null: the main thread keeps the chunks. */
   readonly redisUrl: string | null;
   readonly secret: string;
-  readonly settings: Pick<JobSettings, 'audioSeconds' | 'uploadSeconds'>;
+  readonly settings: Pick<JobSettings, 'audioSeconds' | 'resultSeconds' | 'uploadSeconds'>;
 };
 
 export type UploadSettings = {
+  /** Whose share of the memory it uses. */
+  readonly owner: string;
   readonly boundary: string;
   /** False only computes the digest, and keeps no chunk. */
   readonly keep: boolean;
@@ -56,12 +76,7 @@ export type UploadCommand = { readonly id: string } & (
 export type UploadReply = { readonly id: string } & (
   | { readonly kind: 'released'; readonly bytes: number }
   /** Without Redis, transferred. */
-  | {
-      readonly kind: 'chunk';
-      readonly part: RecordingName;
-      readonly index: number;
-      readonly bytes: Uint8Array;
-    }
+  | ({ readonly kind: 'chunk' } & Chunk)
   | { readonly kind: 'done'; readonly upload: UploadedForm }
   /** `failure` is null for an internal error. */
   | { readonly kind: 'failed'; readonly failure: SerializedError | null; readonly cause: unknown }

@@ -22,6 +22,7 @@ import {
 
 type Upload = {
   readonly id: string;
+  readonly owner: string;
   readonly reader: UploadReader;
   readonly keep: boolean;
   /** Commands run in sequence. */
@@ -41,8 +42,8 @@ export async function run(port: MessagePort): Promise<void> {
     const { id } = command;
     if (command.kind === 'start') {
       const reader = createUploadReader(command.boundary, command.maxBytes, cipher);
-      const { keep } = command;
-      uploads.set(id, { id, reader, keep, work: connected, over: false });
+      const { owner, keep } = command;
+      uploads.set(id, { id, owner, reader, keep, work: connected, over: false });
       return;
     }
     const upload = uploads.get(id);
@@ -57,11 +58,11 @@ export async function run(port: MessagePort): Promise<void> {
 
   async function execute(upload: Upload, command: UploadCommand & { kind: 'block' | 'end' }): Promise<void> {
     if (upload.over) return;
-    const { id, reader } = upload;
+    const { id, owner, reader } = upload;
     if (command.kind === 'block') reader.write(command.bytes);
     const form = command.kind === 'end' ? reader.end() : null;
-    for (const { name, index, bytes } of reader.drainChunks()) {
-      if (upload.keep) await append(id, name, index, bytes);
+    for (const { name: part, index, bytes } of reader.drainChunks()) {
+      if (upload.keep) await append({ id, owner, part, index, bytes });
       if (upload.over) return;
     }
     reply({ id, kind: 'released', bytes: reader.drainReleased() });
@@ -110,7 +111,7 @@ function writeToRedis(url: string, cipher: Cipher, settings: UploadThreadData['s
   const store = createUploadStore({ redis, cipher, settings });
   return {
     connected: waitForRedis(redis).then(() => {}),
-    append: (...chunk) => withRedis(() => store.append(...chunk)),
+    append: (chunk) => withRedis(() => store.append(chunk)),
     remove: (id) => withRedis(() => store.delete(id)),
   };
 }
@@ -119,9 +120,9 @@ function writeToRedis(url: string, cipher: Cipher, settings: UploadThreadData['s
 function sendBack(port: MessagePort): Chunks {
   return {
     connected: Promise.resolve(),
-    append: async (id, part, index, bytes) => {
-      const chunk: UploadReply = { id, kind: 'chunk', part, index, bytes };
-      port.postMessage(chunk, [bytes.buffer as ArrayBuffer]);
+    append: async (chunk) => {
+      const message: UploadReply = { kind: 'chunk', ...chunk };
+      port.postMessage(message, [chunk.bytes.buffer as ArrayBuffer]);
     },
     remove: async () => {},
   };

@@ -15,8 +15,6 @@ import type {
 export type { UploadedForm, UploadSettings } from './upload-store.ts';
 
 type UploadOptions = UploadSettings & {
-  /** Whose share of the memory it uses. */
-  readonly owner: string;
   /** Called when the memory of so many bytes is free again. */
   onReleased(bytes: number): void;
 };
@@ -39,7 +37,7 @@ export type Uploads = {
 
 export type UploadsOptions = UploadThreadData & {
   /** Keeps the chunks that the thread sends back, and deletes those of uploads that fail. */
-  readonly store: Pick<UploadStore, 'open' | 'append' | 'delete'>;
+  readonly store: Pick<UploadStore, 'append' | 'delete'>;
   /** The thread is replaced. */
   readonly onLost?: ((cause: Error) => void) | undefined;
   /** Entry file of the thread. */
@@ -94,8 +92,9 @@ export function createUploads({
     else refuse(reply.id, entry, toError(reply));
   }
 
-  function keep(entry: Entry, { id, part, index, bytes }: UploadReply & { kind: 'chunk' }): void {
-    store.append(id, part, index, bytes).catch((error: unknown) => {
+  function keep(entry: Entry, { kind: _, ...chunk }: UploadReply & { kind: 'chunk' }): void {
+    const { id } = chunk;
+    store.append(chunk).catch((error: unknown) => {
       if (!entries.delete(id)) return;
       entry.thread.port.postMessage({ id, kind: 'abort' } satisfies UploadCommand);
       refuse(id, entry, error);
@@ -138,8 +137,7 @@ export function createUploads({
         entries.set(id, { thread: used, onReleased, resolve, reject });
       });
       result.catch(() => {});
-      if (keep) store.open(id, owner);
-      send({ id, kind: 'start', boundary, keep, maxBytes });
+      send({ id, kind: 'start', owner, boundary, keep, maxBytes });
       return {
         write: (bytes) => send({ id, kind: 'block', bytes }, [bytes.buffer as ArrayBuffer]),
         end: () => send({ id, kind: 'end' }),
