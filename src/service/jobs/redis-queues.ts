@@ -1,5 +1,6 @@
 /** The queues of jobs and callbacks in Redis: BullMQ with fair priorities. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, Queue, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { type Redis, withoutCommand } from '../redis.ts';
 import { isProgress } from './job-store.ts';
@@ -144,6 +145,8 @@ function releaseEnded(waiting: Holds, { process, onFailed, ...options }: WorkOpt
 /** The loss of a worker is detected after the lock expires and at most one interval more. */
 const lockMs = 15_000;
 const stalledIntervalMs = 5000;
+/** Time to close a worker without jobs. */
+const closeMs = 2000;
 /** Workers that may be lost with a job before it fails. */
 const maxStalled = 3;
 
@@ -153,8 +156,19 @@ function startWorker(
   { concurrency, process, onFailed, onError }: WorkOptions,
 ) {
   const { redis, queue, priorities } = parts;
+  let running = 0;
+  let onIdle = () => {};
 
   async function run(job: BullJob, token: string | undefined): Promise<void> {
+    running++;
+    try {
+      await work(job, token);
+    } finally {
+      if (--running === 0) onIdle();
+    }
+  }
+
+  async function work(job: BullJob, token: string | undefined): Promise<void> {
     const shift = await priorities.advance(job.priority);
     if (shift > 0) void rebase(queue, shift).catch(() => {});
     // BullMQ renews locks by the wall clock, and none while it is set back.
@@ -208,9 +222,14 @@ function startWorker(
       worker.concurrency = size;
       if (more && worker.closing === undefined) void worker.pause(true).then(() => worker.resume());
     },
-    close: () => {
+    /** An unreachable Redis replies to no QUIT, which BullMQ waits for. */
+    async close(): Promise<void> {
       clearInterval(delays);
-      return worker.close();
+      const closed = worker.close().then(() => true);
+      for (let isOver = false; !isOver; ) {
+        if (running > 0) await Promise.race([closed, new Promise<void>((resolve) => (onIdle = resolve))]);
+        isOver = (await Promise.race([closed, sleep(closeMs, false)])) || running === 0;
+      }
     },
   };
 }
