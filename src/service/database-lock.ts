@@ -14,21 +14,22 @@ import type { Logger } from 'pino';
 import { ensureDir } from '../node/files.ts';
 import { lockFile } from '../node/process.ts';
 import type { Config } from './config.ts';
+import { databaseKind, databaseUnavailable, withPath } from './database.ts';
 import { ServiceError } from './errors.ts';
-import { pathOf } from './sqlite.ts';
 
 /**
  * Keeps other services from the database until the process ends, however it ends; services with one Redis share it.
  * Commands and workers need no lock. @throws ServiceError `storage_unavailable`
  */
-export function lockDatabase(
+export async function lockDatabase(
   { databaseUrl, redisUrl }: Pick<Config, 'databaseUrl' | 'redisUrl'>,
   logger: Pick<Logger, 'warn'>,
-): void {
+): Promise<void> {
+  if (databaseKind(databaseUrl) !== 'sqlite') return;
+  const { pathOf } = await import('./sqlite.ts');
   const path = pathOf(databaseUrl);
-  ensureDir(dirname(path));
   const lockPath = `${existsSync(path) ? realpathSync(path) : path}.lock`;
-  const descriptor = openSync(lockPath, 'a', 0o600);
+  const descriptor = openFile(lockPath);
   try {
     if (!lockFile(descriptor, redisUrl === null)) throw inUse(path, lockPath);
   } catch (error) {
@@ -38,6 +39,16 @@ export function lockDatabase(
     return;
   }
   writeHolder(descriptor);
+}
+
+/** @throws ServiceError `storage_unavailable` */
+function openFile(path: string): number {
+  try {
+    ensureDir(dirname(path));
+    return openSync(path, 'a', 0o600);
+  } catch (cause) {
+    throw databaseUnavailable(withPath(cause, path.replace(/\.lock$/, '')));
+  }
 }
 
 const holderPattern = /^process \d+ on \S{1,255} since \S{24}$/;

@@ -141,7 +141,7 @@ export function databaseKind(url: string): DatabaseKind {
 }
 
 /** For the operator: errors of SQLite, such as that of a full disk, name no file. */
-function withPath(cause: unknown, path: string): Error {
+export function withPath(cause: unknown, path: string): Error {
   const message = cause instanceof Error ? cause.message : String(cause);
   return new Error(message.includes(path) ? message : `${message}: ${path}`, { cause });
 }

@@ -17,6 +17,7 @@ import {
   keepDeletingExpired,
   openDatabase,
 } from './database.ts';
+import { lockDatabase } from './database-lock.ts';
 import { createApp, createMetricsApp } from './http/app.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createStreams, type Streams } from './http/routes/live.ts';
@@ -82,7 +83,7 @@ export async function openService({
   const receiptKeys = await openReceiptKeys(config);
   if (receiptKeys.isEarly())
     logger.warn('the clock is behind the start of the receipt keys: receipts have its time');
-  await lockEmbeddedDatabase(config, logger);
+  await lockDatabase(config, logger);
   const database = await openDatabase(config.databaseUrl);
   const failures = createWriteFailures(logger);
   metrics.addWriteFailures(failures.counts);
@@ -164,12 +165,6 @@ async function serveMetrics(
     logger.warn('no metrics: another process listens on 127.0.0.1:9464; set UNDERTONE_METRICS_ADDRESS');
     return null;
   }
-}
-
-/** Loads the driver only with an embedded database. @throws ServiceError `storage_unavailable` */
-async function lockEmbeddedDatabase(config: Config, logger: Logger): Promise<void> {
-  if (databaseKind(config.databaseUrl) !== 'sqlite') return;
-  (await import('./database-lock.ts')).lockDatabase(config, logger);
 }
 
 /** Loads OpenTelemetry only if it is configured. */

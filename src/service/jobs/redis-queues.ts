@@ -47,7 +47,10 @@ export function openQueues(redis: Redis, cipher: Cipher): RedisQueues {
     // Each call reports its own error.
     queue.on('error', () => {});
     const maxDelayMs = computeMaxDelayMs(policy);
-    return toJobQueue({ redis, queue, priorities: createFairPriority(redis, name), waiting, maxDelayMs }, cipher);
+    return toJobQueue(
+      { redis, queue, priorities: createFairPriority(redis, name), waiting, maxDelayMs },
+      cipher,
+    );
   };
   const analyses = open('analyses', analysisAttempts);
   const long = open('long', analysisAttempts);
