@@ -240,7 +240,11 @@ async function openBulkFile(path: string, kind: Part['kind'] | null): Promise<Bu
 
 /** @returns the finished recordings, and the bytes of their records @throws UsageError for a file of something else */
 async function readAnswered(path: string, file: FileHandle, format: ResultFormat, kind: Part['kind'] | null) {
-  const another = expected('a file that `undertone bulk` wrote', '--output', 'another');
+  const another = expected(
+    'a file that `undertone bulk` of this release wrote with these options',
+    '--output',
+    'another: name a new file',
+  );
   const found = await file.stat();
   if (!found.isFile()) throw expected('a readable file', '--output', `${path}: a device, pipe or socket`);
   const { bytesRead, buffer } = await file.read(Buffer.alloc(format.begins.length), 0, null, 0);
