@@ -65,7 +65,7 @@ const timingWeight = z.strictObject({
 
 const params = z.strictObject({
   intervals: z.strictObject({ clarity: intervalParams }),
-  /** The recordings whose clarity people rated, for people. */
+  /** The recordings whose clarity was rated, as reports name them. */
   clarityRatedOn: z.string().min(1).default('English sentences read aloud by Mandarin speakers'),
   degradations: degradationParams,
   /** Numbers that clarity adds up over utterances. */
