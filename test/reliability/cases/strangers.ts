@@ -7,6 +7,7 @@ import { contentType, toneFile } from '../../../benchmarks/upload-body.ts';
 import { type Wire, wire } from '../../support/http.ts';
 import { atMost, negativeControl, none, type Options, type Row } from '../case.ts';
 import { type Account, type Answer, openAccount, operationOf, useService } from '../support/account.ts';
+import { callbackRows, keptRows, payloadRows, redisRows } from '../support/job-holding.ts';
 import { type Goals, longRecordingRows } from '../support/long-recordings.ts';
 import { controlRows, type PipeliningGoals, unreadRequestRows } from '../support/pipelined-requests.ts';
 import { type Load, queueRows } from '../support/queue-attack.ts';
@@ -53,6 +54,21 @@ export async function run({ long }: Options): Promise<readonly Row[]> {
     ),
     ...(await queueRows(load)),
     negativeControl('one owner instead of two', await queueRows(sameOwner, true)),
+    ...(await heldRows(long ? 1500 : 400)),
+  ];
+}
+
+/** What jobs hold, waiting and finished. */
+async function heldRows(jobs: number): Promise<Row[]> {
+  return [
+    ...(await payloadRows(jobs)),
+    negativeControl('a buffer of a TiB', await payloadRows(jobs, 2 ** 40)),
+    ...(await redisRows(40)),
+    negativeControl('one owner instead of two in Redis', await redisRows(40, true)),
+    ...(await callbackRows(60)),
+    negativeControl('a queue of 10,000', await callbackRows(60, 10_000)),
+    ...(await keptRows(30)),
+    negativeControl('an owner that keeps more', await keptRows(30, 1000)),
   ];
 }
 
