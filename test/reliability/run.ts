@@ -138,7 +138,8 @@ and runs them read-only, without a network. Needs root.`,
   hardening: `The service in its own mount and network namespaces, with one writable folder, the loopback interface, no
 capabilities and a control group of 512 MiB (\`test/reliability/support/sandbox.sh\`). Root inside the namespaces tries which
 folders are writable. Needs root.`,
-  faults: `The data folder is on a full disk of 8 MB. Needs root.`,
+  faults: `The data folder is on a full disk of 8 MB. Then libfaketime sets the clock of a service, and of a service with
+Redis and a worker while they run: the clock of Redis and the monotonic clock stay. Needs root.`,
   chaos: `Two workers, with running and queued requests, while one worker dies of an uncaught error, an exit or a full heap. A
 replacement is complete when both workers respond at the same time.`,
   shutdown: `Thirty-two clients upload continuously, on a connection for each request, on one persistent connection, or with

@@ -1,24 +1,41 @@
-/** A full disk: analyses succeed, writes are refused with 503, and both work again once there is space. */
+/** A full disk, where analyses go on and writes are refused until there is space, and a clock that is wrong or set. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runProgram } from '../../../benchmarks/case.ts';
 import { makeToken } from '../../support/server.ts';
-import { exactly, negativeControl, none, type Row } from '../case.ts';
+import { exactly, negativeControl, none, type Options, type Row } from '../case.ts';
 import { accountStatus } from '../support/account.ts';
+import { setWhileRunning, wrongAtStart } from '../support/clock.ts';
 import { requireRoot } from '../support/program.ts';
 import { ask } from '../support/requests.ts';
 import { buildService, isUp, preload, withServer } from '../support/service.ts';
 
 const settings = { UNDERTONE_LOG_LEVEL: 'silent', UNDERTONE_WORKERS: '1', UNDERTONE_SIGNUP: 'open' };
+/** The log of the worker says which jobs are done. */
+const clockSettings = { ...settings, UNDERTONE_LOG_LEVEL: 'info', UNDERTONE_RECEIPTS: 'always' };
 const diskMebibytes = 8;
 const known = 'old@home.example';
 
-export async function run(): Promise<readonly Row[]> {
+/** Behind and ahead by more than any result is kept. */
+const offsets = ['-2h', '+48h'];
+/** Length of the recording of a job that runs while the clock is set, s: over 15 s of analysis in the long form. */
+const jobSeconds = { short: 600, long: 3600 };
+
+export async function run({ long }: Options): Promise<readonly Row[]> {
   requireRoot('faults');
   buildService();
   const control = await fullDisk(preload('exit-on-503'));
-  return [...(await fullDisk()), negativeControl('a service that exits on a 503', control)];
+  const rows = [...(await fullDisk()), negativeControl('a service that exits on a 503', control)];
+  for (const offset of offsets) {
+    rows.push(...(await wrongAtStart(offset, settings)));
+    rows.push(...(await setWhileRunning(offset, clockSettings, long ? jobSeconds.long : jobSeconds.short)));
+  }
+  const exits = { ...clockSettings, ...preload('exit-on-step') };
+  const stepped = await setWhileRunning('-2h', exits, 1).catch((error: Error) => [
+    none('requests without an answer', [error.message], 1),
+  ]);
+  return [...rows, negativeControl('a service that exits when its clock is set', stepped)];
 }
 
 async function fullDisk(env: Readonly<Record<string, string>> = {}): Promise<Row[]> {

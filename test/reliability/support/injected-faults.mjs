@@ -11,6 +11,7 @@ import { isMainThread, MessagePort, threadId } from 'node:worker_threads';
 
 const onRequest = (listen) => subscribe('http.server.request.start', listen);
 const leakedBytes = () => Buffer.alloc(Number(process.env.LEAKED_BYTES), 1);
+const hourMs = 3_600_000;
 const comma = 0x2c;
 const commaMs = 0.1;
 const jobSlots = 100;
@@ -63,6 +64,13 @@ const faults = {
       if (status === 503) process.exit(1);
       return writeHead.call(this, status, ...rest);
     };
+  },
+  /** The service exits on the first request after its clock was set. */
+  'exit-on-step'() {
+    onRequest(() => {
+      const stepMs = Math.abs(Date.now() - performance.timeOrigin - performance.now());
+      if (stepMs > hourMs) process.exit(1);
+    });
   },
   /** SIGTERM exits without waiting for requests. */
   'immediate-exit'() {

@@ -71,6 +71,7 @@ export type PreloadScript =
   | 'slow-fields'
   | 'throwing-host'
   | 'exit-on-503'
+  | 'exit-on-step'
   | 'request-recorder'
   | 'leaked-bytes'
   | 'leaked-descriptors'
