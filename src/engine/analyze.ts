@@ -9,6 +9,7 @@ import {
   longSeconds,
   openDecoders,
   restrictToSpeaker,
+  type SpeakerSegment,
   type SpeechChunk,
   soloSpans,
   subtract,
@@ -151,6 +152,7 @@ async function analyze(
     };
     if (firstResults.length === 0) baselines = await describeBaselines(request, own, onBaseline, timer);
     checkTogether(seconds);
+    if (isLast) checkStarts(request.segments ?? [], seconds);
     const offset = sum(firstResults, ({ frames }) => frames);
     const voices = spans?.map((own) => restrictToSpeaker(chunks[0], own, offset)) ?? chunks;
     for (const [index, voice] of voices.entries()) {
@@ -201,6 +203,21 @@ async function analyze(
 function othersOf(segments: readonly (readonly Segment[])[], index: number): Segment[] | undefined {
   const others = union(segments.filter((_, at) => at !== index).flat());
   return others.length === 0 ? undefined : others;
+}
+
+/** @throws EngineError for a segment that starts after the end of the recording, whose length is `seconds` */
+function checkStarts(segments: readonly SpeakerSegment[], seconds: number): void {
+  const last = segments.at(-1);
+  if (last === undefined || last.start < seconds) return;
+  const end = Math.max(...segments.map((segment) => segment.end)) / 1000;
+  const isMilliseconds = end > seconds / 20 && end < seconds + 1;
+  const hint = isMilliseconds ? ': these are most likely milliseconds' : '';
+  const expected = `seconds within the ${seconds.toFixed(1)} s of the recording`;
+  throw new EngineError(
+    'segments',
+    'segments',
+    `Expected ${expected} for \`segments\`, got a start at ${last.start} s${hint}`,
+  );
 }
 
 const allSegmentsOf = ({ allSegments }: ChunkResult) => allSegments;

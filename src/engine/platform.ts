@@ -208,6 +208,8 @@ type EngineErrorCode =
   | 'insufficient_speech'
   /** The models compare no voices. */
   | 'speakers'
+  /** A segment starts after the end of the recording. */
+  | 'segments'
   /** Cancelled, or past its deadline. */
   | 'stopped';
 
@@ -215,7 +217,7 @@ type EngineErrorCode =
 export class EngineError extends Error {
   readonly code: EngineErrorCode;
   /** The input that is wrong; null when stopped. */
-  readonly at: 'audio' | 'baseline' | 'channel' | 'channels' | 'speakers' | null;
+  readonly at: 'audio' | 'baseline' | 'channel' | 'channels' | 'segments' | 'speakers' | null;
 
   constructor(code: EngineErrorCode, at: EngineError['at'], message: string) {
     super(message);

@@ -110,7 +110,7 @@ export function toServiceError(error: unknown): unknown {
   if (!(error instanceof EngineError)) return error;
   const { code, at, message } = error;
   if (code === 'stopped' || at === null) return new ServiceError('deadline', message);
-  return invalidPart(at, code === 'speakers' ? code : `audio.${code}`, message);
+  return invalidPart(at, code === 'segments' || code === 'speakers' ? code : `audio.${code}`, message);
 }
 
 /** The body, or the recordings in it, exceed the limit. */

@@ -11,6 +11,7 @@ import {
   soloSpans,
 } from '../../src/engine/chunks.ts';
 import { composeReport, speakersReportSchema } from '../../src/engine/compose-report.ts';
+import { EngineError } from '../../src/engine/platform.ts';
 import { combinedReport } from '../../src/engine/report.ts';
 import { joinSpeakers, type Speaker } from '../../src/engine/signals/speaker.ts';
 import { betweenVariance } from '../../src/engine/voices.ts';
@@ -58,6 +59,25 @@ test('a speaker has the spans without another one, in frames', (t) => {
     ],
   ]);
   t.deepEqual(soloSpans([segment('A', 0, 1), segment('B', 0, 1)], 100), [[], []]);
+});
+
+test('a segment that starts after the end is an error, whatever the chunks', async (t) => {
+  const message = 'Expected seconds within the 12.0 s of the recording for `segments`, got a start at';
+  const inMilliseconds = diarized.map(({ speaker, start, end }) =>
+    segment(speaker, 1000 * start, 1000 * end),
+  );
+  const short = { chunkSeconds: 4, maxCutSeconds: 2 };
+  for (const chunking of [defaultChunking, short]) {
+    await t.throwsAsync(speakersOf(inMilliseconds, chunking), {
+      instanceOf: EngineError,
+      code: 'segments',
+      message: `${message} 9000 s: these are most likely milliseconds`,
+    });
+    await t.throwsAsync(speakersOf([...diarized, segment('low', 12, 40_000)], chunking), {
+      message: `${message} 12 s`,
+    });
+  }
+  await t.notThrowsAsync(speakersOf([...diarized, segment('low', 11.9, 40_000)]));
 });
 
 test('each speaker has the voice, the times and the speech of the own segments', async (t) => {
@@ -127,7 +147,7 @@ test('speech of two at once is no pause of either', async (t) => {
 });
 
 test('a segment beyond the end of the recording ends with it', async (t) => {
-  const { speakers } = await speakersOf([segment('A', 9, 100), segment('B', 50, 60)]);
+  const { speakers } = await speakersOf([segment('A', 9, 100), segment('B', 11.9, 60)]);
   t.deepEqual(
     speakers.map(({ status }) => status),
     ['ok', 'insufficient_speech'],
