@@ -119,7 +119,7 @@ export async function openService({
   const servers = [main];
   const url = await main.listen(config);
   const metricsServer = await serveMetrics(config, metrics, logger);
-  if (metricsServer !== null) servers.push(metricsServer);
+  if (metricsServer.server !== null) servers.push(metricsServer.server);
   const service: Service = {
     config,
     logger,
@@ -143,27 +143,29 @@ export async function openService({
     parent,
   });
   await pool.started;
-  process.stdout.write(`listening on ${url}\n`);
+  process.stdout.write(`listening on ${url}\n${metricsServer.line}`);
   await welcome?.({ url, config, tokens, playgroundCodes: accounts.playgroundCodes });
 }
 
-/** Returns null without a separate address, and where another process uses the default one. */
+/** `server` is null without a separate address, and where another process uses the default one. `line` says so. */
 async function serveMetrics(
   { metricsAddress, publicUrl, deadlineSeconds }: Config,
   metrics: ReturnType<typeof createMetrics>,
   logger: Logger,
-): Promise<HttpServer | null> {
-  if (typeof metricsAddress === 'string') return null;
+): Promise<{ readonly server: HttpServer | null; readonly line: string }> {
+  if (typeof metricsAddress === 'string') return { server: null, line: '' };
   const app = createMetricsApp({ metrics, config: { publicUrl, host: metricsAddress.host } }, logger);
   const server = createHttpServer(app.callback(), { seconds: deadlineSeconds });
   try {
-    logger.info({ url: await server.listen(metricsAddress) }, 'metrics');
-    return server;
+    const url = await server.listen(metricsAddress);
+    logger.info({ url }, 'metrics');
+    return { server, line: `metrics on ${url}/metrics\n` };
   } catch (error) {
     const taken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
     if (!taken || metricsAddress !== defaultMetricsAddress) throw error;
-    logger.warn('no metrics: another process listens on 127.0.0.1:9464; set UNDERTONE_METRICS_ADDRESS');
-    return null;
+    const reason = 'no metrics: another process listens on 127.0.0.1:9464; set UNDERTONE_METRICS_ADDRESS';
+    logger.warn(reason);
+    return { server: null, line: `${reason}\n` };
   }
 }
 

@@ -97,12 +97,21 @@ test('another service on the default address of metrics: no metrics; on a chosen
   const service = follow(t, startCli(['serve'], { env: { ...settings, UNDERTONE_SHUTDOWN_S: '1' } }));
   const [, url = ''] = await service.printed(/^listening on (\S+)\n/);
   t.regex(service.stderr(), /"level":40.*no metrics: another process listens on 127\.0\.0\.1:9464/);
+  t.regex(service.stdout(), /^no metrics: .* on 127\.0\.0\.1:9464; set UNDERTONE_METRICS_ADDRESS$/m);
   t.is((await fetch(`${url}/metrics`)).status, 404);
   await service.stop();
   const chosen = { ...settings, UNDERTONE_METRICS_ADDRESS: '127.0.0.1:9464' };
   const refused = await runCli(['serve'], { env: chosen });
   t.is(refused.code, 1);
   t.regex(refused.stderr, /EADDRINUSE/);
+});
+
+test('the address of metrics is printed below that of the service', async (t) => {
+  const env = { UNDERTONE_DATA_DIR: join(makeFolder(), 'data'), UNDERTONE_METRICS_ADDRESS: '127.0.0.1:0' };
+  const service = await start(t, [], 2, env);
+  const [, url = ''] = /^metrics on (\S+)$/m.exec(service.stdout()) ?? [];
+  t.regex(await (await fetch(url)).text(), /^# HELP undertone_requests_total/m);
+  await service.stop();
 });
 
 (hasTerminal ? test : test.skip)('on a terminal the log is readable', async (t) => {
