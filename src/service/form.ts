@@ -11,6 +11,7 @@ import {
 import { type Ignored, maxBaselines } from '../engine/schema.ts';
 import { suggest } from './config.ts';
 import { invalidPart, type ProblemReason, type ServiceError } from './errors.ts';
+import { decodeUtf8, parseJson } from './json.ts';
 import { createMultipartReader, type PartHandler, type PartHeaders } from './multipart.ts';
 
 /** Names of the recordings: the part `audio`, and the parts `baseline` in their order. */
@@ -99,7 +100,7 @@ export function createFormReader(
         text = Buffer.concat([text, bytes]);
       },
       end: () => {
-        values[name] = text.toString().trim();
+        values[name] = decodeText(name, text).trim();
       },
     };
   }
@@ -229,10 +230,20 @@ export function isMetadata(value: unknown): value is Metadata {
 
 function toMetadata(text: string): Metadata {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text);
     if (isMetadata(value)) return value;
   } catch {}
   throw wrongText('metadata');
+}
+
+/** @throws ServiceError for bytes that are not UTF-8 */
+function decodeText(name: TextName, bytes: Uint8Array): string {
+  try {
+    return decodeUtf8(bytes);
+  } catch {
+    const [reason] = expectedTexts[name];
+    throw invalidPart(name, reason, `Expected UTF-8 for \`${name}\`, got other bytes`);
+  }
 }
 
 /** Undefined without the part. @throws ServiceError for a text that is no choice */
@@ -300,7 +311,7 @@ const segmentSchema = z
 
 /** @throws ServiceError that names the first invalid segment by its index, or its line in RTTM */
 export function parseSegments(text: string): readonly SpeakerSegment[] {
-  const segments = /^\s*[[{"]/.test(text) ? parseJson(text) : parseRttm(text);
+  const segments = /^\s*[[{"]/.test(text) ? parseList(text) : parseRttm(text);
   const speakers = new Set(segments.map(({ speaker }) => speaker));
   if (segments.length === 0 || segments.length > maxSegments) {
     throw wrong(`1 to ${maxSegments} segments`, '`segments`', String(segments.length));
@@ -311,10 +322,10 @@ export function parseSegments(text: string): readonly SpeakerSegment[] {
   return segments.toSorted((one, other) => one.start - other.start);
 }
 
-function parseJson(text: string): readonly SpeakerSegment[] {
+function parseList(text: string): readonly SpeakerSegment[] {
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    json = parseJson(text);
   } catch {
     throw wrong('a JSON array or RTTM', '`segments`', 'broken JSON');
   }

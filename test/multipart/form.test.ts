@@ -186,6 +186,34 @@ test('a form in blocks has the result of the whole form', (t) => {
   t.deepEqual(got, { audio: 'a recording', baseline: 'at rest' });
 });
 
+test('texts are UTF-8, and JSON in them follows the rules of JSON bodies', (t) => {
+  const metadataOf = (bytes: string | Buffer) => {
+    const reader = createFormReader(boundary, () => {});
+    reader.write(multipart([part('audio'), { name: 'metadata', bytes }]));
+    return reader.end().metadata;
+  };
+  for (const text of ['\ufffd', 'é', '__proto', '\u2028'])
+    t.deepEqual(metadataOf(JSON.stringify({ [text]: text })), { [text]: text });
+  t.deepEqual(metadataOf('{"a":"\\u005f_proto__"}'), { a: '__proto__' });
+  const refusals = {
+    '{"a":"\xff"}': /^Expected UTF-8 for `metadata`, got other bytes$/,
+    '{"a":"\xe2\x82"}': /^Expected UTF-8 for `metadata`, got other bytes$/,
+    '{"__proto__":"a"}': /^Expected an object of text values/,
+    '{"__proto__":{"a":"b"}}': /^Expected an object of text values/,
+    '{"\\u005F_prot\\u006f__":"a"}': /^Expected an object of text values/,
+  };
+  for (const [text, message] of Object.entries(refusals)) {
+    const error = t.throws(() => metadataOf(Buffer.from(text, 'latin1')), {
+      instanceOf: ServiceError,
+      message,
+    });
+    t.like(error?.problems[0], { field: 'metadata', reason: 'metadata' });
+  }
+  t.throws(() => parseSegments('[{"start":0,"end":1,"speaker":"A","__proto__":{}}]'), {
+    message: /got broken JSON$/,
+  });
+});
+
 test('texts are bounded', (t) => {
   const long = `https://example.org/${'x'.repeat(4096)}`;
   t.like(problemOf([part('audio'), part('callback', long)]), {

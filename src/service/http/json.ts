@@ -1,10 +1,11 @@
-/** JSON bodies: read by koa-body, limited in size, time and memory like uploads, and validated by a schema. */
+/** JSON bodies: read as bytes by koa-body, limited in size, time and memory like uploads, and validated by a schema. */
 import type { Context, Middleware } from 'koa';
 import { koaBody } from 'koa-body';
 import type { z } from 'zod';
 import type { Config } from '../config.ts';
 import { expectKnownFields, type Problem, ServiceError, tooLarge } from '../errors.ts';
 import type { FairBudget } from '../fair-share.ts';
+import { decodeUtf8, parseJson } from '../json.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { guardBody, overByteShare, sendContinue } from './body.ts';
 
@@ -12,8 +13,8 @@ type BodyRules = {
   readonly maxBytes: number;
   /** Returns the reason of a validation error. @param kind the field, `too_large` or `unknown` */
   reasonOf(kind: string): string;
-  /** Sets `body` and `rawBody` of the request. */
-  readonly parse: Middleware;
+  /** Sets `body` of the request, one character for each byte. */
+  readonly receive: Middleware;
 };
 
 /** @throws ServiceError `bad_request`, `timeout`, `too_large`, `overloaded` or `invalid` */
@@ -37,14 +38,14 @@ const maxEntries = 1000;
 const maxProblems = 16;
 
 export function createBodyRules(maxBytes: number, reasonOf: BodyRules['reasonOf']): BodyRules {
-  const parse = koaBody({
-    jsonLimit: maxBytes,
-    jsonTypes: ['application/json'],
-    includeUnparsed: true,
-    text: false,
+  const receive = koaBody({
+    textLimit: maxBytes,
+    textTypes: ['application/json'],
+    encoding: 'latin1',
+    json: false,
     urlencoded: false,
   });
-  return { maxBytes, reasonOf, parse };
+  return { maxBytes, reasonOf, receive };
 }
 
 export function createJsonReader(options: Options): ReadJson {
@@ -92,18 +93,22 @@ async function read(context: Context, options: Options, rules: BodyRules): Promi
     const reason = shutdown.reason();
     if (reason !== null) reject(reason);
   });
-  const parsed = rules
-    .parse(context, async () => {})
+  const received = rules
+    .receive(context, async () => {})
     .catch((error: unknown) => {
       state.clientAborted = req.readableAborted;
       throw toServiceError(error, rules);
     });
-  await Promise.race([refused, parsed]).finally(detach);
-  // koa-body reads an empty body as an empty object, and replaces invalid UTF-8.
-  return request.rawBody === '' || request.rawBody?.includes('\ufffd') ? null : request.body;
+  await Promise.race([refused, received]).finally(detach);
+  try {
+    return parseJson(decodeUtf8(Buffer.from(request.body as string, 'latin1')));
+  } catch {
+    // The error contains the body.
+    throw expectedObject();
+  }
 }
 
-/** Errors of raw-body have a type. Errors of the JSON parser contain the body, so they are dropped. */
+/** Errors of raw-body have a type. */
 function toServiceError(error: unknown, rules: BodyRules): ServiceError {
   const type = error instanceof Error && 'type' in error ? error.type : null;
   return type === 'entity.too.large'

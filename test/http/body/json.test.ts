@@ -22,8 +22,14 @@ test.serial('a body without a JSON object in UTF-8 is refused by what was expect
   const refused = [400, 'bad_request', 'Expected a JSON object for `body`, got something else'];
   const chunked = { 'Transfer-Encoding': 'chunked' };
   t.deepEqual(await send('', chunked), refused);
-  for (const body of ['{"scopes": [', '[]', '7', '{"__proto__": {}}']) t.deepEqual(await send(body), refused);
-  t.deepEqual(await send(Buffer.from('{"scopes": "\xff"}', 'latin1')), refused);
+  const proto = ['{"__proto__": {}}', '{"a": [{"\\u005f_proto__": 1}]}'];
+  for (const body of ['{"scopes": [', '[]', '7', ...proto]) t.deepEqual(await send(body), refused);
+  for (const bytes of ['\xff', '\xc3']) {
+    t.deepEqual(await send(Buffer.from(`{"scopes": "${bytes}"}`, 'latin1')), refused);
+    t.deepEqual(await send(Buffer.from(`{}${bytes}`, 'latin1')), refused);
+  }
+  const valid = '{"scopes": ["analyze:emotion", "\ufffd"]}';
+  t.regex(String((await send(valid))[2]), /Expected .* for `scopes`, got something else/);
   t.deepEqual(await send('{}', { 'Content-Type': 'text/json' }), [
     400,
     'bad_request',
