@@ -95,6 +95,17 @@ export async function refusedStream(port: number, options: Options): Promise<Ref
   };
 }
 
+/** POST /v1/stream/tokens. */
+export async function issueStreamToken(port: number, token: string, body: object = {}) {
+  const reply = await call(port, {
+    method: 'POST',
+    path: '/v1/stream/tokens',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { status: reply.status, headers: reply.headers, ...JSON.parse(reply.body) };
+}
+
 // Samples to stream, and the WAV file that an upload of them is.
 
 /** The samples of a WAV file with one `data` chunk at its end. */

@@ -266,9 +266,7 @@ export class Session {
     }
     this.#silent = true;
     // setImmediate runs after the poll phase, which reads what arrived while the event loop was blocked.
-    setImmediate(() => {
-      if (this.#silent) this.#end('idle');
-    });
+    setImmediate(() => this.#silent && this.#end('idle'));
   }
 
   #end(reason: CloseReason): void {

@@ -8,14 +8,12 @@ import { openApiDocument } from '../../../src/service/api/document.ts';
 import { createSharedRateLimiters } from '../../../src/service/auth/rate-limits.ts';
 import { createFrameCounter } from '../../../src/service/http/sockets.ts';
 import { frame, opcodes } from '../../reliability/support/live-attacks.ts';
-import { startAccountApp } from '../../support/account.ts';
 import { type App, analysis, startApp, tokens } from '../../support/app.ts';
-import { password } from '../../support/browser.ts';
 import { createContract, type Document } from '../../support/contract.ts';
 import { call } from '../../support/http.ts';
 import { connectRedis, useRedis } from '../../support/redis.ts';
 import { share } from '../../support/share.ts';
-import { connectStream, refusedStream } from '../../support/stream-client.ts';
+import { connectStream, issueStreamToken, refusedStream } from '../../support/stream-client.ts';
 import { until } from '../../support/wait.ts';
 
 const shared = share(test, startApp);
@@ -126,20 +124,9 @@ test('rate limits, shutdown and the limits of sessions refuse before the upgrade
   t.deepEqual({ status, code }, { status: 503, code: 'shutting_down' });
 });
 
-async function issue(app: App, token: string, body: object = {}) {
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-  const reply = await call(app.port, {
-    method: 'POST',
-    path: '/v1/stream/tokens',
-    headers,
-    body: JSON.stringify(body),
-  });
-  return { status: reply.status, headers: reply.headers, ...JSON.parse(reply.body) };
-}
-
 test('a session token opens one session and is never echoed', async (t) => {
   const app = shared();
-  const { token, expires_at, headers } = await issue(app, tokens.full);
+  const { token, expires_at, headers } = await issueStreamToken(app.port, tokens.full);
   t.is(contract.fault('POST /v1/stream/tokens', 200, { token, expires_at }), null);
   t.is(headers['cache-control'], 'no-store');
   const seconds = (Date.parse(expires_at) - Date.now()) / 1000;
@@ -157,15 +144,15 @@ test('a session token opens one session and is never echoed', async (t) => {
 
 test('a session token has at most the scopes of the token that it was issued for', async (t) => {
   const app = shared();
-  const narrow = await issue(app, tokens.full, { scopes: ['analyze:emotion'] });
+  const narrow = await issueStreamToken(app.port, tokens.full, { scopes: ['analyze:emotion'] });
   const session = await connectStream(app.port, { protocols: ['undertone.v1', narrow.token] });
   session.send(config);
   t.deepEqual(await session.closed, { code: 1008, reason: 'policy' });
   t.is(session.messages('error')[0]?.code, 'forbidden');
-  t.is((await issue(app, tokens.emotion, { scopes: ['analyze:cognitive'] })).status, 403);
-  t.is((await issue(app, tokens.full, { scopes: [] })).status, 422);
-  t.is((await issue(app, tokens.full, { other: 1 })).status, 422);
-  t.is((await issue(app, 'wrong')).status, 401);
+  t.is((await issueStreamToken(app.port, tokens.emotion, { scopes: ['analyze:cognitive'] })).status, 403);
+  t.is((await issueStreamToken(app.port, tokens.full, { scopes: [] })).status, 422);
+  t.is((await issueStreamToken(app.port, tokens.full, { other: 1 })).status, 422);
+  t.is((await issueStreamToken(app.port, 'wrong')).status, 401);
 });
 
 test('hosts that share Redis accept a session token once together', async (t) => {
@@ -180,7 +167,7 @@ test('hosts that share Redis accept a session token once together', async (t) =>
     return startApp(t as ExecutionContext, { rateLimiters });
   };
   const [first, second] = [await host(), await host()];
-  const protocols = ['undertone.v1', (await issue(first, tokens.full)).token];
+  const protocols = ['undertone.v1', (await issueStreamToken(first.port, tokens.full)).token];
   await connectStream(second.port, { protocols });
   t.is((await refusal(first, { protocols })).status, 401);
 });
@@ -209,78 +196,6 @@ test('a worker that dies: 1011 after the error', async (t) => {
   session.socket.send(Buffer.from(JSON.stringify({ do: 'exit' }).padEnd(8000)));
   t.is((await session.closed).code, 1011);
   t.is(session.messages('error')[0]?.code, 'worker_lost');
-});
-
-test('revoking a token ends its sessions, and those of the tokens that it was issued for', async (t) => {
-  const { app, tokens: all } = await startAccountApp(t);
-  const request = {
-    scopes: ['analyze:emotion', 'analyze:cognitive'],
-    expiresAt: null,
-    purpose: null,
-  } as const;
-  const revoked = await all.create({ ...request, name: 'revoked' });
-  const kept = await all.create({ ...request, name: 'kept' });
-  const { token } = await issue(app, revoked.token);
-  const other = await connectStream(app.port, { token: kept.token });
-  const sessions = [
-    await connectStream(app.port, { token: revoked.token }),
-    await connectStream(app.port, { protocols: ['undertone.v1', token] }),
-  ];
-  await all.revoke('revoked');
-  for (const session of sessions) {
-    t.deepEqual(await session.closed, { code: 1008, reason: 'policy' });
-    t.like(session.messages('error')[0], { status: 401, code: 'unauthenticated' });
-  }
-  other.send(config);
-  await other.first('session.ready');
-});
-
-test('an expiry ends the sessions of the token and those that it was issued for, but none of the pages', async (t) => {
-  const { app, browser, database, tokens: all } = await startAccountApp(t);
-  const ada = browser();
-  await ada.signUp('ada@example.com');
-  const expiresAt = new Date(Date.now() + 3_600_000);
-  const own = await all.create({ name: 'own', scopes: ['analyze:emotion'], expiresAt, purpose: null });
-  const ofPages = String((await ada.ask('playground-token', {})).json.token);
-  const [page, ...sessions] = [
-    await connectStream(app.port, { token: ofPages }),
-    await connectStream(app.port, { token: own.token }),
-    await connectStream(app.port, { protocols: ['undertone.v1', (await issue(app, own.token)).token] }),
-  ];
-  await database
-    .updateTable('tokens')
-    .set({ expires_at: Date.now() - 1 })
-    .execute();
-  for (const session of sessions) {
-    t.deepEqual(await session.closed, { code: 1008, reason: 'policy' });
-    t.deepEqual(session.messages('error'), []);
-  }
-  await app.streams.sessions.refresh();
-  page?.send({ ...config, signals: ['emotion'] });
-  await page?.first('session.ready');
-});
-
-test('deleting an account ends its sessions', async (t) => {
-  const { app, browser, tokens: all } = await startAccountApp(t);
-  const ada = browser();
-  await ada.signUp('ada@example.com');
-  const created = await ada.ask('tokens', { name: 'one', scopes: ['analyze:emotion'] });
-  t.is((await all.list()).length, 1);
-  const session = await connectStream(app.port, { token: String(created.json.token) });
-  t.is((await ada.ask('remove', { password })).status, 200);
-  t.is((await session.closed).code, 1008);
-});
-
-test('logging out ends the sessions of the playground', async (t) => {
-  const { app, browser } = await startAccountApp(t);
-  const ada = browser();
-  await ada.signUp('ada@example.com');
-  const token = String((await ada.ask('playground-token', {})).json.token);
-  const direct = await connectStream(app.port, { token });
-  const issued = await issue(app, token);
-  const byPage = await connectStream(app.port, { protocols: ['undertone.v1', issued.token] });
-  t.is((await ada.ask('log-out', {})).status, 200);
-  t.deepEqual([(await direct.closed).code, (await byPage.closed).code], [1008, 1008]);
 });
 
 const floods: Readonly<Record<string, (socket: WebSocket) => void>> = {
