@@ -7,8 +7,6 @@ import test from 'ava';
 import { modelSets } from '../src/node/paths.ts';
 import { circlesOf, lazy, type SourceFile, wrongImports, wrongIncludes } from './support/import-rules.ts';
 
-const maxLines = 400;
-
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
   encoding: 'utf8',
 }).split('\n');
@@ -135,14 +133,6 @@ test('file names state a content, in the case of their language', (t) => {
   });
   t.deepEqual(
     wrong.map(({ path: file }) => file),
-    [],
-  );
-});
-
-test(`no file is longer than ${maxLines} lines`, (t) => {
-  const long = code.filter(({ text }) => text.split('\n').length - 1 > maxLines);
-  t.deepEqual(
-    long.map(({ path: file }) => file),
     [],
   );
 });
