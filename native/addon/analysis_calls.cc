@@ -57,6 +57,9 @@ FeatureSpec ToFeatureSpec(const Napi::Value& value) {
 
 using SharedExtractor = std::shared_ptr<Extractor>;
 
+const Handle<SharedExtractor> kExtractor({0x7a1f5e0c92d84b36, 0x8e3b60d1c5f7a924},
+                                         "an extractor from createExtractor", "extractor");
+
 // Extractors of the calling thread, most recently used first: equal specs share one.
 SharedExtractor CachedExtractor(const FeatureSpec& spec) {
   thread_local std::list<std::pair<FeatureSpec, SharedExtractor>> cache;
@@ -72,19 +75,13 @@ SharedExtractor CachedExtractor(const FeatureSpec& spec) {
 
 // createExtractor(spec) -> extractor
 Napi::Value CreateExtractorCall(const Napi::CallbackInfo& info) {
-  auto* extractor = new SharedExtractor(CachedExtractor(ToFeatureSpec(info[0])));
-  return Napi::External<SharedExtractor>::New(info.Env(), extractor,
-                                              [](Napi::Env, SharedExtractor* data) { delete data; });
-}
-
-Extractor& ToExtractor(const Napi::Value& value) {
-  if (!value.IsExternal()) ThrowBadArgument("an extractor from createExtractor", "extractor", value);
-  return **value.As<Napi::External<SharedExtractor>>().Data();
+  const SharedExtractor extractor = CachedExtractor(ToFeatureSpec(info[0]));
+  return kExtractor.Create(info.Env(), std::make_unique<SharedExtractor>(extractor));
 }
 
 // extract(samples, extractor) -> {data, frames, bins}
 Napi::Value ExtractCall(const Napi::CallbackInfo& info) {
-  Extractor& extractor = ToExtractor(info[1]);
+  Extractor& extractor = *kExtractor.Get(info[1]);
   const Napi::Float32Array samples = ToSamples(info[0], "samples");
   const size_t frames = extractor.Frames(samples.ElementLength());
   const size_t n_features = extractor.n_features();

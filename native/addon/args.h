@@ -3,6 +3,7 @@
 #include <napi.h>
 
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -54,6 +55,34 @@ class OptionsReader {
   std::string name_;
   std::string prefix_;
   std::set<std::string> read_;
+};
+
+// An object of the core that JavaScript holds. Each kind has a tag of its own, so that no other object is taken for it.
+template <typename T>
+class Handle {
+ public:
+  Handle(napi_type_tag tag, const char* expected, const char* name)
+      : tag_(tag), expected_(expected), name_(name) {}
+
+  Napi::Value Create(Napi::Env env, std::unique_ptr<T> data) const {
+    auto handle = Napi::External<T>::New(env, data.get(), [](Napi::Env, T* held) { delete held; });
+    data.release();
+    handle.TypeTag(&tag_);
+    return handle;
+  }
+
+  // Throws kBadArgument for any other value.
+  T& Get(const Napi::Value& value) const {
+    if (!value.IsExternal() || !value.As<Napi::External<T>>().CheckTypeTag(&tag_)) {
+      ThrowBadArgument(expected_, name_, value);
+    }
+    return *value.As<Napi::External<T>>().Data();
+  }
+
+ private:
+  napi_type_tag tag_;
+  const char* expected_;
+  const char* name_;
 };
 
 }  // namespace undertone

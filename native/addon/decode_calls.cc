@@ -104,10 +104,8 @@ struct OpenDecoder {
   std::unique_ptr<IncrementalDecoder> decoder;  // null once closed
 };
 
-OpenDecoder& ToOpenDecoder(const Napi::Value& value) {
-  if (!value.IsExternal()) ThrowBadArgument("a decoder from openIncrementalDecoder", "decoder", value);
-  return *value.As<Napi::External<OpenDecoder>>().Data();
-}
+const Handle<OpenDecoder> kDecoder({0x3c94d7e81b60f25a, 0xb1072f8ad46e93c5},
+                                   "a decoder from openIncrementalDecoder", "decoder");
 
 void RequireUnchanged(const ArrayReference* array, const char* name) {
   if (array == nullptr || array->IsUnchanged()) return;
@@ -125,8 +123,7 @@ Napi::Value Open(const Napi::CallbackInfo& info, const DecodeOptions& options, c
   if (cancel.IsTypedArray()) opened->cancel = std::make_unique<ArrayReference>(cancel.As<Napi::TypedArray>());
   opened->decoder = std::make_unique<IncrementalDecoder>(bytes.Data(), bytes.ElementLength(), options,
                                                          static_cast<size_t>(length));
-  return Napi::External<OpenDecoder>::New(info.Env(), opened.release(),
-                                          [](Napi::Env, OpenDecoder* data) { delete data; });
+  return kDecoder.Create(info.Env(), std::move(opened));
 }
 
 // decode(bytes, {sampleRate, channel, limits, cancel}) -> {samples, sampleRate, seconds, source}
@@ -163,7 +160,7 @@ Napi::Value OpenChannelDecoderCall(const Napi::CallbackInfo& info) {
 // decodeNext(decoder) -> {samples, declaredSeconds}; from the last samples on {samples, declaredSeconds,
 // source}
 Napi::Value DecodeNextCall(const Napi::CallbackInfo& info) {
-  OpenDecoder& opened = ToOpenDecoder(info[0]);
+  OpenDecoder& opened = kDecoder.Get(info[0]);
   if (!opened.decoder) {
     throw Error(ErrorCode::kBadArgument, "Expected an open decoder for `decoder`, got a closed one");
   }
@@ -179,7 +176,7 @@ Napi::Value DecodeNextCall(const Napi::CallbackInfo& info) {
 
 // closeIncrementalDecoder(decoder)
 Napi::Value CloseIncrementalDecoderCall(const Napi::CallbackInfo& info) {
-  OpenDecoder& opened = ToOpenDecoder(info[0]);
+  OpenDecoder& opened = kDecoder.Get(info[0]);
   opened.decoder.reset();
   opened.bytes.reset();
   opened.cancel.reset();

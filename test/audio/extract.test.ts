@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/upload-body.ts';
 import { fixture } from '../../scripts/recordings.ts';
@@ -142,6 +143,28 @@ test('arguments of the wrong type or range are refused by name', (t) => {
     t.deepEqual(refusal(call), { code: 'bad_argument', reason: `Expected ${reason}` });
   t.is(refusal(withSpec({ fmin: 20 })).reason, 'Unknown key "fmin" in `spec`');
   t.is(refusal(withOptions({ gain: 2 })).reason, 'Unknown key "gain" in `options`');
+});
+
+test('a handle of another kind is refused', (t) => {
+  const addon = createRequire(import.meta.url)(builtAddon);
+  const decoder = addon.openIncrementalDecoder(wav, options, 100);
+  const extractor = addon.createExtractor(spec);
+  const samples = noise(400);
+  const reasonOf = (call: () => unknown) => refusal(call).reason;
+  for (const other of [decoder, {}, null, samples])
+    t.regex(
+      reasonOf(() => addon.extract(samples, other)),
+      /^Expected an extractor .* for `extractor`, got /,
+    );
+  for (const other of [extractor, {}, null, samples]) {
+    for (const call of [addon.decodeNext, addon.closeIncrementalDecoder])
+      t.regex(
+        reasonOf(() => call(other)),
+        /^Expected a decoder .* for `decoder`, got /,
+      );
+  }
+  t.is(addon.extract(samples, extractor).frames, 2);
+  t.is(addon.decodeNext(decoder).samples.length, 100);
 });
 
 test('a WAV file decodes to its samples and source', (t) => {

@@ -34,7 +34,8 @@ void CheckMel(const FeatureSpec& spec) {
   CheckRange(spec.n_mels, 1, 1024, "nMels");
   CheckRange(spec.low_hz, 0, nyquist, "lowHz");
   CheckRange(spec.high_hz, 0, nyquist, "highHz");
-  if (spec.high_hz <= spec.low_hz) ThrowOutOfRange("more than `lowHz`", "highHz", spec.high_hz);
+  // Narrower triangles have edges that are equal numbers.
+  if (spec.high_hz < spec.low_hz + 1) ThrowOutOfRange("at least 1 more than `lowHz`", "highHz", spec.high_hz);
   // The logarithm's polynomial needs normal floats.
   CheckRange(spec.log_floor, 1e-37, 1, "logFloor");
   if (spec.top_db) CheckRange(*spec.top_db, 1e-5, 1e7, "topDb");

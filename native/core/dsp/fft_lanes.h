@@ -23,6 +23,10 @@
 #include <immintrin.h>
 #endif
 #define USE_SIMD 1
+/* kissfft aligns to the 16 bytes of four lanes. */
+#define KISS_FFT_MALLOC(nbytes) _mm_malloc(nbytes, 64)
+#define KISS_FFT_ALIGN_CHECK(ptr)
+#define KISS_FFT_ALIGN_SIZE_UP(size) ((size + 63UL) & ~63UL)
 typedef float undertone_lanes __attribute__((vector_size(4 * UNDERTONE_LANES)));
 static inline undertone_lanes undertone_broadcast(float x) { return (undertone_lanes){} + x; }
 #define __m128 undertone_lanes

@@ -55,6 +55,45 @@ TEST_CASE("all vector widths have the same bits, for odd lengths, hops and colum
   }
 }
 
+TEST_CASE("all vector widths have the same bits at every length of the transform") {
+  const std::vector<float> samples = TestSignal(6, 600);
+  for (int length = 2; length <= 256; length += 2) {
+    FeatureSpec spec = WhisperSpec();
+    spec.win_length = spec.n_fft = length;
+    spec.n_mels = 3;
+    if (ErrorOf(spec) != "accepted") continue;
+    const Features scalar = Extractor(spec, Lanes::kScalar)(samples.data(), samples.size());
+    for (Lanes lanes : SupportedLanes()) {
+      CHECK(Extractor(spec, lanes)(samples.data(), samples.size()).data == scalar.data);
+    }
+  }
+}
+
+TEST_CASE("the narrowest and the widest bands have numbers for features") {
+  const std::vector<float> samples = TestSignal(7, 40000);
+  for (const int rate : {1000, 384000}) {
+    for (const int n_mels : {1, 1024}) {
+      for (const double low : {0.0, rate / 2.0 - 1}) {
+        for (const double high : {low + 1, rate / 2.0}) {
+          for (const MelScale scale : {MelScale::kHtk, MelScale::kSlaney}) {
+            FeatureSpec spec = WhisperSpec();
+            spec.sample_rate = rate;
+            spec.win_length = spec.n_fft = 32768;
+            spec.n_mels = n_mels;
+            spec.low_hz = low;
+            spec.high_hz = high;
+            spec.mel_scale = scale;
+            REQUIRE(ErrorOf(spec) == "accepted");
+            for (const float value : Extractor(spec)(samples.data(), samples.size()).data) {
+              CHECK(std::isfinite(value));
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("digital silence is the logarithm of the floor") {
   const std::vector<float> silence(16000, 0.0f);
   FeatureSpec spec = WhisperSpec();
@@ -142,7 +181,7 @@ TEST_CASE("a spec out of range is refused by name") {
   CHECK(ErrorOf(spec) == "Expected a number from 0 to 8000 for `highHz`, got 9000");
   spec.low_hz = 8000;
   spec.high_hz = 8000;
-  CHECK(ErrorOf(spec) == "Expected more than `lowHz` for `highHz`, got 8000");
+  CHECK(ErrorOf(spec) == "Expected at least 1 more than `lowHz` for `highHz`, got 8000");
   spec = WhisperSpec();
   for (const double hertz : {9.9, 200.1, -64.0, std::numeric_limits<double>::quiet_NaN()}) {
     spec.highpass_hz = hertz;
