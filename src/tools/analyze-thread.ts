@@ -1,6 +1,6 @@
 /** Thread entry of `undertone analyze`: analyses one file at a time. */
 import { workerData } from 'node:worker_threads';
-import type { DecodeLimits, SpeakerMode } from '../engine/index.ts';
+import { type DecodeLimits, ModelError, type SpeakerMode } from '../engine/index.ts';
 import type { Signal } from '../engine/schema.ts';
 import { escapeControls, FileError, type ReadOptions, readRegularFile } from '../node/files.ts';
 import { reportReady } from '../service/workers/protocol.ts';
@@ -91,6 +91,9 @@ function toResult(error: unknown, path: string): FailedFile {
         ? `No such file: ${escapeControls(displayPath(path))}`
         : `Expected a readable file for \`audio\`, got ${error.got}`;
     return { error: item(msg, 'value_error.audio.unreadable'), cause: null };
+  }
+  if (error instanceof ModelError) {
+    return { error: { loc: ['body', 'models'], msg: error.message, type: 'value_error.models' }, cause: null };
   }
   return { error: item('internal error', 'internal'), cause: (error as Error).stack ?? String(error) };
 }

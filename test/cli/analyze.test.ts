@@ -5,6 +5,7 @@ import test from 'ava';
 import { reportSchemas } from '../../src/engine/report.ts';
 import { commandLine, runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
+import { copyModels, renewHash } from '../support/models.ts';
 import { hasTerminal, runInTerminal } from '../support/terminal.ts';
 
 const sample = resolve('examples/sample.wav');
@@ -233,6 +234,18 @@ test('--baseline makes load and processing relative; --models chooses a set', as
     text.stdout,
     /^ {2}from baseline {3}valence [+-]?0\.\d\d \([+-]?0\.\d\d to [+-]?0\.\d\d\), [+-]?0\.\d spreads; arousal /m,
   );
+});
+
+test('a refused ONNX file is an error of the models, which names the file', async (t) => {
+  const models = await copyModels(t);
+  fs.writeFileSync(join(models, 'emotion', 'weights.onnx'), 'no graph');
+  await renewHash(models, 'emotion');
+  const { code, stdout, stderr } = await runCli(['analyze', '--jsonl', '--models', models, sample]);
+  t.is(code, 1);
+  const { error } = parseLines(stdout)[0];
+  t.deepEqual([error.loc, error.type], [['body', 'models'], 'value_error.models']);
+  t.regex(error.msg, /^Model emotion: Expected a self-contained ONNX file for weights\.onnx, got: /);
+  t.notRegex(stderr, /internal error|\n\s+at /);
 });
 
 test('a command line of 32,000 characters is read to its end', async (t) => {

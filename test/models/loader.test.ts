@@ -124,7 +124,7 @@ test('refused: a graph with readable external data', async (t) => {
   await copyFile('test/models/external/graph.onnx', join(models, 'vad', 'weights.onnx'));
   await renewHash(models, 'vad');
   const error = await t.throwsAsync(loadModels(models), { instanceOf: ModelError });
-  t.regex(error?.message ?? '', /^Model vad: Expected a self-contained ONNX file, got: .*External data/);
+  t.regex(error?.message ?? '', /^Model vad: Expected a self-contained ONNX file for \S+, got: .*External data/);
 });
 
 for (const file of ['manifest.json', 'weights.onnx']) {
@@ -279,6 +279,13 @@ for (const name of kinds) {
     t.regex(error?.message ?? '', new RegExp(`Model ${name}: Expected .* for \`weights.sha256\``));
   });
 }
+
+test('a graph that fails while it runs: an error that names the file', async (t) => {
+  const models = await loadModels('models/standard');
+  const features = { data: new Float32Array(81), shape: [1, 1, 81] };
+  const error = await t.throwsAsync(models.trunk.session.run({ features }), { instanceOf: ModelError });
+  t.regex(error?.message ?? '', /^Model trunk: Expected a graph that runs in weights\.onnx, got: /);
+});
 
 test('changed weights under a renewed hash: the golden check detects it', async (t) => {
   const folder = await copyModels(t);
