@@ -178,8 +178,8 @@ export type Platform = {
   /** Level, signal-to-noise ratio and bandwidth; `segments` holds start and end of speech in seconds, in pairs. */
   measureQuality(samples: Float32Array, sampleRate: number, segments: Float64Array): SignalQuality;
   /**
-   * Removes what is below `highpassHz`, if there is one, from the next samples of a stream, in place. How a stream is cut
-   * into blocks changes no bit.
+   * Removes what is below `highpassHz` from the next samples of a stream, in place; an offset alone without `highpassHz`. How
+   * a stream is cut into blocks changes no bit.
    * @param state empty at the start of a stream
    */
   filterStream(samples: Float32Array, state: Float64Array, options: StreamFilterOptions): FilteredStream;

@@ -51,8 +51,8 @@ const entries = {
     raised: ({ spoken }, { warnings }) => spoken?.snrDb != null && spoken.snrDb < warnings.minSnrDb,
   },
   clipped: {
-    condition: 'more than 0.1 % of samples in runs at full scale',
-    text: 'Clipped: parts exceed full scale. Lower the input level and record again.',
+    condition: 'more than 0.1 % of samples in runs at full scale, or at a lower limit of all samples',
+    text: 'Clipped: parts exceed the range of the recording. Lower the input level and record again.',
     raised: ({ source }, { warnings }) => source.clippedRatio > warnings.maxClippedRatio,
   },
   narrow_band: {

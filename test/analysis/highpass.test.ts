@@ -6,7 +6,7 @@ import { detectFrames, initialDetectorState } from '../../src/engine/speech.ts';
 import { startStageTimer } from '../../src/engine/timer.ts';
 import { extract } from '../../src/node/addon.ts';
 import { createAnalyzer, loadModels } from '../../src/node/models.ts';
-import { limits, samplesOf } from '../support/analysis.ts';
+import { limits, reporter, samplesOf } from '../support/analysis.ts';
 import { copyModels, editManifest, type Json } from '../support/models.ts';
 
 const speech = samplesOf('mono-16k.wav');
@@ -33,6 +33,23 @@ test('the features of a stream are those of the extractor, which training uses',
       rows.push(...detected.features.data);
     }
     t.deepEqual(Float32Array.from(rows), expected.data);
+  }
+});
+
+test('an offset changes no score of models without a high-pass, and a clean recording stays as it is', async (t) => {
+  const models = await loadModels('models/standard');
+  const filtered = speech.slice();
+  models.platform.filterStream(filtered, new Float64Array(0), models.filter);
+  t.deepEqual(filtered, speech);
+  const report = await reporter();
+  const plain = await report(wavFile(speech.map((sample) => sample / 2), 16_000));
+  for (const offset of [0.005, 0.07]) {
+    const shifted = await report(wavFile(speech.map((sample) => sample / 2 + offset), 16_000));
+    t.true(Math.abs(shifted.audio.snr_db as number - (plain.audio.snr_db as number)) < 1);
+    t.true(Math.abs(shifted.audio.speech_s - plain.audio.speech_s) < 0.2);
+    const { signals } = shifted.cognitive;
+    const apart = Math.abs(Number(signals?.cognitive_load) - Number(plain.cognitive.signals?.cognitive_load));
+    t.true(apart < 0.03, `load with an offset of ${offset}: ${apart}`);
   }
 });
 

@@ -1148,7 +1148,7 @@ export interface components {
             sample_rate_hz: number;
             /** @description Channels of the source. Their average is analysed unless `channel` selects one. */
             channels: number;
-            /** @description Share of source samples in runs at full scale, 0 to 1. */
+            /** @description Share of source samples in runs at full scale, or at a lower limit of all samples, 0 to 1. */
             clipped_ratio: number;
         };
         /** @description Empty: too little speech, or a signal that is not available. */
@@ -1171,7 +1171,7 @@ export interface components {
             snr_db: number | null;
             /** @description RMS level of the speech, dB; 0 is full scale. */
             level_dbfs: number;
-            /** @description Share of source samples in runs at full scale, 0 to 1. */
+            /** @description Share of source samples in runs at full scale, or at a lower limit of all samples, 0 to 1. */
             clipped_ratio: number;
             /** @description Highest frequency with speech energy, Hz; at most 8000. */
             bandwidth_hz: number;

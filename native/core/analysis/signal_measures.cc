@@ -6,7 +6,9 @@
 #include <numeric>
 #include <optional>
 
+#include "analysis/stream_filter.h"
 #include "dsp/features.h"
+#include "dsp/highpass.h"
 #include "error.h"
 
 namespace undertone {
@@ -115,19 +117,33 @@ std::vector<double> FramePowers(const float* samples, const std::vector<Range>& 
   return powers;
 }
 
-// Mean power of the pauses, or a quantile of the power of all frames if the pauses are too short.
+// The value below which `quantile` of the powers are; 0 without any.
+double Quantile(std::vector<double> powers, double quantile) {
+  if (powers.empty()) return 0;
+  const auto index = static_cast<std::ptrdiff_t>(quantile * static_cast<double>(powers.size()));
+  std::nth_element(powers.begin(), powers.begin() + index, powers.end());
+  return powers[static_cast<size_t>(index)];
+}
+
+// Median power of the pauses, which speech that was not detected hardly changes, or a low quantile of the power of
+// all frames if the pauses are too short.
 double NoisePower(const float* samples, const std::vector<Range>& speech, size_t count, int rate) {
   const auto frame = static_cast<size_t>(kPowerFrameSeconds * rate);
   const auto collar = static_cast<size_t>(kCollarSeconds * rate);
   const std::vector<double> gaps = FramePowers(samples, Complement(speech, count, collar), frame);
   if (static_cast<double>(gaps.size() * frame) >= kMinNoiseSeconds * rate) {
-    return std::accumulate(gaps.begin(), gaps.end(), 0.0) / static_cast<double>(gaps.size());
+    return Quantile(gaps, 0.5);
   }
-  std::vector<double> all = FramePowers(samples, {{0, count}}, frame);
-  if (all.empty()) return 0;
-  const auto quiet = static_cast<size_t>(kNoiseQuantile * static_cast<double>(all.size()));
-  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(quiet), all.end());
-  return kQuietBias * all[quiet];
+  return kQuietBias * Quantile(FramePowers(samples, {{0, count}}, frame), kNoiseQuantile);
+}
+
+std::vector<float> WithoutRumble(const float* samples, size_t count, int rate) {
+  std::vector<float> filtered(count);
+  Highpass::State state = {};
+  Highpass(rate, kPowerHighpassHz).Run(samples, count, &state, [&](size_t i, double value) {
+    filtered[i] = static_cast<float>(value);
+  });
+  return filtered;
 }
 
 double ToDb(double power) { return power > 0 ? std::max(10 * std::log10(power), kSilenceDb) : kSilenceDb; }
@@ -240,6 +256,8 @@ size_t TemporalCentroid(const float* samples, size_t count) {
 SignalQuality MeasureSignalQuality(const float* samples, size_t count, int rate,
                                    const std::vector<Segment>& speech) {
   if (rate < 1000) ThrowOutOfRange("at least 1000", "sampleRate", rate);
+  const std::vector<float> filtered = WithoutRumble(samples, count, rate);
+  samples = filtered.data();
   const std::vector<Range> ranges = ToRanges(speech, count, rate);
   const PowerSum inside = MeasurePower(samples, ranges);
   const bool enough = inside.count >= kMinSpeechSeconds * rate;

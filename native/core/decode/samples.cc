@@ -165,11 +165,42 @@ void SanitizeSamples(float* samples, size_t count) {
 void Clipping::Reset(int channels, float full_scale) {
   threshold_ = kClippingLevel * full_scale;
   runs_.assign(static_cast<size_t>(channels), 0);
+  high_.resize(static_cast<size_t>(channels));
+  low_.resize(static_cast<size_t>(channels));
+}
+
+double Clipping::Ratio() const {
+  size_t limited = 0;
+  for (const auto* peaks : {&high_, &low_}) {
+    for (const FlatPeaks& peak : *peaks) limited += peak.Clipped();
+  }
+  return total_ == 0 ? 0 : static_cast<double>(std::max(clipped_, limited)) / static_cast<double>(total_);
+}
+
+void FlatPeaks::Add(float value) {
+  if (value > peak_) {
+    // Within the rounding of the limit itself, the peak is the same.
+    if (value * kClippingLevel > peak_) run_ = at_peak_ = near_ = 0;
+    peak_ = value;
+  }
+  if (value < kClippingLevel * peak_) {
+    run_ = 0;
+    near_ += value >= kNear * peak_;
+  } else if (++run_ >= kMinClippedRun) {
+    at_peak_ += run_ == kMinClippedRun ? kMinClippedRun : 1;
+  }
 }
 
 void Clipping::Add(int channel, const float* samples, size_t count, float peak) {
   total_ += count;
-  size_t& run = runs_[static_cast<size_t>(channel)];
+  const auto index = static_cast<size_t>(channel);
+  if (high_[index].IsReached(peak) || low_[index].IsReached(peak)) {
+    for (size_t i = 0; i < count; ++i) {
+      high_[index].Add(samples[i]);
+      low_[index].Add(-samples[i]);
+    }
+  }
+  size_t& run = runs_[index];
   if (run == 0 && peak < threshold_) return;
   for (size_t i = 0; i < count; ++i) {
     if (std::fabs(samples[i]) < threshold_) {

@@ -29,20 +29,41 @@ float Peak(const float* samples, size_t count);
 // filters down a hundredfold).
 void SanitizeSamples(float* samples, size_t count);
 
-// Counts clipped samples: runs of at least 3 at full scale in one channel.
+// Counts samples at the highest value, of one sign, of a channel: what was limited before the file was written has
+// many of them, and few that are a little lower.
+class FlatPeaks {
+ public:
+  // `value`: the sample times the sign.
+  void Add(float value);
+  // Whether the next values can change anything.
+  bool IsReached(float peak) const { return peak >= kNear * peak_; }
+  // Samples in runs of at least 3 at the peak; 0 unless these are more than those near it.
+  size_t Clipped() const { return peak_ > kMinPeak && at_peak_ > near_ ? at_peak_ : 0; }
+
+ private:
+  static constexpr float kNear = 0.9F;
+  // Quieter recordings have few values: many samples share the highest.
+  static constexpr float kMinPeak = 0.05F;
+
+  float peak_ = 0;
+  size_t run_ = 0;
+  size_t at_peak_ = 0;
+  size_t near_ = 0;
+};
+
+// Counts clipped samples: runs of at least 3 in one channel at full scale, or at a lower limit of all of it.
 class Clipping {
  public:
   // `full_scale`: the largest value of the source's sample format.
   void Reset(int channels, float full_scale);
   // `peak`: Peak(samples, count).
   void Add(int channel, const float* samples, size_t count, float peak);
-  double Ratio() const {
-    return total_ == 0 ? 0 : static_cast<double>(clipped_) / static_cast<double>(total_);
-  }
+  double Ratio() const;
 
  private:
   float threshold_ = 1;
   std::vector<size_t> runs_;  // length of the current run per channel
+  std::vector<FlatPeaks> high_, low_;  // per channel
   size_t clipped_ = 0;
   size_t total_ = 0;
 };
