@@ -261,7 +261,9 @@ async function openGraph(
   threads = 1,
 ): Promise<Session> {
   const session = await openSession(files.get(file) as Uint8Array, threads).catch((error: unknown) => {
-    throw new ModelError(`Model ${model}: Expected a self-contained ONNX file for ${file}, got: ${String(error)}`);
+    throw new ModelError(
+      `Model ${model}: Expected a self-contained ONNX file for ${file}, got: ${String(error)}`,
+    );
   });
   expectEqual(model, 'inputs of the graph', inputs, session.inputs);
   expectEqual(model, 'outputs of the graph', outputs, session.outputs);

@@ -28,7 +28,9 @@ export const audioSchema = z
         'Level of the speech above the noise in pauses, or without pauses above the quietest tenth, 0 to 60 dB; null without speech to measure.',
       ),
     level_dbfs: z.number().describe('RMS level of the speech, dB; 0 is full scale.'),
-    clipped_ratio: scoreSchema.describe('Share of source samples in runs at full scale, or at a lower limit of all samples, 0 to 1.'),
+    clipped_ratio: scoreSchema.describe(
+      'Share of source samples in runs at full scale, or at a lower limit of all samples, 0 to 1.',
+    ),
     bandwidth_hz: z
       .number()
       .min(0)

@@ -93,7 +93,10 @@ function toResult(error: unknown, path: string): FailedFile {
     return { error: item(msg, 'value_error.audio.unreadable'), cause: null };
   }
   if (error instanceof ModelError) {
-    return { error: { loc: ['body', 'models'], msg: error.message, type: 'value_error.models' }, cause: null };
+    return {
+      error: { loc: ['body', 'models'], msg: error.message, type: 'value_error.models' },
+      cause: null,
+    };
   }
   return { error: item('internal error', 'internal'), cause: (error as Error).stack ?? String(error) };
 }

@@ -42,10 +42,20 @@ test('an offset changes no score of models without a high-pass, and a clean reco
   models.platform.filterStream(filtered, new Float64Array(0), models.filter);
   t.deepEqual(filtered, speech);
   const report = await reporter();
-  const plain = await report(wavFile(speech.map((sample) => sample / 2), 16_000));
+  const plain = await report(
+    wavFile(
+      speech.map((sample) => sample / 2),
+      16_000,
+    ),
+  );
   for (const offset of [0.005, 0.07]) {
-    const shifted = await report(wavFile(speech.map((sample) => sample / 2 + offset), 16_000));
-    t.true(Math.abs(shifted.audio.snr_db as number - (plain.audio.snr_db as number)) < 1);
+    const shifted = await report(
+      wavFile(
+        speech.map((sample) => sample / 2 + offset),
+        16_000,
+      ),
+    );
+    t.true(Math.abs((shifted.audio.snr_db as number) - (plain.audio.snr_db as number)) < 1);
     t.true(Math.abs(shifted.audio.speech_s - plain.audio.speech_s) < 0.2);
     const { signals } = shifted.cognitive;
     const apart = Math.abs(Number(signals?.cognitive_load) - Number(plain.cognitive.signals?.cognitive_load));

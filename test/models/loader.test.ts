@@ -124,7 +124,10 @@ test('refused: a graph with readable external data', async (t) => {
   await copyFile('test/models/external/graph.onnx', join(models, 'vad', 'weights.onnx'));
   await renewHash(models, 'vad');
   const error = await t.throwsAsync(loadModels(models), { instanceOf: ModelError });
-  t.regex(error?.message ?? '', /^Model vad: Expected a self-contained ONNX file for \S+, got: .*External data/);
+  t.regex(
+    error?.message ?? '',
+    /^Model vad: Expected a self-contained ONNX file for \S+, got: .*External data/,
+  );
 });
 
 for (const file of ['manifest.json', 'weights.onnx']) {
