@@ -56,6 +56,15 @@ encode encrypted.mp4 -c:a aac -b:a 128k -encryption_scheme cenc-aes-ctr \
 ffmpeg -nostdin -loglevel error -f lavfi -i color=black:s=64x64:r=5 -i speech.wav -shortest -c:v mpeg4 -c:a aac \
   -b:a 128k video.mp4
 ffmpeg -nostdin -loglevel error -f lavfi -i color=black:s=64x64:r=5:d=1 -c:v mpeg4 silent-film.mp4
+# Packets of 20 ms from 1 s to 2 s were not sent.
+for file in gap.webm gap.mkv gap.ogg gap.mp4; do
+  encode $file -c:a libopus -b:a 48k -bsf:a "noise=drop='between(n,50,99)'"
+done
+# The audio begins 1.5 s after the picture.
+for file in late.mp4 late.mkv; do
+  ffmpeg -nostdin -loglevel error -f lavfi -i color=black:s=64x64:r=5:d=2 -itsoffset 1.5 -i speech.wav -c:v mpeg4 -c:a aac \
+    -b:a 128k $file
+done
 # One command for both would end the audio with the picture since FFmpeg 7.
 ffmpeg -nostdin -loglevel error -f lavfi -i color=red:s=64x64:d=0.1 -frames:v 1 cover.png
 ffmpeg -nostdin -loglevel error -i speech.wav -i cover.png -map 0:a -map 1:v -c:v copy -disposition:v attached_pic \

@@ -63,7 +63,18 @@ Napi::Object ToObject(Napi::Env env, const Source& source) {
   object["clippedRatio"] = source.clipped_ratio;
   object["channelCorrelation"] = source.channel_correlation;
   object["truncated"] = source.truncated;
+  object["unreadData"] = source.unread_data;
   return object;
+}
+
+// Starts and ends in turn.
+Napi::Float64Array ToFloat64Array(Napi::Env env, const std::vector<Gap>& gaps) {
+  Napi::Float64Array array = Napi::Float64Array::New(env, 2 * gaps.size());
+  for (size_t i = 0; i < gaps.size(); ++i) {
+    array[2 * i] = gaps[i].start;
+    array[2 * i + 1] = gaps[i].end;
+  }
+  return array;
 }
 
 Napi::Float32Array ToFloat32Array(Napi::Env env, const std::vector<float>& samples) {
@@ -126,7 +137,7 @@ Napi::Value Open(const Napi::CallbackInfo& info, const DecodeOptions& options, c
   return kDecoder.Create(info.Env(), std::move(opened));
 }
 
-// decode(bytes, {sampleRate, channel, limits, cancel}) -> {samples, sampleRate, seconds, source}
+// decode(bytes, {sampleRate, channel, limits, cancel}) -> {samples, sampleRate, seconds, gaps, source}
 Napi::Value DecodeCall(const Napi::CallbackInfo& info) {
   const DecodeOptions options = ToDecodeOptions(info[1], nullptr);
   const Napi::Uint8Array bytes = ToBytes(info[0], "bytes");
@@ -135,6 +146,7 @@ Napi::Value DecodeCall(const Napi::CallbackInfo& info) {
   result["samples"] = ToFloat32Array(info.Env(), audio.samples);
   result["sampleRate"] = static_cast<double>(audio.sample_rate);
   result["seconds"] = static_cast<double>(audio.samples.size()) / audio.sample_rate;
+  result["gaps"] = ToFloat64Array(info.Env(), audio.gaps);
   result["source"] = ToObject(info.Env(), audio.source);
   return result;
 }
@@ -157,8 +169,8 @@ Napi::Value OpenChannelDecoderCall(const Napi::CallbackInfo& info) {
   return Open(info, options, cancel);
 }
 
-// decodeNext(decoder) -> {samples, declaredSeconds}; from the last samples on {samples, declaredSeconds,
-// source}
+// decodeNext(decoder) -> {samples, gaps, declaredSeconds}; from the last samples on {samples, gaps,
+// declaredSeconds, source}
 Napi::Value DecodeNextCall(const Napi::CallbackInfo& info) {
   OpenDecoder& opened = kDecoder.Get(info[0]);
   if (!opened.decoder) {
@@ -169,6 +181,7 @@ Napi::Value DecodeNextCall(const Napi::CallbackInfo& info) {
   const std::vector<float> samples = opened.decoder->Next();
   Napi::Object result = Napi::Object::New(info.Env());
   result["samples"] = ToFloat32Array(info.Env(), samples);
+  result["gaps"] = ToFloat64Array(info.Env(), opened.decoder->NextGaps());
   result["declaredSeconds"] = opened.decoder->declared_seconds();
   if (opened.decoder->ended()) result["source"] = ToObject(info.Env(), opened.decoder->source());
   return result;

@@ -1,6 +1,7 @@
 /** A recording as chunks: its channels or speakers, decoded and cut at pauses, and the speech of each. */
 
 import { joinArrays } from './arrays.ts';
+import { describeGaps, type Gap, toGapFrames } from './gaps.ts';
 import type { Models } from './loader.ts';
 import {
   type DecodeOptions,
@@ -111,6 +112,8 @@ export type SpeechChunk = {
   readonly allSegments: readonly Segment[];
   /** Spans that utterances do not cross: silence replaces missing context only at the ends of the recording. */
   readonly bounds: readonly Segment[];
+  /** Gaps of the file inside the chunk that may be missing audio. */
+  readonly gaps: readonly Gap[];
   /** End of the last utterance before the chunk, in frames of the chunk. */
   readonly previousEnd: number;
   readonly isWhole: boolean;
@@ -127,11 +130,15 @@ export function detectChunks(
   timer: StageTimer,
 ): ChunkDetector {
   const { hopLength, sampleRate } = models.features;
+  const framesPerSecond = sampleRate / hopLength;
   const bins = models.silence.length;
   let state = initialDetectorState(models);
   let samples: Float32Array = new Float32Array(0);
   let frames: FrameBlock | null = null;
   let rows: Float32Array = new Float32Array(0);
+  /** That end after the chunks so far, in frames of the next one. */
+  let gaps: Segment[] = [];
+  let position = 0;
 
   /** Appends the samples of a chunk and their frames, or all to the end. */
   async function read(): Promise<void> {
@@ -140,6 +147,7 @@ export function detectChunks(
     const rowBlocks: Float32Array[] = [rows];
     for (let count = 0; count < blocksOf(chunking) && decoder.source() === null; count++) {
       const block = decoder.next();
+      gaps.push(...shift(toGapFrames(decoder.gaps(), framesPerSecond), -position));
       const detected = await detectFrames(state, block, decoder.source() !== null, models, timer);
       state = detected.state;
       blocks.push(block);
@@ -167,6 +175,7 @@ export function detectChunks(
         ...part,
         speech: { ...speech, features: features(speech.power.length) },
         allSegments: speech.segments,
+        gaps: describeGaps(gaps, speech, models.vad.manifest.params.offset),
         bounds,
       };
     }
@@ -181,8 +190,11 @@ export function detectChunks(
     rows = rows.slice(end * bins);
     frames = sliceFrames(speech, end);
     const bounds = [{ start, end }];
+    const ownGaps = describeGaps(gaps, own, models.vad.manifest.params.offset);
+    gaps = shift(gaps, -end).filter((gap) => gap.end > 0);
+    position += end;
     [start, previousEnd] = [0, utteranceEnd - end];
-    return { ...part, speech: chunk, allSegments: own.segments, bounds };
+    return { ...part, speech: chunk, allSegments: own.segments, gaps: ownGaps, bounds };
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { Analyses, AnalyzeRequest } from './analyze.ts';
-import { intersect, speakersOf } from './chunks.ts';
+import { intersect, speakersOf, union } from './chunks.ts';
 import type { Analysis } from './partial-result.ts';
 import {
   type CombinedReport,
@@ -63,7 +63,7 @@ export const conversationSchema = z
     ),
     response_gaps_s: pair(z.array(secondsSchema)).describe(
       'Per channel or speaker: the silence before each of its responses, s, in order. A response starts while neither has ' +
-        'speech, and the other had the last one. A gap with `unassigned` speech is left out.',
+        'speech, and the other had the last one. A gap with `unassigned` speech or missing audio is left out.',
     ),
     interruptions: pair(z.int().min(0)).describe(
       'Per channel or speaker: how often its speech starts inside speech of the other, overlaps it for 0.5 s or more and ends ' +
@@ -114,7 +114,7 @@ function channelsReport(analyses: readonly [Analysis, Analysis], requestId: stri
 function conversationOf([first, second]: readonly [Analysis, Analysis]): z.infer<typeof conversationSchema> {
   const { talkShare, overlapSeconds, responseGapsSeconds, interruptions } = describeConversation(
     [first.span, second.span],
-    first.unassigned,
+    union([...first.unassigned, ...first.span.missing]),
   );
   return {
     talk_share: roundParts(talkShare, talkShare[0] + talkShare[1]) as [number, number],
@@ -198,7 +198,7 @@ const minInterruptionSeconds = 0.5;
 
 /**
  * @param channels on one time axis, each with segments in order that do not overlap
- * @param unassigned speech of neither: a gap with some of it is no silence
+ * @param unassigned speech of neither, and missing audio: a gap with some of it is no silence
  */
 export function describeConversation(
   [first, second]: Pair<Span>,

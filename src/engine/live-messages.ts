@@ -130,7 +130,7 @@ function toAnalysis(
   const utteranceSeconds = sum(utterances, ({ speechFrames }) => speechFrames) / framesPerSecond;
   const { segments, syllables, voice, others } = soFar ?? noSpeech;
   const speechSeconds = countFrames(segments) / framesPerSecond;
-  const span = { segments, framesPerSecond, speechSeconds };
+  const span = { segments, missing: [], framesPerSecond, speechSeconds };
   const recording: RecordingContext = {
     ...span,
     others,
@@ -151,7 +151,7 @@ function toAnalysis(
   const wanted = scoredSignals(context).filter(
     (signal) => soFar !== null || definitions[signal].addTo === undefined,
   );
-  const recorded = { ...source, clippedRatio, averaged: !split };
+  const recorded = { ...source, clippedRatio, averaged: !split, missingSeconds: 0 };
   const voiceLogOdds = voice.sum / Math.max(1, voice.frames);
   const spoken = { ...quality, severalSpeakers: false };
   return {

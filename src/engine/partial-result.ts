@@ -10,6 +10,7 @@ import {
   scoreUtterances,
   type Totals,
 } from './embeddings.ts';
+import { type Gap, missingAudio } from './gaps.ts';
 import type { Models } from './loader.ts';
 import { type Manifest, unavailableOf } from './manifest.ts';
 import type { SignalQuality, Source } from './platform.ts';
@@ -38,6 +39,7 @@ export type ChunkResult = {
   readonly segments: readonly Segment[];
   /** Of all speakers. */
   readonly allSegments: readonly Segment[];
+  readonly gaps: readonly Gap[];
   readonly utterances: readonly Scored[];
   /** All runs of a chunk without an utterance, scored as one; null without speech. */
   readonly runs: { readonly scored: Scored; readonly totals: Totals } | null;
@@ -103,12 +105,12 @@ export async function analyzeChunk(
 
 export type ScoredChunk = Pick<
   ChunkResult,
-  'frames' | 'segments' | 'utterances' | 'runs' | 'totals' | 'noise'
+  'frames' | 'segments' | 'gaps' | 'utterances' | 'runs' | 'totals' | 'noise'
 >;
 
 /** @param isUsable whether it is scored */
 export async function scoreChunk(
-  { speech, allSegments, bounds, previousEnd, isWhole }: SpeechChunk,
+  { speech, allSegments, gaps, bounds, previousEnd, isWhole }: SpeechChunk,
   isUsable: boolean,
   previous: ScoredChunk | undefined,
   request: ScoreRequest,
@@ -130,7 +132,7 @@ export async function scoreChunk(
     : { scored: [], totals: before };
   const runs = isUsable && !isScored ? await scoreRuns(speech, meter, own, models, timer) : null;
   const { segments, power } = speech;
-  return { frames: power.length, segments, utterances: scored, runs, totals, noise: meter.noise() };
+  return { frames: power.length, segments, gaps, utterances: scored, runs, totals, noise: meter.noise() };
 }
 
 /** The utterances of a recording, or its runs as one. */
@@ -148,7 +150,7 @@ export function available(models: Models): Signal[] {
 
 /** Segments in frames of the whole recording; pauses that a cut made too short are joined. */
 export function spanOf(
-  results: readonly { readonly frames: number; readonly segments: readonly Segment[] }[],
+  results: readonly Pick<ChunkResult, 'frames' | 'segments' | 'gaps'>[],
   { features, vad }: Models,
 ): Span {
   const framesPerSecond = features.sampleRate / features.hopLength;
@@ -157,7 +159,13 @@ export function spanOf(
     shiftToRecording(results, (result) => result.segments),
     minPause,
   );
-  return { segments, framesPerSecond, speechSeconds: countFrames(segments) / framesPerSecond };
+  const gaps = shiftToRecording(results, (result) => result.gaps);
+  return {
+    segments,
+    missing: missingAudio(gaps, framesPerSecond),
+    framesPerSecond,
+    speechSeconds: countFrames(segments) / framesPerSecond,
+  };
 }
 
 export function shiftToRecording<Result extends { readonly frames: number }, Part extends Segment>(
@@ -221,6 +229,7 @@ export function aggregate(
   timer: StageTimer,
 ): Analysis {
   const span = spanOf(results, models);
+  const missingSeconds = countFrames(span.missing) / span.framesPerSecond;
   const { params } = models.vad.manifest;
   const utterances = utterancesOf(results);
   const enough = span.speechSeconds >= params.minTotalSpeechSeconds && utterances.length > 0;
@@ -257,7 +266,7 @@ export function aggregate(
     insufficientSpeech: !enough,
     warnings: recordingWarnings(
       {
-        source: { ...source, averaged },
+        source: { ...source, averaged, missingSeconds },
         spoken: enough ? { ...quality, severalSpeakers: hasSeveralSpeakers(utterances, models) } : null,
         voiceLogOdds: span.speechSeconds > 0 ? meanBySpeech(results, (result) => result.voiceLogOdds) : null,
         levelDbfs: meanLevel(results),

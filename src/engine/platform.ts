@@ -28,6 +28,8 @@ export type Source = {
   readonly clippedRatio: number;
   readonly channelCorrelation: number;
   readonly truncated: boolean;
+  /** Damaged frames, or data before or after the recording, were left out. */
+  readonly unreadData: boolean;
 };
 
 /** Mono samples at `sampleRate`; full scale is 1. */
@@ -35,6 +37,8 @@ export type Audio = {
   readonly samples: Float32Array;
   readonly sampleRate: number;
   readonly seconds: number;
+  /** As those of an IncrementalDecoder. */
+  readonly gaps: Float64Array;
   readonly source: Source;
 };
 
@@ -120,6 +124,11 @@ export type AudioError = Error & { readonly code: AudioErrorCode; readonly reaso
 export type IncrementalDecoder = {
   /** Returns the next samples, in a buffer of their own: fewer at the end, then none. If decoding fails, the complete blocks before the error come first. */
   next(): Float32Array;
+  /**
+   * Spans that the timestamps of the file leave out and that are silence in the samples: start and end in seconds of the
+   * recording, in turn. Those that the last `next` has found; they may end after its samples.
+   */
+  gaps(): Float64Array;
   /** Duration that the file declares; null when it declares none. */
   declaredSeconds(): number | null;
   /** Null until `next` has returned all samples. */

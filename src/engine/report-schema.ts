@@ -14,6 +14,7 @@ export const audioSchema = z
   .strictObject({
     duration_s: secondsSchema.describe('Duration of the decoded recording, s.'),
     speech_s: secondsSchema.describe('Duration of the speech without pauses of 0.25 s or more, s.'),
+    gaps_s: secondsSchema.describe('Audio that the file lacks inside of its duration, s; 0 for none.'),
     container: z.string().describe('Container, detected from the content: wav, mp3, mp4, ogg, ...'),
     codec: z.string().describe('Codec of the audio stream: pcm_s16le, aac, opus, ...'),
     sample_rate_hz: z.int().min(4000).max(384_000).describe('Sample rate of the source, Hz.'),
@@ -116,12 +117,17 @@ export const timelineSchema = <Entry extends z.ZodType>(entry: Entry) =>
     );
 
 const segmentSchema = z
-  .strictObject({ type: z.enum(['speech', 'pause']), ...entryShape })
-  .describe('Speech, or a pause: 0.25 s or more between speech, of any length at the start and the end.');
+  .strictObject({ type: z.enum(['speech', 'pause', 'gap']), ...entryShape })
+  .describe(
+    'Speech, a gap without audio in the file, or a pause: 0.25 s or more between speech, of any length at the start, the end ' +
+      'and next to a gap.',
+  );
 
 export const envelope = {
   audio: audioSchema,
-  segments: z.array(segmentSchema).describe('Speech and pauses from the start of the recording to its end.'),
+  segments: z
+    .array(segmentSchema)
+    .describe('Speech, pauses and gaps from the start of the recording to its end.'),
   request_id: z
     .string()
     .regex(/^[A-Za-z0-9._-]{1,128}$/)

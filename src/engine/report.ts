@@ -1,5 +1,6 @@
 /** Analysis -> report: the fields of each signal, and those of every report. */
 import { z } from 'zod';
+import { subtract } from './chunks.ts';
 import { unavailableOf, versionOf } from './manifest.ts';
 import type { Analysis } from './partial-result.ts';
 import { ignoredSchema, receiptSchema } from './receipt.ts';
@@ -13,6 +14,7 @@ import {
 } from './report-schema.ts';
 import { round, roundTo } from './signals/intervals.ts';
 import { type BodyOf, definitions, type Signal, signals } from './signals/table.ts';
+import { countFrames } from './speech.ts';
 
 type Envelope = { [Field in keyof typeof envelope]: z.infer<(typeof envelope)[Field]> };
 type Status = z.infer<typeof recordingStatus>;
@@ -89,14 +91,18 @@ function statusOf({ insufficientSpeech }: Analysis): Status {
 function segmentsOf({ audio, span }: Analysis): Envelope['segments'] {
   const parts: Envelope['segments'] = [];
   let from = 0;
-  const add = (type: 'speech' | 'pause', until: number) => {
+  const add = (type: (typeof parts)[number]['type'], until: number) => {
     const end_s = round(Math.min(until, audio.seconds));
     if (end_s > from) parts.push({ type, start_s: from, end_s });
     from = end_s;
   };
-  for (const { start, end } of span.segments) {
+  const spans = [
+    ...span.segments.map((segment) => ({ ...segment, type: 'speech' as const })),
+    ...subtract(span.missing, span.segments).map((segment) => ({ ...segment, type: 'gap' as const })),
+  ].sort((one, other) => one.start - other.start);
+  for (const { type, start, end } of spans) {
     add('pause', start / span.framesPerSecond);
-    add('speech', end / span.framesPerSecond);
+    add(type, end / span.framesPerSecond);
   }
   add('pause', audio.seconds);
   return parts;
@@ -106,11 +112,12 @@ function envelopeOf(analysis: Analysis, requestId: string): Envelope {
   return { audio: audioOf(analysis), segments: segmentsOf(analysis), request_id: requestId };
 }
 
-function audioOf({ audio }: Analysis): Envelope['audio'] {
+function audioOf({ audio, span }: Analysis): Envelope['audio'] {
   const { source } = audio;
   return {
     duration_s: round(audio.seconds),
     speech_s: round(audio.speechSeconds),
+    gaps_s: round(countFrames(span.missing) / span.framesPerSecond),
     container: source.container,
     codec: source.codec,
     sample_rate_hz: source.sampleRate,

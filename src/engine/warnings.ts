@@ -6,9 +6,14 @@ import type { Source as DecodedSource, SignalQuality } from './platform.ts';
 
 /** What the warnings of a recording depend on. */
 type Recording = {
-  readonly source: Pick<DecodedSource, 'channels' | 'clippedRatio' | 'channelCorrelation' | 'truncated'> & {
+  readonly source: Pick<
+    DecodedSource,
+    'channels' | 'clippedRatio' | 'channelCorrelation' | 'truncated' | 'unreadData'
+  > & {
     /** The average of all channels was analysed, none of them alone. */
     readonly averaged: boolean;
+    /** Of audio that the file lacks. */
+    readonly missingSeconds: number;
   };
   /** Null with too little speech. */
   readonly spoken:
@@ -86,6 +91,17 @@ const entries = {
     condition: 'the file ends early',
     text: 'The file is truncated. The part before its end was analysed.',
     raised: ({ source }) => source.truncated,
+  },
+  unread_data: {
+    condition: 'a second file follows the first, or frames are damaged',
+    text: 'Part of the file was left out: a second file after the first, or damaged frames. Send each recording as a file, from its source.',
+    raised: ({ source }) => source.unreadData,
+  },
+  gaps: {
+    condition:
+      'the timestamps of the file leave out audio: more than 2 s, or a part of speech; `gaps_s` has the seconds. Shorter gaps in pauses are silence that was not sent',
+    text: 'Audio is missing inside the recording. Times are kept, and no pause is measured there.',
+    raised: ({ source }) => source.missingSeconds > 0,
   },
   short_speech: {
     condition: 'under 3 s of speech for emotion, 10 s for cognitive',

@@ -18,6 +18,7 @@ type DecoderHandle = object;
 type ExtractorHandle = object;
 type DecodedPart = {
   readonly samples: Float32Array;
+  readonly gaps: Float64Array;
   readonly declaredSeconds: number;
   readonly source?: Source;
 };
@@ -61,14 +62,17 @@ export function openIncrementalDecoder(
 
 function toDecoder(handle: DecoderHandle, nextPart: () => DecodedPart): IncrementalDecoder {
   let declaredSeconds = 0;
+  let gaps: Float64Array = new Float64Array(0);
   let source: Source | null = null;
   return {
     next: () => {
       const part = nextPart();
       declaredSeconds = part.declaredSeconds;
+      gaps = part.gaps;
       source = part.source ?? null;
       return part.samples;
     },
+    gaps: () => gaps,
     declaredSeconds: () => declaredSeconds || null,
     source: () => source,
     close: () => addon.closeIncrementalDecoder(handle),

@@ -126,7 +126,7 @@ const firstColumns: readonly Column[] = [
   {
     name: 'type',
     type: 'STRING',
-    unit: '`speech`, `pause`',
+    unit: '`speech`, `pause`, `gap`',
     description: descriptionOf(envelope.segments.element),
     rows: ['segment'],
     value: ({ segment }) => segment?.type ?? null,

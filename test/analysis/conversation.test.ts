@@ -8,6 +8,7 @@ function conversationOf(one: Bounds, other: Bounds, unassigned: Bounds = []) {
   const framesOf = (bounds: Bounds) => bounds.map(([start, end]) => ({ start: 100 * start, end: 100 * end }));
   const [first, second] = [one, other].map((bounds) => ({
     segments: framesOf(bounds),
+    missing: [],
     framesPerSecond: 100,
     speechSeconds: bounds.reduce((sum, [start, end]) => sum + end - start, 0),
   }));

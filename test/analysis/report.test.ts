@@ -46,6 +46,7 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
         clippedRatio: 0,
         channelCorrelation: 1,
         truncated: false,
+        unreadData: false,
       },
     },
     results: {
@@ -84,6 +85,7 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
         { start: 20, end: 120 },
         { start: 150, end: 250 },
       ],
+      missing: [],
       framesPerSecond: 100,
       speechSeconds: 2,
     },

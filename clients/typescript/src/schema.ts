@@ -992,7 +992,7 @@ export interface components {
             ];
             /** @description Time in which both channels have speech, s. 0 with `speakers`: speech of both at once is not recognised. */
             overlap_s: number;
-            /** @description Per channel or speaker: the silence before each of its responses, s, in order. A response starts while neither has speech, and the other had the last one. A gap with `unassigned` speech is left out. */
+            /** @description Per channel or speaker: the silence before each of its responses, s, in order. A response starts while neither has speech, and the other had the last one. A gap with `unassigned` speech or missing audio is left out. */
             response_gaps_s: [
                 number[],
                 number[]
@@ -1159,6 +1159,8 @@ export interface components {
             duration_s: number;
             /** @description Duration of the speech without pauses of 0.25 s or more, s. */
             speech_s: number;
+            /** @description Audio that the file lacks inside of its duration, s; 0 for none. */
+            gaps_s: number;
             /** @description Container, detected from the content: wav, mp3, mp4, ogg, ... */
             container: string;
             /** @description Codec of the audio stream: pcm_s16le, aac, opus, ... */
@@ -1176,17 +1178,17 @@ export interface components {
             /** @description Highest frequency with speech energy, Hz; at most 8000. */
             bandwidth_hz: number;
         };
-        /** @description Speech and pauses from the start of the recording to its end. */
+        /** @description Speech, pauses and gaps from the start of the recording to its end. */
         Segments: {
             /** @enum {string} */
-            type: "speech" | "pause";
+            type: "speech" | "pause" | "gap";
             /** @description Start, s. */
             start_s: number;
             /** @description End, s. */
             end_s: number;
         }[];
         /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
-        Warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
+        Warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "unread_data" | "gaps" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
         /** @description The model of this report. */
         Model: {
             /** @description Name of the model, as in GET /v1/models. */

@@ -13,6 +13,7 @@ namespace undertone {
 struct ReadStatus {
   size_t packets = 0;      // of the audio stream, from libavformat
   bool truncated = false;  // ended early or in corrupt data
+  bool unread = false;     // some data was not decoded: damaged, or after the recording
 };
 
 // Reads one recording into a sink, step by step.

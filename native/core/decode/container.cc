@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "decode/sample_chunk.h"
 #include "error.h"
 
 namespace undertone {
@@ -116,6 +117,9 @@ SanitizedContainer SanitizeContainer(const uint8_t* bytes, size_t size, Containe
   if (format == ContainerFormat::kFlac) SanitizeFlac(bytes, size, &sanitized);
   if (format == ContainerFormat::kAdts || format == ContainerFormat::kWav || format == ContainerFormat::kAiff)
     SanitizeId3(bytes, size, &sanitized);
+  if (format == ContainerFormat::kWav || format == ContainerFormat::kAiff || format == ContainerFormat::kCaf ||
+      format == ContainerFormat::kW64)
+    SanitizeSampleChunk(bytes, size, format, &sanitized);
   if (format == ContainerFormat::kCaf) sanitized.declared_packets = DeclaredCafPackets(bytes, size);
   if (format == ContainerFormat::kOgg) SanitizeOgg(bytes, size, budget, &sanitized);
   if (format == ContainerFormat::kMatroska) SanitizeMatroska(bytes, size, &sanitized);
@@ -124,6 +128,13 @@ SanitizedContainer SanitizeContainer(const uint8_t* bytes, size_t size, Containe
   std::stable_sort(sanitized.patches.begin(), sanitized.patches.end(),
                    [](const Patch& a, const Patch& b) { return a.at < b.at; });
   return sanitized;
+}
+
+std::optional<double> RecordingStart(const uint8_t* bytes, size_t size, ContainerFormat format,
+                                     const DecodeBudget& budget) {
+  if (format == ContainerFormat::kMatroska) return MatroskaStart(bytes, size, budget);
+  if (format == ContainerFormat::kMp4 && !HasMp4Fragments(bytes, size)) return 0;
+  return std::nullopt;
 }
 
 bool ContainerEndsEarly(const uint8_t* bytes, size_t size, ContainerFormat format,

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "decode/decode_budget.h"
@@ -22,10 +23,16 @@ struct SanitizedContainer {
   std::vector<Patch> patches;  // sorted by offset
   double declared_packets =
       0;  // in the tables of MP4 and CAF, from which libavformat builds an index at once
+  bool has_unread_data = false;  // another file, or other data, after the recording
 };
 
 // Throws kMalformed for metadata over the limits, and what the budget throws.
 SanitizedContainer SanitizeContainer(const uint8_t* bytes, size_t size, ContainerFormat format,
+                                     const DecodeBudget& budget);
+
+// Timestamp in seconds at which the recording begins, in Matroska and MP4: its audio may begin later. Absent: the
+// audio begins the recording. Throws what the budget throws.
+std::optional<double> RecordingStart(const uint8_t* bytes, size_t size, ContainerFormat format,
                                      const DecodeBudget& budget);
 
 // Whether the bytes end before the file does. False for formats that declare a duration or sizes, which
@@ -36,6 +43,10 @@ bool ContainerEndsEarly(const uint8_t* bytes, size_t size, ContainerFormat forma
 // Offsets of the links of a chained Ogg file, 0 first. Each link is a complete Ogg file. At most 1,000: the
 // last one then holds the rest.
 std::vector<size_t> OggLinks(const uint8_t* bytes, size_t size);
+
+// Whether the link from `begin` to `next` goes on in the link from there to `end`, which repeats its headers: the
+// granule positions of the same stream grow.
+bool OggContinues(const uint8_t* bytes, size_t begin, size_t next, size_t end);
 
 struct AmrFrame {
   int bytes;       // with its header byte
@@ -58,6 +69,12 @@ bool OggEndsEarly(const uint8_t* bytes, size_t size);
 // Whether the file ends inside an element, or, where a writer to a pipe left the size of the segment unknown,
 // its blocks end well before its duration. Throws what the budget throws.
 bool MatroskaEndsEarly(const uint8_t* bytes, size_t size, const DecodeBudget& budget);
+
+// Timestamp of the first block of any track, in seconds; absent without a block. Throws what the budget throws.
+std::optional<double> MatroskaStart(const uint8_t* bytes, size_t size, const DecodeBudget& budget);
+
+// Whether the file has fragments, whose timestamps may begin anywhere.
+bool HasMp4Fragments(const uint8_t* bytes, size_t size);
 
 // Turns a metadata block of FLAC after STREAMINFO into PADDING (RFC 9639, 8). Returns the offset of the next.
 size_t PadFlacBlock(const uint8_t* bytes, size_t at, SanitizedContainer* sanitized);

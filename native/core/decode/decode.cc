@@ -67,7 +67,9 @@ class Recording {
     Source source = sink_.source();
     source.container = probe_.container;
     source.codec = reader_->codec();
-    source.truncated = reader_->status().truncated;
+    const ReadStatus status = reader_->status();
+    source.truncated = status.truncated;
+    source.unread_data = status.unread || probe_.skips_data;
     return source;
   }
 
@@ -98,7 +100,8 @@ std::string FormatVersion(unsigned version) {
 Audio Decode(const uint8_t* bytes, size_t size, const DecodeOptions& options) {
   Recording recording(bytes, size, options);
   while (recording.Step()) continue;
-  return {recording.sink().Read(recording.sink().available()), options.sample_rate, recording.source()};
+  Sink& sink = recording.sink();
+  return {sink.Read(sink.available()), options.sample_rate, sink.ReadGaps(), recording.source()};
 }
 
 struct IncrementalDecoder::State {
@@ -133,6 +136,8 @@ std::vector<float> IncrementalDecoder::Next() {
   if (state_->failure && sink.available() < state_->max_samples) std::rethrow_exception(state_->failure);
   return sink.Read(state_->max_samples);
 }
+
+std::vector<Gap> IncrementalDecoder::NextGaps() { return state_->recording.sink().ReadGaps(); }
 
 bool IncrementalDecoder::ended() const { return state_->ended && state_->recording.sink().available() == 0; }
 

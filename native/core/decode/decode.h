@@ -28,6 +28,12 @@ struct DecodeOptions {
   const std::atomic<int32_t>* cancel = nullptr;  // may be null; a non-zero value stops the decode
 };
 
+// Audio that is missing from the file, as its timestamps show. Silence stands in its place.
+struct Gap {
+  double start;  // s, from the start of the recording
+  double end;
+};
+
 // The file before conversion. A file may change its rate and channels; these are the first ones.
 struct Source {
   std::string container;  // wav, mp3, mp4, mov, 3gp, adts, flac, ogg, webm, matroska, aiff, caf, amr,
@@ -39,11 +45,13 @@ struct Source {
   double channel_correlation =
       1;                   // lowest Pearson correlation of a channel with the first; 1 for mono and silence
   bool truncated = false;  // the file ends early or in corrupt data
+  bool unread_data = false;  // damaged frames, or data before or after the recording
 };
 
 struct Audio {
   std::vector<float> samples;  // mono, full scale 1, finite; lossy and float sources may pass 1
   int sample_rate = 0;         // Hz
+  std::vector<Gap> gaps;
   Source source;
 };
 
@@ -66,6 +74,9 @@ class IncrementalDecoder {
   // channel, then as many of the second. If decoding fails, the calls first return the complete blocks
   // before the error; the next call and every later one throw what Decode throws.
   std::vector<float> Next();
+
+  // Returns the gaps that decoding has found since the last call; their ends may be after the last samples.
+  std::vector<Gap> NextGaps();
 
   // Whether Next has returned all samples. False after samples before an error.
   bool ended() const;

@@ -1,6 +1,7 @@
 #include "decode/decoder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -139,7 +140,7 @@ void Decoder::SendPacket(const AVPacket* packet) {
 
 bool Decoder::WriteFrame() {
   for (;;) {
-    if (ReceiveFrame()) return true;
+    if (ReceiveFrame()) return WriteReceived();
     if (reopen_) {
       Reopen();
     } else if (packet_ == nullptr || !IsAmr() || at_ >= packet_->size) {
@@ -152,15 +153,51 @@ bool Decoder::WriteFrame() {
 
 void Decoder::SendToCodec(const AVPacket* packet) {
   receiving_ = avcodec_send_packet(context_.get(), packet) >= 0;
-  if (packet != nullptr) last_packet_failed_ = !receiving_;
+  if (packet == nullptr) return;
+  last_packet_failed_ = !receiving_;
+  if (receiving_) return;
+  refused_packets_ = true;
+  if (!timeline_.started() && packet->pts != AV_NOPTS_VALUE) timeline_.StartAt(ToSeconds(packet->pts));
 }
 
+// Returns whether a frame is to be written.
 bool Decoder::ReceiveFrame() {
+  if (frame_->nb_samples > 0) return true;
   if (receiving_) receiving_ = avcodec_receive_frame(context_.get(), frame_.get()) >= 0;
-  if (!receiving_) return false;
+  if (receiving_) BeginSilence();
+  return receiving_;
+}
+
+// Writes the received frame, or a block of the silence before it.
+bool Decoder::WriteReceived() {
+  if (silence_ > 0) {
+    const size_t count = std::min(silence_, Sink::kBlock);
+    sink_->WriteSilence(count);
+    silence_ -= count;
+    return true;
+  }
   Write(*frame_);
   av_frame_unref(frame_.get());
   return true;
+}
+
+// Sets the silence that stands for missing audio before the received frame.
+void Decoder::BeginSilence() {
+  const AVFrame& frame = *frame_;
+  if (!SetFormat(frame)) return;
+  const double duration = static_cast<double>(frame.nb_samples) / frame.sample_rate;
+  const bool is_damaged = std::exchange(refused_packets_, false);
+  const bool is_lost = std::exchange(has_frames_, true) || is_damaged;
+  if (frame.pts == AV_NOPTS_VALUE) return timeline_.Skip(duration);
+  const double seconds = timeline_.MissingBefore(ToSeconds(frame.pts), duration);
+  if (seconds == 0) return;
+  skipped_damage_ = skipped_damage_ || is_damaged;
+  sink_->BeginSilence(seconds, is_lost);
+  silence_ = static_cast<size_t>(std::llround(seconds * frame.sample_rate));
+}
+
+double Decoder::ToSeconds(int64_t timestamp) const {
+  return static_cast<double>(timestamp) * av_q2d(stream_.time_base);
 }
 
 void Decoder::Open(const uint8_t* extradata, size_t size) {
@@ -215,7 +252,7 @@ bool Decoder::SendAmrFrame() {
   const int length = std::min(frame.bytes, packet_->size - at_);
   const int at = std::exchange(at_, at_ + length);
   if (frame.no_speech) {
-    WriteSilence();
+    WriteNoSpeech();
   } else {
     SendSubpacket(at, length);
   }
@@ -226,28 +263,34 @@ void Decoder::SendSubpacket(int at, int length) {
   if (av_packet_ref(subpacket_.get(), packet_) < 0) throw std::bad_alloc();
   subpacket_->data += at;
   subpacket_->size = length;
+  if (at > 0) subpacket_->pts = AV_NOPTS_VALUE;  // of the first frame
   SendToCodec(subpacket_.get());
   av_packet_unref(subpacket_.get());
 }
 
 // One AMR frame: 20 ms.
-void Decoder::WriteSilence() {
+void Decoder::WriteNoSpeech() {
   const int rate = stream_.codecpar->codec_id == AV_CODEC_ID_AMR_NB ? 8000 : 16000;
-  const auto count = static_cast<size_t>(rate / 50);
   sink_->SetFormat(rate, 1, 1);
-  std::fill_n(sink_->scratch()[0], count, 0.0F);
-  sink_->Write(sink_->scratch(), count);
+  sink_->WriteSilence(static_cast<size_t>(rate / 50));
+  timeline_.Skip(0.02);
+}
+
+// Returns false for a frame without samples.
+bool Decoder::SetFormat(const AVFrame& frame) {
+  const std::optional<SampleFormat> format = ToSampleFormat(frame);
+  if (!format || frame.nb_samples <= 0) return false;
+  const float codec_scale = CodecFullScale(stream_.codecpar->codec_id);
+  sink_->SetFormat(frame.sample_rate, frame.ch_layout.nb_channels, std::min(codec_scale, FullScale(*format)));
+  return true;
 }
 
 void Decoder::Write(const AVFrame& frame) {
-  const std::optional<SampleFormat> format = ToSampleFormat(frame);
-  const int channels = frame.ch_layout.nb_channels;
-  if (!format || frame.nb_samples <= 0) return;
-  const float codec_scale = CodecFullScale(stream_.codecpar->codec_id);
-  sink_->SetFormat(frame.sample_rate, channels, std::min(codec_scale, FullScale(*format)));
+  if (!SetFormat(frame)) return;
+  const SampleFormat format = *ToSampleFormat(frame);
   const auto total = static_cast<size_t>(frame.nb_samples);
   for (size_t start = 0; start < total; start += Sink::kBlock) {
-    WriteBlock(frame, *format, start, std::min(total - start, Sink::kBlock));
+    WriteBlock(frame, format, start, std::min(total - start, Sink::kBlock));
   }
 }
 

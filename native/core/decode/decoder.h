@@ -14,6 +14,7 @@ extern "C" {
 
 #include "decode/samples.h"
 #include "decode/sink.h"
+#include "decode/timeline.h"
 
 namespace undertone {
 
@@ -33,11 +34,15 @@ std::unique_ptr<T, LibavDeleter> Own(T* object) {
 // All allowed decoders, separated by commas: the syntax of AVFormatContext.codec_whitelist.
 const std::string& AllowedDecoderNames();
 
-// Decodes the packets of one stream, frame by frame. Skips corrupt packets.
+// Decodes the packets of one stream, frame by frame. Skips corrupt packets. Silence takes the place of audio
+// that is missing between the timestamps.
 class Decoder {
  public:
   // Throws kUnsupported for a codec that is not supported, kMalformed for unreadable headers.
   Decoder(const AVStream& stream, Sink* sink);
+
+  // Sets the timestamp at which the recording begins, in seconds, where audio begins later.
+  void StartAt(double timestamp) { timeline_.StartAt(timestamp); }
 
   // Sends a packet to the codec; null: the end of the stream. The packet must not change until WriteFrame has
   // returned false. Throws kUnsupported for an encrypted packet.
@@ -46,28 +51,40 @@ class Decoder {
   // Writes the next decoded frame to the sink. Returns false when the packet has no more.
   bool WriteFrame();
 
+  // Whether silence stands for packets that the codec refused.
+  bool skipped_damage() const { return skipped_damage_; }
+
   // Whether the codec refused the last packet.
   bool last_packet_failed() const { return last_packet_failed_; }
 
  private:
   void SendToCodec(const AVPacket* packet);
   bool ReceiveFrame();
+  bool WriteReceived();
+  void BeginSilence();
   void Open(const uint8_t* extradata, size_t size);
   void SetExtradata(const uint8_t* extradata, size_t size);
   void Reopen();
   bool IsAmr() const;
   bool SendAmrFrame();
   void SendSubpacket(int at, int length);
-  void WriteSilence();
+  void WriteNoSpeech();
   void Write(const AVFrame& frame);
+  bool SetFormat(const AVFrame& frame);
+  double ToSeconds(int64_t timestamp) const;
   void WriteBlock(const AVFrame& frame, SampleFormat format, size_t start, size_t count);
 
   const AVStream& stream_;
   Sink* sink_;
+  Timeline timeline_;
   const AVPacket* packet_ = nullptr;
   int at_ = 0;              // bytes of an AMR packet sent so far
   bool receiving_ = false;  // the decoder may have frames
   bool last_packet_failed_ = false;
+  size_t silence_ = 0;  // frames to write before the one that was received
+  bool has_frames_ = false;
+  bool refused_packets_ = false;  // since the last frame
+  bool skipped_damage_ = false;
   bool reopen_ = false;               // the packet has new extradata; the old decoder is being drained
   std::vector<const float*> planes_;  // of one block
   std::unique_ptr<AVPacket, LibavDeleter> subpacket_;

@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "decode/audio_reader.h"
 #include "decode/container.h"
 #include "decode/decoder.h"
 #include "decode/demuxer.h"
+#include "decode/ogg_opus_clock.h"
 
 namespace undertone {
 namespace {
@@ -58,12 +61,17 @@ class LibavReader : public AudioReader {
         probe_(probe),
         sink_(sink),
         start_seconds_(sink->seconds()),
-        demuxer_(bytes, size, probe, SanitizeContainer(bytes, size, probe.format, sink->budget()),
-                 sink->budget()),
+        sanitized_(SanitizeContainer(bytes, size, probe.format, sink->budget())),
+        demuxer_(bytes, size, probe, std::move(sanitized_), sink->budget()),
         trusted_seconds_(CheckDeclaredFormat(demuxer_, size, sink)),
         decoder_(demuxer_.stream(), sink),
         codec_(avcodec_get_name(demuxer_.stream().codecpar->codec_id)),
-        packet_(Own(av_packet_alloc())) {}
+        packet_(Own(av_packet_alloc())) {
+    if (const std::optional<double> start = RecordingStart(bytes, size, probe.format, sink->budget()))
+      decoder_.StartAt(*start);
+    if (probe.format == ContainerFormat::kOgg && demuxer_.stream().codecpar->codec_id == AV_CODEC_ID_OPUS)
+      opus_clock_.emplace(bytes, size);
+  }
 
   bool Step() override {
     while (!decoder_.WriteFrame()) {
@@ -73,6 +81,7 @@ class LibavReader : public AudioReader {
         CheckTotalDuration();
       if (demuxer_.Read(packet_.get())) {
         ++packets_;
+        if (opus_clock_ && !PlaceOpusPacket()) continue;
         decoder_.SendPacket(packet_.get());
       } else {
         drained_ = true;
@@ -85,20 +94,31 @@ class LibavReader : public AudioReader {
 
   ReadStatus status() const override {
     const double declared = demuxer_.DeclaredStreamSeconds();
-    const bool is_short = decoded_seconds() < declared * (1 - kMaxMissingShare) - kMaxMissingSeconds;
+    // The duration of a link of Ogg may count from the start of the links before it; its end has a mark.
+    const bool is_short = probe_.format != ContainerFormat::kOgg &&
+                          decoded_seconds() < declared * (1 - kMaxMissingShare) - kMaxMissingSeconds;
     // FLAC frames have no length, but the part of one does not decode.
     const bool ends_in_part = probe_.format == ContainerFormat::kFlac && decoder_.last_packet_failed();
-    return {packets_, demuxer_.corrupt() || ends_early_ || ends_in_part || is_short};
+    return {packets_, demuxer_.corrupt() || ends_early_ || ends_in_part || is_short,
+            sanitized_.has_unread_data || decoder_.skipped_damage()};
   }
 
   std::string codec() const override { return codec_; }
 
  private:
+  // Returns false for a repeated header.
+  bool PlaceOpusPacket() {
+    const auto size = static_cast<size_t>(packet_->size);
+    const auto page = static_cast<size_t>(std::max<int64_t>(0, packet_->pos));
+    packet_->pts = opus_clock_->Timestamp(page, packet_->data, size);
+    return !IsOpusHeader(packet_->data, size);
+  }
+
   double decoded_seconds() const { return sink_->seconds() - start_seconds_; }
 
   void CheckTotalDuration() {
     duration_checked_ = true;
-    const double mean = decoded_seconds() / static_cast<double>(packets_);
+    const double mean = (decoded_seconds() - sink_->missing_seconds()) / static_cast<double>(packets_);
     const double max = sink_->budget().max_seconds() + kDurationToleranceSeconds - start_seconds_;
     const double seconds = SumPacketDurations(bytes_, size_, probe_, sink_->budget(), mean, max);
     sink_->CheckSeconds(start_seconds_ + seconds - kDurationToleranceSeconds);
@@ -109,11 +129,13 @@ class LibavReader : public AudioReader {
   const ProbeResult probe_;
   Sink* sink_;
   const double start_seconds_;  // seconds in the sink when this file was opened
+  SanitizedContainer sanitized_;
   Demuxer demuxer_;
   const double trusted_seconds_;  // declared duration in seconds, 0 where it is not trusted
   Decoder decoder_;
   const std::string codec_;  // at opening: the demuxer may change it while it reads
   std::unique_ptr<AVPacket, LibavDeleter> packet_;
+  std::optional<OggOpusClock> opus_clock_;
   size_t packets_ = 0;
   bool duration_checked_ = false;
   bool drained_ = false;
@@ -141,7 +163,8 @@ class OggChainReader : public AudioReader {
         if (link_->Step()) return true;
         const ReadStatus ended = link_->status();
         status_.packets += ended.packets;
-        status_.truncated = status_.truncated || ended.truncated;
+        status_.truncated = status_.truncated || (ended.truncated && !IsContinued());
+        status_.unread = status_.unread || ended.unread;
         OpenNext();
       } catch (const Error& error) {
         // Errors of the first link are rethrown.
@@ -157,6 +180,11 @@ class OggChainReader : public AudioReader {
   std::string codec() const override { return codec_; }
 
  private:
+  // Whether headers that are repeated inside a stream ended the link.
+  bool IsContinued() const {
+    return next_ + 1 < links_.size() && OggContinues(bytes_, links_[next_ - 1], links_[next_], links_[next_ + 1]);
+  }
+
   void OpenNext() {
     link_.reset();
     if (next_ + 1 == links_.size()) return;

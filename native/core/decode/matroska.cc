@@ -183,7 +183,33 @@ bool MatroskaEndsEarly(const uint8_t* bytes, size_t size, const DecodeBudget& bu
   return times.EndEarly();
 }
 
+std::optional<double> MatroskaStart(const uint8_t* bytes, size_t size, const DecodeBudget& budget) {
+  Times times;
+  for (size_t at = 0; at < size;) {
+    budget.Check();
+    const Element element = ReadElement(bytes, size, at);
+    if (element.header_bytes == 0) break;
+    at += element.header_bytes;
+    if (HasChildren(element.id)) continue;
+    if (element.size > size - at) break;
+    times.Read(element, bytes + at);
+    if (element.id == kSimpleBlock || element.id == kBlock) return 1e-9 * times.scale * times.last_block;
+    at += static_cast<size_t>(element.size);
+  }
+  return std::nullopt;
+}
+
+// Another file after a segment of known size.
+bool HasSecondFile(const uint8_t* bytes, size_t size) {
+  const Element header = ReadElement(bytes, size, 0);
+  const size_t at = header.header_bytes + static_cast<size_t>(std::min<uint64_t>(header.size, size));
+  const Element segment = ReadElement(bytes, size, at);
+  if (segment.id != kSegment || segment.unknown_size || segment.size >= size) return false;
+  return ReadElement(bytes, size, at + segment.header_bytes + static_cast<size_t>(segment.size)).id == kEbmlHeader;
+}
+
 void SanitizeMatroska(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized) {
+  sanitized->has_unread_data = HasSecondFile(bytes, size);
   uint64_t tracks_bytes = 0;
   bool in_clusters = false;
   const auto sanitize = [&](const Element& element, size_t at) {

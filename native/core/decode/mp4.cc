@@ -167,6 +167,25 @@ class PacketCounter {
 
 }  // namespace
 
+// Another file, or what is no box, after the movie.
+bool HasDataAfterMovie(const uint8_t* bytes, size_t size) {
+  bool has_movie = false;
+  bool found = false;
+  ForEachBox(bytes, 0, size, [&](const Box& box) {
+    const bool printable = std::all_of(box.name.begin(), box.name.end(), [](char c) { return c >= ' ' && c <= '~'; });
+    const bool is_padding = box.name == std::string_view("\0\0\0\0", 4);
+    found = found || (has_movie && (box.name == "ftyp" || box.name == "moov" || !(printable || is_padding)));
+    has_movie = has_movie || box.name == "moov";
+  });
+  return found;
+}
+
+bool HasMp4Fragments(const uint8_t* bytes, size_t size) {
+  bool found = false;
+  ForEachBox(bytes, 0, size, [&](const Box& box) { found = found || box.name == "moof"; });
+  return found;
+}
+
 // Masks all tracks but one, and what is neither the movie nor audio: tags, pictures, fragment indexes and
 // encryption keys.
 void SanitizeMp4(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized) {
@@ -193,6 +212,7 @@ void SanitizeMp4(const uint8_t* bytes, size_t size, SanitizedContainer* sanitize
       Mask(box, sanitized);
     }
   });
+  sanitized->has_unread_data = HasDataAfterMovie(bytes, size);
   if (fragments > kMaxFragments)
     throw Error(ErrorCode::kMalformed, "Expected at most 200000 fragments in the mp4 file, got more");
   sanitized->declared_packets = packets.Total();

@@ -9,45 +9,13 @@ extern "C" {
 }
 
 #include "decode/container.h"
+#include "decode/ogg_page.h"
 
 namespace undertone {
 namespace {
 
-// RFC 3533, 6. Bytes of a page before its segment table, and offsets of its fields.
-constexpr size_t kHeaderBytes = 27;
-constexpr size_t kFlagsOffset = 5;
-constexpr size_t kSerialOffset = 14;
-constexpr size_t kCrcOffset = 22;
-
-constexpr uint8_t kContinuedFlag = 1;
-constexpr uint8_t kFirstPageFlag = 2;
-constexpr uint8_t kLastPageFlag = 4;
-
 constexpr size_t kMaxLinks = 1000;
 constexpr size_t kMaxStreams = 64;  // that are open at a time, or whose comments are blanked
-
-// Length of the page at `at`, 0: no page.
-size_t PageLength(const uint8_t* bytes, size_t size, size_t at) {
-  if (size - at < kHeaderBytes || std::memcmp(bytes + at, "OggS", 4) != 0 || bytes[at + 4] != 0) return 0;
-  const size_t segments = bytes[at + 26];
-  if (size - at < kHeaderBytes + segments) return 0;
-  size_t length = kHeaderBytes + segments;
-  for (size_t i = 0; i < segments; ++i) length += bytes[at + kHeaderBytes + i];
-  return length;
-}
-
-// Offset of the next capture pattern from `at`, or `size`.
-size_t NextPage(const uint8_t* bytes, size_t size, size_t at) {
-  const void* found = at < size ? memmem(bytes + at, size - at, "OggS", 4) : nullptr;
-  return found == nullptr ? size : static_cast<size_t>(static_cast<const uint8_t*>(found) - bytes);
-}
-
-// Serial number of the stream of a page.
-uint32_t Serial(const uint8_t* page) {
-  uint32_t serial = 0;
-  std::memcpy(&serial, page + kSerialOffset, sizeof serial);
-  return serial;
-}
 
 enum class Codec { kOpus, kVorbis, kFlac, kOther };
 
@@ -170,7 +138,7 @@ void SanitizePage(const uint8_t* bytes, size_t at, size_t length, std::vector<St
 
 std::vector<size_t> OggLinks(const uint8_t* bytes, size_t size) {
   std::vector<size_t> links{0};
-  bool in_headers = true;  // a link starts with the first page of each of its streams
+  bool in_headers = true;  // a link starts with the first page of each of its streams, and repeats them before samples
   for (size_t at = 0; at < size && links.size() < kMaxLinks;) {
     const size_t length = PageLength(bytes, size, at);
     if (length == 0) {
@@ -179,10 +147,27 @@ std::vector<size_t> OggLinks(const uint8_t* bytes, size_t size) {
     }
     const bool begins = (bytes[at + kFlagsOffset] & kFirstPageFlag) != 0;
     if (begins && !in_headers) links.push_back(at);
-    in_headers = begins;
+    in_headers = begins || (in_headers && Granule(bytes + at) <= 0);
     at += length;
   }
   return links;
+}
+
+bool OggContinues(const uint8_t* bytes, size_t begin, size_t next, size_t end) {
+  if (Serial(bytes + begin) != Serial(bytes + next)) return false;
+  // The last and the first granule position that counts samples.
+  int64_t last = 0;
+  for (size_t at = begin; at < next;) {
+    const size_t length = PageLength(bytes, next, at);
+    if (length > 0 && Granule(bytes + at) > 0) last = Granule(bytes + at);
+    at = length > 0 ? at + length : NextPage(bytes, next, at + 1);
+  }
+  for (size_t at = next; at < end;) {
+    const size_t length = PageLength(bytes, end, at);
+    if (length > 0 && Granule(bytes + at) > 0) return last > 0 && Granule(bytes + at) > last;
+    at = length > 0 ? at + length : NextPage(bytes, end, at + 1);
+  }
+  return false;
 }
 
 bool OggEndsEarly(const uint8_t* bytes, size_t size) {
@@ -220,7 +205,13 @@ void SanitizeOgg(const uint8_t* bytes, size_t size, const DecodeBudget& budget,
       at = NextPage(bytes, size, at + 1);
       continue;
     }
-    SanitizePage(bytes, at, length, &streams, sanitized);
+    const bool begins = (bytes[at + kFlagsOffset] & kFirstPageFlag) != 0;
+    const auto is_stream = [&](const Stream& stream) { return stream.serial == Serial(bytes + at); };
+    if (begins && std::any_of(streams.begin(), streams.end(), is_stream)) {
+      AddPatch(at, 0, sanitized);  // libavformat refuses a repeated header, and skips what is no page
+    } else {
+      SanitizePage(bytes, at, length, &streams, sanitized);
+    }
     at += length;
   }
 }

@@ -234,7 +234,10 @@ ProbeResult Probe(const uint8_t* bytes, size_t size) {
     return *result;
   }
   const std::string file_type = IdentifyFileType(bytes + start, size - start);
-  if (const auto result = file_type.empty() ? FindFrames(bytes, size, start) : std::nullopt) return *result;
+  if (auto result = file_type.empty() ? FindFrames(bytes, size, start) : std::nullopt) {
+    result->skips_data = result->start > start;
+    return *result;
+  }
   if (start > 0) throw Error(ErrorCode::kMalformed, "Expected audio after the ID3 tag, got none");
   throw Error(ErrorCode::kUnsupported,
               "Expected an audio file, got " + (file_type.empty() ? "data of an unknown kind" : file_type));

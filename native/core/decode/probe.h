@@ -12,6 +12,7 @@ struct ProbeResult {
   ContainerFormat format;
   std::string container;  // as in Source
   size_t start;           // offset of the container, after an ID3 tag or leading junk
+  bool skips_data = false;  // junk before the first frame
 };
 
 // Identifies the container by its content. Throws kEmpty without bytes, kMalformed for an ID3 tag without

@@ -161,7 +161,7 @@ void Sink::ReserveDuration(double seconds) {
   for (MonoOutput& output : outputs_) output.Reserve(seconds + kDurationToleranceSeconds);
 }
 
-void Sink::Write(const float* const* planes, size_t frames) {
+void Sink::Advance(size_t frames) {
   budget_.Check();
   const double seconds = seconds_ + static_cast<double>(frames) / rate_;
   CheckSeconds(seconds - 0.5 / rate_);  // half a sample, for the rounding of the sum
@@ -173,11 +173,29 @@ void Sink::Write(const float* const* planes, size_t frames) {
                                          " samples of all channels, got more");
   }
   budget_.SetDecodedSeconds(seconds);
+}
+
+void Sink::Write(const float* const* planes, size_t frames) {
+  Advance(frames);
   for (int channel = 0; channel < channels_; ++channel) {
     planes_[static_cast<size_t>(channel)] = UpdateStats(channel, planes[channel], frames);
   }
   correlation_.Add(planes_.data(), frames);
   AddToOutputs(frames);
+}
+
+void Sink::BeginSilence(double seconds, bool lost) {
+  CheckSeconds(seconds_ + seconds - kDurationToleranceSeconds);
+  missing_seconds_ += seconds;
+  if (lost) gaps_.push_back({seconds_, seconds_ + seconds});
+}
+
+void Sink::WriteSilence(size_t frames) {
+  Advance(frames);
+  for (MonoOutput& output : outputs_) {
+    std::fill_n(output.NextBlock(), frames, 0.0F);
+    output.AddBlock(frames);
+  }
 }
 
 // Returns the plane, or a sanitized copy where it has invalid samples.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "decode/decode.h"
@@ -74,6 +75,13 @@ class Sink {
   // Writes up to kBlock frames: planes[channel][frame].
   void Write(const float* const* planes, size_t frames);
 
+  // Announces `seconds` without audio, which WriteSilence then writes. `lost`: audio is missing from the file.
+  // Throws kTooLong.
+  void BeginSilence(double seconds, bool lost);
+
+  // Writes up to kBlock frames without audio, which no level counts.
+  void WriteSilence(size_t frames);
+
   // Flushes the resampler. Nothing may be written afterwards.
   void Finish();
 
@@ -87,6 +95,7 @@ class Sink {
 
   DecodeBudget& budget() { return budget_; }
   double seconds() const { return seconds_; }                    // of source audio so far
+  double missing_seconds() const { return missing_seconds_; }    // of them, announced as silence
   double declared_seconds() const { return declared_seconds_; }  // 0 when the file declares none
   bool has_input() const { return seconds_ > 0; }
 
@@ -95,10 +104,14 @@ class Sink {
   // Reads the next samples of each result, at most `count`, one result after the other.
   std::vector<float> Read(size_t count);
 
+  // Returns the gaps that were announced since the last call.
+  std::vector<Gap> ReadGaps() { return std::exchange(gaps_, {}); }
+
   // Rate, channels and levels; the other fields are empty.
   Source source() const;
 
  private:
+  void Advance(size_t frames);
   const float* UpdateStats(int channel, const float* plane, size_t frames);
   void AddToOutputs(size_t frames);
   void Downmix(size_t frames, float* mono) const;
@@ -112,7 +125,9 @@ class Sink {
   std::vector<const float*> planes_;  // the frames being written, sanitized
   Clipping clipping_;
   Correlation correlation_;
+  std::vector<Gap> gaps_;
   double seconds_ = 0;
+  double missing_seconds_ = 0;
   double declared_seconds_ = 0;
   double channel_samples_ = 0;  // of all channels
   int rate_ = 0;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "decode/audio_reader.h"
+#include "decode/sample_chunk.h"
 #include "decode/samples.h"
 
 namespace undertone {
@@ -40,6 +41,7 @@ struct WavFile {
   const uint8_t* data = nullptr;
   size_t size = 0;
   bool truncated = false;
+  bool has_unread_data = false;  // after the samples
 };
 
 // A format chunk of 14 bytes has no bits per sample.
@@ -72,6 +74,17 @@ void SetData(const Chunk& chunk, uint64_t rf64_size, bool streamed, WavFile* wav
   wav->truncated = !extends_to_end && size > chunk.bytes_left;
 }
 
+// Extends the samples to the end of the file where more follow.
+void AddFollowing(const uint8_t* bytes, size_t size, ByteOrder order, WavFile* wav) {
+  if (wav->size == 0) return;
+  ChunkLayout layout = kWavLayout;
+  layout.big_endian = order.big;
+  const size_t begin = static_cast<size_t>(wav->data - bytes);
+  const Following following = FindFollowing(bytes, size, begin + wav->size + (wav->size & 1), layout);
+  wav->has_unread_data = following == Following::kOther;
+  if (following == Following::kSamples) wav->size = size - begin;
+}
+
 // Parses the chunks up to the first data chunk that is not empty.
 WavFile ReadChunks(const uint8_t* bytes, size_t size, ByteOrder order) {
   WavFile wav;
@@ -94,6 +107,7 @@ WavFile ReadChunks(const uint8_t* bytes, size_t size, ByteOrder order) {
     if (chunk.size > chunk.bytes_left) break;
     at += 8 + size_t{chunk.size} + (chunk.size & 1);
   }
+  AddFollowing(bytes, size, order, &wav);
   return wav;
 }
 
@@ -157,7 +171,7 @@ class WavReader : public AudioReader {
     return true;
   }
 
-  ReadStatus status() const override { return {0, wav_.truncated}; }
+  ReadStatus status() const override { return {0, wav_.truncated, wav_.has_unread_data}; }
   std::string codec() const override { return codec_; }
 
  private:

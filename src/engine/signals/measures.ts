@@ -26,6 +26,8 @@ export type Turns = {
   readonly segments: readonly Segment[];
   /** Speech of the other speakers, in order without overlap; absent with one speaker. */
   readonly others?: readonly Segment[] | undefined;
+  /** Missing audio, in order without overlap. */
+  readonly missing?: readonly Segment[] | undefined;
   readonly framesPerSecond: number;
 };
 
@@ -45,7 +47,8 @@ type TimingParams = z.infer<typeof timingParams>;
 
 /**
  * Leading and trailing silence does not count. Pauses are the gaps between segments: at least `minPauseSeconds` of the
- * VAD model. A gap in which another speaker takes the turn is none (Sacks, Schegloff & Jefferson 1974).
+ * VAD model. A gap in which another speaker takes the turn is none (Sacks, Schegloff & Jefferson 1974), nor is one with
+ * missing audio.
  */
 export function measureTiming(timing: Timing, params: TimingParams): Measures {
   const { segments } = timing;
@@ -80,25 +83,35 @@ export function measureRuns({ speech, pause, runs }: Readonly<Record<'speech' | 
 
 type TurnParams = Pick<TimingParams, 'minTurnSeconds'>;
 
-/** A stretch of speech and the pause after it, s; 0 where another speaker takes the turn, and after the last. */
+/** A stretch of speech and the pause after it, s; 0 where another speaker takes the turn or audio is missing, and after the last. */
 export type Run = { readonly speech: number; readonly pause: number };
 
 export function runsOf(
-  { segments, others = [], framesPerSecond }: Turns,
+  { segments, others = [], missing = [], framesPerSecond }: Turns,
   { minTurnSeconds }: TurnParams,
 ): Run[] {
-  let next = 0;
+  const spoken = createOverlapMeter(others);
+  const lost = createOverlapMeter(missing);
   return segments.map(({ start, end: from }, index) => {
     const to = segments[index + 1]?.start ?? from;
-    let spoken = 0;
-    while ((others[next]?.end ?? Number.POSITIVE_INFINITY) <= from) next++;
-    for (let at = next; (others[at]?.start ?? Number.POSITIVE_INFINITY) < to; at++) {
-      const other = others[at] as Segment;
-      spoken += Math.min(other.end, to) - Math.max(other.start, from);
-    }
-    const isTurn = spoken >= minTurnSeconds * framesPerSecond;
-    return { speech: (from - start) / framesPerSecond, pause: isTurn ? 0 : (to - from) / framesPerSecond };
+    const isTurn = spoken(from, to) >= minTurnSeconds * framesPerSecond;
+    const isPause = lost(from, to) === 0 && !isTurn;
+    return { speech: (from - start) / framesPerSecond, pause: isPause ? (to - from) / framesPerSecond : 0 };
   });
+}
+
+/** @param spans in order @returns the frames of them between `from` and `to`: calls come in order */
+function createOverlapMeter(spans: readonly Segment[]): (from: number, to: number) => number {
+  let next = 0;
+  return (from, to) => {
+    let frames = 0;
+    while ((spans[next]?.end ?? Number.POSITIVE_INFINITY) <= from) next++;
+    for (let at = next; (spans[at]?.start ?? Number.POSITIVE_INFINITY) < to; at++) {
+      const span = spans[at] as Segment;
+      frames += Math.min(span.end, to) - Math.max(span.start, from);
+    }
+    return frames;
+  };
 }
 
 /** Seconds of speech, and of the pauses inside turns. */

@@ -74,6 +74,8 @@ export const measuresParams = timingParams.extend({
 export type Span = {
   /** In frames of the recording. */
   readonly segments: readonly Segment[];
+  /** Audio that the file lacks, in frames of the recording: no pause. */
+  readonly missing: readonly Segment[];
   readonly framesPerSecond: number;
   readonly speechSeconds: number;
 };
@@ -87,7 +89,7 @@ export type SpeakerRecording = Span & {
 };
 
 export function measureSpeaker(
-  { chunks, segments, others, framesPerSecond, speechSeconds, syllables }: SpeakerRecording,
+  { chunks, segments, missing, others, framesPerSecond, speechSeconds, syllables }: SpeakerRecording,
   params: z.infer<typeof measuresParams>,
 ): Speaker {
   const join = (values: (chunk: SpeakerChunk) => Float32Array) => joinArrays(chunks.map(values));
@@ -98,7 +100,7 @@ export function measureSpeaker(
   };
   const syllableRate = join((chunk) => chunk.syllableRate);
   const totals = syllables ?? addSyllables(noSyllables, segments, syllableRate, framesPerSecond, params);
-  const timing = { segments, others, framesPerSecond };
+  const timing = { segments, missing, others, framesPerSecond };
   const steadiness = { pitchHz: track.pitchHz, syllableRate, change: join((chunk) => chunk.spectralChange) };
   return {
     measures: {

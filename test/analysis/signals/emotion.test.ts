@@ -27,6 +27,7 @@ const utterance = {
 };
 const recording = {
   segments: [{ start: 0, end: 500 }],
+  missing: [],
   totals: {},
   framesPerSecond: 100,
   speechSeconds: 5,

@@ -74,6 +74,8 @@ const source = {
   clippedRatio: 0,
   channelCorrelation: 1,
   truncated: false,
+  unreadData: false,
+  missingSeconds: 0,
   averaged: true,
 };
 const warnings = {
@@ -111,6 +113,8 @@ const bounds = [
   ['channels_differ', { channelCorrelation: 0.5 }, {}, { channelCorrelation: 0.49 }, {}],
   ['several_speakers', {}, {}, {}, { severalSpeakers: true }],
   ['truncated', {}, {}, { truncated: true }, {}],
+  ['unread_data', {}, {}, { unreadData: true }, {}],
+  ['gaps', {}, {}, { missingSeconds: 0.1 }, {}],
 ] as const;
 
 for (const [name, source, speech, badSource, badSpeech] of bounds) {

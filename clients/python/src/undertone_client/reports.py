@@ -89,6 +89,7 @@ class Audio(TypedDict):
 
     duration_s: float
     speech_s: float
+    gaps_s: float
     container: str
     codec: str
     sample_rate_hz: int
@@ -101,21 +102,21 @@ class Audio(TypedDict):
 
 class Segment(TypedDict):
     """
-    Speech, or a pause: 0.25 s or more between speech, of any length at the start and the end.
+    Speech, a gap without audio in the file, or a pause: 0.25 s or more between speech, of any length at the start, the end and next to a gap.
     """
 
-    type: Literal['speech', 'pause']
+    type: Literal['speech', 'pause', 'gap']
     start_s: float
     end_s: float
 
 
 Segments: TypeAlias = list[Segment]
 """
-Speech and pauses from the start of the recording to its end.
+Speech, pauses and gaps from the start of the recording to its end.
 """
 
 
-Warnings: TypeAlias = list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_speakers', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
+Warnings: TypeAlias = list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_speakers', 'truncated', 'unread_data', 'gaps', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
 """
 Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones.
 """
