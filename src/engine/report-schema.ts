@@ -14,7 +14,11 @@ export const audioSchema = z
   .strictObject({
     duration_s: secondsSchema.describe('Duration of the decoded recording, s.'),
     speech_s: secondsSchema.describe('Duration of the speech without pauses of 0.25 s or more, s.'),
-    gaps_s: secondsSchema.describe('Audio that the file lacks inside of its duration, s; 0 for none.'),
+    gaps_s: secondsSchema
+      .optional()
+      .describe(
+        'Audio that the file lacks inside of its duration, s; 0 for none. Absent from reports of 1.0.0.',
+      ),
     container: z.string().describe('Container, detected from the content: wav, mp3, mp4, ogg, ...'),
     codec: z.string().describe('Codec of the audio stream: pcm_s16le, aac, opus, ...'),
     sample_rate_hz: z.int().min(4000).max(384_000).describe('Sample rate of the source, Hz.'),

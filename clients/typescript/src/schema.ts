@@ -1159,8 +1159,8 @@ export interface components {
             duration_s: number;
             /** @description Duration of the speech without pauses of 0.25 s or more, s. */
             speech_s: number;
-            /** @description Audio that the file lacks inside of its duration, s; 0 for none. */
-            gaps_s: number;
+            /** @description Audio that the file lacks inside of its duration, s; 0 for none. Absent from reports of 1.0.0. */
+            gaps_s?: number;
             /** @description Container, detected from the content: wav, mp3, mp4, ogg, ... */
             container: string;
             /** @description Codec of the audio stream: pcm_s16le, aac, opus, ... */

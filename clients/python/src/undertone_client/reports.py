@@ -89,7 +89,7 @@ class Audio(TypedDict):
 
     duration_s: float
     speech_s: float
-    gaps_s: float
+    gaps_s: NotRequired[float]
     container: str
     codec: str
     sample_rate_hz: int
