@@ -32,6 +32,7 @@ export default defineConfig({
     cli: 'src/tools/cli.ts',
     index: 'src/tools/index.ts',
     'service/workers/analysis-thread': 'src/service/workers/analysis-thread.ts',
+    'service/jobs/result-thread': 'src/service/jobs/result-thread.ts',
     'service/jobs/upload-thread': 'src/service/jobs/upload-thread.ts',
     'tools/analyze-thread': 'src/tools/analyze-thread.ts',
     'tools/features-thread': 'src/tools/features-thread.ts',

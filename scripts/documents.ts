@@ -62,6 +62,7 @@ async function metricRows(): Promise<string[]> {
   metrics.addGauges({
     bodies: { used: none, keys: none },
     accountBodies: { used: none },
+    results: { used: none },
     pool: () => ({ queued: 0, running: 0, lost: 0, accounts: 0, displaced: 0 }),
     ready: () => true,
   });

@@ -30,6 +30,7 @@ export const pagesFolder = fromRoot(isSource ? 'web' : 'dist/web');
 const docsFolder = new URL(isSource ? '../../docs/' : './docs/', import.meta.url);
 type Entry =
   | 'service/workers/analysis-thread'
+  | 'service/jobs/result-thread'
   | 'service/jobs/upload-thread'
   | 'tools/analyze-thread'
   | 'tools/features-thread';

@@ -14,7 +14,7 @@ import type { Logger } from 'pino';
 import { ensureDir } from '../node/files.ts';
 import { lockFile } from '../node/process.ts';
 import type { Config } from './config.ts';
-import { databaseKind, databaseUnavailable, withPath } from './database.ts';
+import { databaseKind, databaseUnavailable, sqlitePath, withPath } from './database.ts';
 import { ServiceError } from './errors.ts';
 
 /**
@@ -26,8 +26,7 @@ export async function lockDatabase(
   logger: Pick<Logger, 'warn'>,
 ): Promise<void> {
   if (databaseKind(databaseUrl) !== 'sqlite') return;
-  const { pathOf } = await import('./sqlite.ts');
-  const path = pathOf(databaseUrl);
+  const path = sqlitePath(databaseUrl);
   const lockPath = `${existsSync(path) ? realpathSync(path) : path}.lock`;
   const descriptor = openFile(lockPath);
   try {

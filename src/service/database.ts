@@ -1,11 +1,13 @@
 /** Opens the database, SQLite or PostgreSQL, behind the types of Kysely. */
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Dialect, type Generated, Kysely, Migrator, sql } from 'kysely';
 import type { Logger } from 'pino';
 import { createDeletionClock } from './clock.ts';
 import { ServiceError } from './errors.ts';
 import { type DatabaseKind, migrationsFor } from './migrations.ts';
 
-export type { Selectable } from 'kysely';
+export { type Selectable, sql } from 'kysely';
 
 /** Times are ms since 1970. */
 export type TokenTable = {
@@ -140,6 +142,11 @@ export function databaseKind(url: string): DatabaseKind {
   throw new Error(`Expected ${expected} for \`UNDERTONE_DATABASE_URL\`, got ${scheme}`);
 }
 
+/** @param url `file:PATH` */
+export function sqlitePath(url: string): string {
+  return resolve(url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length));
+}
+
 /** For the operator: errors of SQLite, such as that of a full disk, name no file. */
 export function withPath(cause: unknown, path: string): Error {
   const message = cause instanceof Error ? cause.message : String(cause);
@@ -179,7 +186,7 @@ function codeOf(error: unknown): string {
 
 /** Loads only the driver that is used. */
 async function dialectOf(kind: DatabaseKind, url: string): Promise<Dialect> {
-  if (kind === 'sqlite') return (await import('./sqlite.ts')).openSqlite(url);
+  if (kind === 'sqlite') return (await import('./sqlite.ts')).openSqlite(sqlitePath(url));
   return (await import('./postgres.ts')).openPostgres(url);
 }
 

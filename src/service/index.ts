@@ -177,7 +177,7 @@ async function openTraces({ otlpUrl }: Config): Promise<TraceExport | null> {
 
 /** Loads its modules only if jobs are available. */
 async function openJobQueue(
-  { redisUrl, jobs: settings }: Config,
+  { redisUrl, databaseUrl, jobs: settings }: Config,
   database: Database,
   secret: string,
   logger: Logger,
@@ -186,13 +186,19 @@ async function openJobQueue(
   const { openJobs } = await import('./jobs/jobs.ts');
   const onUnreachable = () => logger.warn('Redis is unreachable: job requests fail until it is reachable');
   const onUploadThreadLost = (cause: Error) => logger.error({ err: cause }, 'upload thread lost');
-  return openJobs({ redisUrl, database, secret, settings, onUnreachable, onUploadThreadLost }).catch(
-    (error: unknown) => {
-      throw error instanceof Error && error.name === 'PersistenceError'
-        ? new ConfigError([error.message])
-        : error;
-    },
-  );
+  return openJobs({
+    redisUrl,
+    database,
+    databaseUrl,
+    secret,
+    settings,
+    onUnreachable,
+    onUploadThreadLost,
+  }).catch((error: unknown) => {
+    throw error instanceof Error && error.name === 'PersistenceError'
+      ? new ConfigError([error.message])
+      : error;
+  });
 }
 
 async function createOwnWorker(

@@ -1,8 +1,7 @@
 /** SQLite by libsql. */
 import { chmodSync, closeSync, openSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -23,8 +22,7 @@ const walAttempts = 100;
 const walRetryMs = 50;
 
 /** Creates the file and its folder. Safe for processes that start together. */
-export async function openSqlite(url: string): Promise<Dialect> {
-  const path = pathOf(url);
+export async function openSqlite(path: string): Promise<Dialect> {
   makePrivate(path);
   const connection = new Libsql(path, { timeout: busyTimeoutMs });
   try {
@@ -100,11 +98,6 @@ const reads = /^\s*(select|pragma)\b/i;
 
 function isBusy(error: unknown): boolean {
   return error instanceof Libsql.SqliteError && error.code.startsWith('SQLITE_BUSY');
-}
-
-/** @param url `file:PATH` */
-export function pathOf(url: string): string {
-  return resolve(url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length));
 }
 
 /** Journals inherit the mode of the database file. */

@@ -1,10 +1,12 @@
 /** One owner's load does not keep another owner's job or callback waiting. */
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
 import { defaultOptions } from '../../src/engine/chunks.ts';
-import type { JobOwner } from '../../src/service/jobs/jobs.ts';
+import type { JobOwner, StoredJob } from '../../src/service/jobs/jobs.ts';
 import { addCallback, openJobService } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
 import { lecture } from '../support/recordings.ts';
@@ -134,7 +136,8 @@ test.serial('the job of another owner runs between the chunks of a long recordin
   t.is(long?.status, 'running');
   t.true((long?.progress?.analysed_s ?? 0) <= before + 600, `${long?.progress?.analysed_s} after ${before}`);
   while ((await jobs.find(busy, 'job_long'))?.finished_at === null) await sleep(50);
-  const done = await jobs.find(busy, 'job_long');
-  t.is(done?.status, 'done');
-  t.like(JSON.parse(done?.resultJson ?? ''), { audio: { duration_s: 1000 } });
+  const done = (await jobs.find(busy, 'job_long')) as StoredJob;
+  t.is(done.status, 'done');
+  const { result } = JSON.parse(await text(Readable.from(jobs.stream(done))));
+  t.like(result, { audio: { duration_s: 1000 } });
 });

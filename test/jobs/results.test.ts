@@ -4,17 +4,26 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { defaultOptions } from '../../src/engine/chunks.ts';
-import type { Database } from '../../src/service/database.ts';
+import { type Database, openDatabase } from '../../src/service/database.ts';
 import { createJobStore } from '../../src/service/jobs/job-store.ts';
 import { createJobWaits } from '../../src/service/jobs/jobs.ts';
 import { encryptPayload } from '../../src/service/jobs/payload.ts';
+import { openStoredResults } from '../../src/service/jobs/stored-results.ts';
 import { startApp, tokens, untilMetric } from '../support/app.ts';
+import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { call, wire } from '../support/http.ts';
 import { openJobService } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
 import { until } from '../support/wait.ts';
 
 const owner = { key: 'token:1', accountId: null };
+const principal = {
+  name: 'full',
+  owner: null,
+  purpose: null,
+  session: null,
+  scopes: ['analyze:emotion', 'analyze:cognitive'],
+} as const;
 
 async function open(t: ExecutionContext) {
   const { database, jobs } = await openJobService(t);
@@ -119,8 +128,8 @@ const report = {
 };
 const reportJson = JSON.stringify(report);
 
-async function addDone(database: Database): Promise<void> {
-  const row = { id: 'job_done', holder: owner.key, owner: null, idempotency_key: 'k', digest: null };
+async function addDone(database: Database, id = 'job_done', holder = owner.key): Promise<void> {
+  const row = { id, holder, owner: null, idempotency_key: 'k', digest: null };
   const times = { created_at: Date.now() - 1000, finished_at: Date.now(), expires_at: Date.now() + 600_000 };
   await database
     .insertInto('jobs')
@@ -169,6 +178,50 @@ test.serial('a response with a stored report neither parses nor serialises it', 
   t.true(longest < maxJson, `${longest} characters`);
   t.like(JSON.parse(body), { id: 'job_done', status: 'done', error: null });
   t.deepEqual(JSON.parse(body).result, report);
+});
+
+for (const kind of databaseKinds) {
+  test(`a stored report is read in pieces, until its job is deleted (${kind})`, async (t) => {
+    const url = await makeDatabaseUrl(kind);
+    const database = await openDatabase(url);
+    const results = openStoredResults(database, url);
+    t.teardown(async () => {
+      await results.close();
+      await database.destroy();
+    });
+    await addDone(database);
+    const pieces: Uint8Array[] = [];
+    for await (const piece of results.pieces('job_done')) pieces.push(piece);
+    t.is(Buffer.concat(pieces).toString(), reportJson);
+    t.true(pieces.length > 8 && pieces.every(({ length }) => length <= 131_072));
+    const reading = results.pieces('job_done');
+    await reading.next();
+    await database.deleteFrom('jobs').execute();
+    await t.throwsAsync(() => reading.next(), { message: 'The database is unavailable' });
+  });
+}
+
+test.serial('reports that one account does not read leave memory for those of another', async (t) => {
+  const { database, jobs } = await openJobService(t);
+  await addDone(database);
+  await addDone(database, 'job_other', 'token:2');
+  const other = 'token-of-another-account';
+  const verify = async (token: string) => ({ ...principal, id: token === other ? '2' : '1' });
+  const app = await startApp(t, { jobs, verifier: { verify } });
+  const get = (id: string, token: string) =>
+    call(app.port, { path: `/v1/jobs/${id}`, headers: { Authorization: `Bearer ${token}` } });
+  const silent = await Promise.all(Array.from({ length: 128 }, () => wire(app.port)));
+  for (const { socket } of silent) {
+    socket.pause();
+    socket.write(`GET /v1/jobs/job_done HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.full}\r\n\r\n`);
+  }
+  await untilMetric(app, 'undertone_result_bytes', 48 * 2 ** 20);
+  const refused = await get('job_done', tokens.full);
+  t.is(refused.status, 503);
+  t.like(JSON.parse(refused.body), { code: 'overloaded' });
+  t.deepEqual(JSON.parse((await get('job_other', other)).body).result, report);
+  for (const { socket } of silent) socket.destroy();
+  await untilMetric(app, 'undertone_result_bytes', 0);
 });
 
 test.serial('a callback with a stored report neither parses nor serialises it', async (t) => {

@@ -16,7 +16,7 @@ const homes: readonly (readonly [target: RegExp, homes: RegExp])[] = [
   [/^onnxruntime-/, /^src\/node\/onnx\.ts$/],
   [/^(koa|koa-.*|@koa\/.*)$/, /^src\/service\/http\//],
   [/^better-auth(\/|$)/, /^src\/service\/auth\/users\.ts$/],
-  [/^libsql$/, /^src\/service\/sqlite\.ts$/],
+  [/^libsql$/, /^src\/service\/(sqlite|jobs\/result-thread)\.ts$/],
   [/^pg$/, /^src\/service\/postgres\.ts$/],
   [/^rate-limiter-flexible$/, /^src\/service\/auth\/rate-limits\.ts$/],
   [/^kysely$/, /^src\/service\/(auth\/\w|database|migrations|sqlite|postgres)/],

@@ -41,7 +41,7 @@ export async function openJobService(
   const onUnreachable = () => {
     throw new Error('Expected Redis to be there, got nothing');
   };
-  const jobs = await openJobs({ ...options, settings: config.jobs, onUnreachable });
+  const jobs = await openJobs({ ...options, databaseUrl, settings: config.jobs, onUnreachable });
   const cipher = createCipher(secret);
   const queues = openQueues(redis.client, cipher);
   const lines: Readonly<Record<string, unknown>>[] = [];

@@ -53,14 +53,18 @@ type AppOptions = {
 const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
 /** A separate budget for account requests keeps log-ins working while analyses are refused. */
 const accountBudgetBytes = 4 * 2 ** 20;
+/** Of stored results of jobs that are sent. */
+const resultBudgetBytes = 64 * 2 ** 20;
 
 export function createApp(options: AppOptions): Koa<State> {
   const { accounts, config, jobs, lifecycle, logger, metrics, pool } = options;
   const budget = createByteBudget(config.bufferBytes);
   const accountBudget = createByteBudget(accountBudgetBytes);
+  const results = createByteBudget(resultBudgetBytes);
   metrics.addGauges({
     bodies: budget,
     accountBodies: accountBudget,
+    results,
     pool: pool.stats,
     ready: () => readinessError(lifecycle, pool) === null,
   });
@@ -84,7 +88,7 @@ export function createApp(options: AppOptions): Koa<State> {
   const readJson = createJsonReader({ config, budget, lifecycle, account: tokenAccount });
   const accountReader = { config, budget: accountBudget, lifecycle, account: clientNetwork };
   const account = { accounts, config, readJson: createJsonReader(accountReader) };
-  const router = createRouter({ ...options, budget, limits, readJson, account });
+  const router = createRouter({ ...options, budget, results, limits, readJson, account });
   app.use(router.routes());
   const paths = fixedPaths(router);
   app.use(rejectUnmatched((context) => unknownPath(context, paths)));

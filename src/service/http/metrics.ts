@@ -15,6 +15,7 @@ import { requireKnownHost } from './origins.ts';
 type MetricSources = {
   readonly bodies: Pick<FairBudget, 'used' | 'keys'>;
   readonly accountBodies: Pick<FairBudget, 'used'>;
+  readonly results: Pick<FairBudget, 'used'>;
   pool(): PoolStats;
   ready(): boolean;
 };
@@ -125,8 +126,9 @@ function counterOf(registers: Registry[]) {
 function addGauges(registers: Registry[], sources: MetricSources): void {
   const gauge = gaugeOf(registers);
   const counter = counterOf(registers);
-  const { accountBodies, bodies, pool } = sources;
+  const { accountBodies, bodies, pool, results } = sources;
   gauge('undertone_held_bytes', 'Bytes of request bodies in memory', bodies.used);
+  gauge('undertone_result_bytes', 'Bytes reserved for stored results of jobs that are sent', results.used);
   gauge('undertone_held_accounts', 'Accounts with request bodies in memory', bodies.keys);
   gauge(
     'undertone_account_request_bytes',

@@ -52,7 +52,7 @@ async function findEnded(
 ): Promise<StoredJob | null> {
   const { id, createdAt } = job;
   if (cancelledAt !== null) return cancelledJob(id, createdAt, cancelledAt, metadata);
-  const row = await store.read(id);
+  const row = await store.readWhole(id);
   return row === null || row.outcome === null ? null : toStoredJob(cipher, row, null);
 }
 

@@ -10,6 +10,7 @@ import {
   type JobTable,
   runQuery,
   type Selectable,
+  sql,
 } from '../database.ts';
 import { errorJson, type SerializedError, ServiceError } from '../errors.ts';
 import type { Metadata } from '../form.ts';
@@ -17,9 +18,10 @@ import { type Cipher, decryptMetadata } from './payload.ts';
 
 // Jobs in the database: their owners and results, until they expire.
 
-export type JobRow = Selectable<JobTable>;
-/** A row without the report, which may be megabytes. */
-export type ListedRow = Omit<JobRow, 'body' | 'bytes'>;
+/** A row without the result or the error. */
+export type ListedRow = Omit<Selectable<JobTable>, 'body' | 'bytes'>;
+/** `body` is null where it is a result, which may be megabytes. */
+export type JobRow = ListedRow & { readonly body: string | null };
 export type Outcome = 'done' | 'failed';
 
 const listed = [
@@ -34,6 +36,7 @@ const listed = [
   'finished_at',
   'outcome',
 ] as const;
+const error = sql<string | null>`case when outcome = 'failed' then body end`.as('body');
 
 export type JobOwner = {
   /** `account:ID`, or `token:ID` for a token without an account; stored in the column `holder`. */
@@ -87,9 +90,15 @@ export function createJobStore(database: Database, now: () => number = Date.now)
       }
     },
     find: (owner: JobOwner, id: string): Promise<JobRow | null> =>
-      first(live().selectAll().where('holder', '=', owner.key).where('id', '=', id)),
+      first(live().select(listed).select(error).where('holder', '=', owner.key).where('id', '=', id)),
     findByKey: (owner: JobOwner, key: string): Promise<JobRow | null> =>
-      first(live().selectAll().where('holder', '=', owner.key).where('idempotency_key', '=', key)),
+      first(
+        live()
+          .select(listed)
+          .select(error)
+          .where('holder', '=', owner.key)
+          .where('idempotency_key', '=', key),
+      ),
     /** Up to `count` jobs, newest first, older than `before` unless null. */
     async list(owner: JobOwner, before: ListedRow | null, count: number): Promise<ListedRow[]> {
       const all = live().select(listed).where('holder', '=', owner.key);
@@ -102,7 +111,11 @@ export function createJobStore(database: Database, now: () => number = Date.now)
       return runQuery(older.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(count).execute());
     },
     /** Reads a job of any owner, for workers. */
-    read: (id: string): Promise<JobRow | null> => first(live().selectAll().where('id', '=', id)),
+    read: (id: string): Promise<JobRow | null> =>
+      first(live().select(listed).select(error).where('id', '=', id)),
+    /** Reads a job with its result. */
+    readWhole: (id: string): Promise<JobRow | null> =>
+      first(live().select(listed).select('body').where('id', '=', id)),
     /** Returns those of `ids` that have not ended. */
     async findOpen(ids: readonly string[]): Promise<string[]> {
       const all = database.selectFrom('jobs').select('id').where('id', 'in', ids);
@@ -156,6 +169,7 @@ export type JobProgress = Readonly<z.infer<(typeof jobSchemas)['JobProgress']>>;
 export type JobSummary = Readonly<z.infer<(typeof jobSchemas)['JobSummary']>>;
 /** A job whose report or error is JSON text, as stored: a report of hours has megabytes, and is never parsed here. */
 export type StoredJob = JobSummary & {
+  /** Null also of a job that is done, unless it was read whole. */
   readonly resultJson: string | null;
   /** The body of an error response without `request_id`. */
   readonly errorJson: string | null;
@@ -192,9 +206,47 @@ export function toStoredJob(cipher: Cipher, row: JobRow, state: QueueState | nul
 }
 
 /** @param more further members @returns JSON text */
-export function encodeJob({ resultJson, errorJson, ...summary }: StoredJob, more: object = {}): string {
+export function encodeJob(job: StoredJob, more: object = {}): string {
+  return encodeAround(job, more).join(job.resultJson ?? 'null');
+}
+
+/** The text before the result and after it. */
+function encodeAround(
+  { resultJson: _, errorJson, ...summary }: StoredJob,
+  more: object,
+): readonly [before: string, after: string] {
   const members = JSON.stringify({ ...more, ...summary }).slice(0, -1);
-  return `${members},"result":${resultJson ?? 'null'},"error":${errorJson ?? 'null'}}`;
+  return [`${members},"result":`, `,"error":${errorJson ?? 'null'}}`];
+}
+
+type Pieces = (id: string) => AsyncIterable<Uint8Array>;
+
+/** As `encodeJob`, with the result from the database. @param pieces of the result of a job */
+export async function* streamJob(
+  job: StoredJob,
+  more: object,
+  pieces: Pieces,
+): AsyncGenerator<string | Uint8Array> {
+  const [before, after] = encodeAround(job, more);
+  yield before;
+  if (job.status === 'done') yield* pieces(job.id);
+  else yield 'null';
+  yield after;
+}
+
+/** As `encodeJobs`, with the results from the database. */
+export async function* streamJobs(
+  jobs: readonly StoredJob[],
+  more: object,
+  pieces: Pieces,
+): AsyncGenerator<string | Uint8Array> {
+  const [before = '', after = ''] = encodeJobs([], more).split('[]');
+  yield `${before}[`;
+  for (const [index, job] of jobs.entries()) {
+    if (index > 0) yield ',';
+    yield* streamJob(job, {}, pieces);
+  }
+  yield `]${after}`;
 }
 
 /** @param more further members @returns JSON text: `{"jobs": [...]}` */

@@ -23,6 +23,8 @@ import {
   type JobStore,
   type JobSummary,
   type StoredJob,
+  streamJob,
+  streamJobs,
 } from './job-store.ts';
 import { createMemoryQueues, createMemoryUploads } from './memory-queues.ts';
 import {
@@ -37,6 +39,7 @@ import {
 } from './payload.ts';
 import { countWaiting, findQueued, type JobStats, type Queues, readStats } from './queues.ts';
 import type { RedisAccess } from './redis-uploads.ts';
+import { bytesPerResponse, openStoredResults } from './stored-results.ts';
 import type { UploadStore } from './upload-store.ts';
 import { createUploads, type Uploads } from './uploads.ts';
 
@@ -72,6 +75,11 @@ export type Jobs = {
   readonly queues: Queues;
   readonly encode: typeof encodeJob;
   readonly encodeAll: typeof encodeJobs;
+  /** As `encode`, with the result piece by piece from the database. */
+  stream(job: StoredJob, more?: object): AsyncIterable<string | Uint8Array>;
+  /** In memory, of a response with results. */
+  readonly bytesPerResponse: number;
+  streamAll(jobs: readonly StoredJob[], more: object): AsyncIterable<string | Uint8Array>;
   stats(): Promise<JobStats>;
   close(): Promise<void>;
 };
@@ -80,6 +88,7 @@ type JobsOptions = {
   /** Null keeps queues and recordings in the memory of this process. */
   readonly redisUrl: string | null;
   readonly database: Database;
+  readonly databaseUrl: string;
   readonly secret: string;
   readonly settings: JobSettings;
   /** Called when Redis cannot be reached at the start. */
@@ -109,6 +118,7 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
     store: uploadStore,
     onLost: options.onUploadThreadLost,
   });
+  const results = openStoredResults(options.database, options.databaseUrl);
   const waits = createJobWaits(store);
   const admission = createAdmission({
     store,
@@ -134,10 +144,14 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
     queues,
     encode: encodeJob,
     encodeAll: encodeJobs,
+    stream: (job, more = {}) => streamJob(job, more, results.pieces),
+    bytesPerResponse,
+    streamAll: (all, more) => streamJobs(all, more, results.pieces),
     stats: () => withRedis(async () => readStats(queues, await uploadStore.countHeld())),
     async close() {
       waits.end();
       await uploads.close();
+      await results.close();
       await close();
     },
   };

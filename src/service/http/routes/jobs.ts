@@ -1,6 +1,7 @@
 /** The routes of jobs: asynchronous analyses of long recordings and of lists of URLs. */
 
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { Router } from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
@@ -31,6 +32,8 @@ import { createBodyRules, type ReadJson } from '../json.ts';
 export type JobOptions = AuthOptions & {
   readonly config: Config;
   readonly budget: FairBudget;
+  /** Of stored results that are sent. */
+  readonly results: FairBudget;
   readonly lifecycle: Lifecycle;
   readonly jobs: Jobs | null;
   readonly readJson: ReadJson;
@@ -62,7 +65,7 @@ export function addJobRoutes(router: Router<State>, options: JobOptions): void {
     });
   });
   router.get('/v1/jobs/:id', ...gate, async function showJob(context: Context) {
-    if (jobs !== null) await sendJob(context, jobs);
+    if (jobs !== null) await sendJob({ context, jobs, options });
   });
   router.get('/v1/jobs', ...gate, (context: Context) => listJobs(context, jobs, null));
   router.get('/v1/jobs/after/:id', ...gate, (context: Context) =>
@@ -76,7 +79,7 @@ export function addJobRoutes(router: Router<State>, options: JobOptions): void {
 }
 
 /** With `wait`, answers when the job has ended, or with its state after that time or at the shutdown. */
-async function sendJob(context: Context, jobs: Jobs): Promise<void> {
+async function sendJob({ context, jobs, options }: Sending): Promise<void> {
   const owner = ownerOf(context.state.principal);
   const id = context.params.id ?? '';
   const seconds = waitSeconds(context);
@@ -89,7 +92,7 @@ async function sendJob(context: Context, jobs: Jobs): Promise<void> {
     job = await jobs.find(owner, id);
   }
   if (job === null) throw unknownJob();
-  sendPrivateJson(context, jobs.encode(job));
+  sendOne({ context, jobs, options }, job);
 }
 
 function waitSeconds({ query }: Context): number {
@@ -150,7 +153,8 @@ async function createJobFromUpload(request: JobRequestContext): Promise<void> {
       source,
     });
     context.set('Location', `/v1/jobs/${job.id}`);
-    sendAccepted(context, jobs.encode(job, secretFor(form.callback, jobs, owner)));
+    context.status = 202;
+    sendOne(request, job, secretFor(form.callback, jobs, owner));
   });
 }
 
@@ -223,7 +227,10 @@ async function createJobsFromUrls(request: JobRequestContext): Promise<void> {
       created.push(known[index] ?? (await jobs.create(jobs.createId(), request)));
     }
   });
-  sendAccepted(context, jobs.encodeAll(created, secretFor(rest.callback, jobs, owner)));
+  context.status = 202;
+  const more = secretFor(rest.callback, jobs, owner);
+  if (created.some(isDone)) sendStored(request, jobs.streamAll(created, more));
+  else sendPrivateJson(context, jobs.encodeAll(created, more));
 }
 
 function requireAccepting({ lifecycle }: JobOptions): void {
@@ -278,9 +285,25 @@ function unknownJob(): ServiceError {
   return new ServiceError('not_found', 'Expected the id of a job of this token, got another');
 }
 
-function sendAccepted(context: Context, json: string): void {
-  context.status = 202;
-  sendPrivateJson(context, json);
+type Sending = Pick<JobRequestContext, 'context' | 'jobs' | 'options'>;
+
+const isDone = ({ status }: StoredJob) => status === 'done';
+
+function sendOne(request: Sending, job: StoredJob, more: object = {}): void {
+  const { context, jobs } = request;
+  if (isDone(job)) sendStored(request, jobs.stream(job, more));
+  else sendPrivateJson(context, jobs.encode(job, more));
+}
+
+/** Sends JSON with stored results as the client reads it. @throws ServiceError `overloaded` */
+function sendStored({ context, jobs, options }: Sending, json: AsyncIterable<string | Uint8Array>): void {
+  const reservation = options.results.open([accountOf(context.state.principal)]);
+  if (!reservation.add(jobs.bytesPerResponse)) {
+    throw new ServiceError('overloaded', "The account's share of the memory for results is used up");
+  }
+  context.res.once('close', () => reservation.release());
+  context.set({ 'Cache-Control': 'no-store', 'Content-Type': 'application/json' });
+  context.body = Readable.from(json, { objectMode: false });
 }
 
 function secretFor(callback: string | null, jobs: Jobs, owner: JobOwner): { callback_secret?: string } {
