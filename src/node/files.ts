@@ -2,6 +2,7 @@
 import { constants, mkdirSync, type Stats, statSync } from 'node:fs';
 import { lstat, open, realpath, stat } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
+import { encodeName } from './file-names.ts';
 
 export type ReadOptions = {
   readonly maxBytes: number;
@@ -33,9 +34,10 @@ export async function readRegularFile(given: string, options: ReadOptions): Prom
   const path = roots === null ? given : await resolveInside(given, roots);
   const followLinks = roots === null && (options.followLinks ?? true);
   try {
-    check(path, await (followLinks ? stat(path) : lstat(path)), options);
+    const name = encodeName(path);
+    check(path, await (followLinks ? stat(name) : lstat(name)), options);
     const noFollow = followLinks ? 0 : constants.O_NOFOLLOW;
-    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | noFollow);
+    const file = await open(name, constants.O_RDONLY | constants.O_NONBLOCK | noFollow);
     try {
       // Another file may have taken its place.
       const entry = await file.stat();
@@ -94,7 +96,7 @@ export function ensureDir(path: string, mode = 0o700): void {
   if (isDirectory(path)) return;
   if (dirname(path) !== path) ensureDir(dirname(path), mode);
   try {
-    mkdirSync(path, mode);
+    mkdirSync(encodeName(path), mode);
   } catch (error) {
     // Another process may have created it.
     if (!isDirectory(path)) throw error;
@@ -102,7 +104,7 @@ export function ensureDir(path: string, mode = 0o700): void {
 }
 
 function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return statSync(encodeName(path), { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** Writes a file of several parts without joining them in memory; creates its folder. @param flags `wx` fails for a file that exists */
@@ -112,7 +114,7 @@ export async function writeParts(
   flags: 'w' | 'wx' = 'w',
 ): Promise<void> {
   ensureDir(dirname(path), 0o777);
-  const file = await open(path, flags);
+  const file = await open(encodeName(path), flags);
   try {
     for (const part of parts) await file.writeFile(part);
   } finally {

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
+import { readArguments } from '../node/file-names.ts';
 import { version } from '../node/paths.ts';
 import { ConfigError } from '../service/config.ts';
 import { describeServiceError, ServiceError, toServiceError } from '../service/errors.ts';
@@ -79,7 +80,8 @@ function isMisuse(error: unknown): error is UsageError | ConfigError {
 
 async function main(): Promise<void> {
   try {
-    await (await buildProgram(process.argv[2])).parseAsync();
+    const given = readArguments();
+    await (await buildProgram(given[0])).parseAsync(given, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? 0 : exitCodes.misused;

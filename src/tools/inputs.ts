@@ -2,6 +2,7 @@
 import { constants } from 'node:buffer';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, extname, join, relative, resolve } from 'node:path';
+import { decodeName, encodeName } from '../node/file-names.ts';
 import { containers, type FileError, readRegularFile } from '../node/files.ts';
 import { type CliContext, expected } from './context.ts';
 
@@ -49,14 +50,17 @@ export async function findInputs(
 
 /** The non-empty lines of a file or of standard input. @throws UsageError */
 export async function readLines(list: string, terminal: Stdin): Promise<string[]> {
-  return (await readText('--list', list, terminal)).split(/\r?\n/).filter((line) => line !== '');
+  const lines = (await readFile('--list', list, terminal)).toString('latin1').split(/\r?\n/);
+  return lines.filter((line) => line !== '').map((line) => decodeName(Buffer.from(line, 'latin1')));
 }
 
 /** A whole file of UTF-8, or standard input. @throws UsageError */
 export async function readText(name: string, path: string, terminal: Stdin): Promise<string> {
-  const bytes =
-    path === standardInput ? await readBytes(terminal, maxTextBytes) : await readNamedFile(name, path);
-  return bytes.toString();
+  return (await readFile(name, path, terminal)).toString();
+}
+
+function readFile(name: string, path: string, terminal: Stdin): Promise<Buffer> {
+  return path === standardInput ? readBytes(terminal, maxTextBytes) : readNamedFile(name, path);
 }
 
 /**
@@ -105,7 +109,7 @@ export function checkStandardInput(names: readonly string[]): void {
 async function findFiles(name: string): Promise<Input[]> {
   if (name === '') throw expected('a file or a folder', 'path', 'an empty text');
   const path = resolve(name);
-  const entry = await stat(path).catch(() => null);
+  const entry = await stat(encodeName(path)).catch(() => null);
   if (!entry?.isDirectory()) return [{ path, name: basename(path), bytes: null, optional: false }];
   const found: string[] = [];
   await walk(path, found);
@@ -125,10 +129,10 @@ export function displayPath(path: string): string {
 }
 
 async function walk(folder: string, found: string[]): Promise<void> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const entries = await readdir(encodeName(folder), { withFileTypes: true, encoding: 'buffer' });
+  entries.sort((a, b) => Buffer.compare(a.name, b.name));
   for (const entry of entries) {
-    const path = join(folder, entry.name);
+    const path = join(folder, decodeName(entry.name));
     if (entry.isDirectory()) await walk(path, found);
     else if (entry.isFile() || (entry.isSymbolicLink() && (await isFileLink(path)))) found.push(path);
   }
@@ -136,7 +140,7 @@ async function walk(folder: string, found: string[]): Promise<void> {
 
 /** True for a broken link too, which fails when it is read. Excludes devices and pipes, which may never end. */
 async function isFileLink(path: string): Promise<boolean> {
-  return stat(path).then(
+  return stat(encodeName(path)).then(
     (entry) => entry.isFile(),
     () => true,
   );

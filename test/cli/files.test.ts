@@ -1,9 +1,10 @@
 /** Files that never end, or are too large, in the place of every file that a command reads. */
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import test from 'ava';
-import { runCli } from '../support/cli.ts';
+import { commandLine, runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const sample = resolve('examples/sample.wav');
@@ -86,4 +87,22 @@ test('segments come from standard input, once', async (t) => {
   t.is(JSON.parse(stdout).speakers[0].speaker, 'A');
   const { stderr } = await runCli(['analyze', '--segments', '-', '-'], { input });
   t.is(stderr, 'Expected standard input once for `-`, got it more often\n');
+});
+
+test('file names that are not UTF-8 are read from arguments, folders and lists', async (t) => {
+  const path = Buffer.concat([
+    Buffer.from(`${inFolder('names')}/caf`),
+    Buffer.from([0xe9]),
+    Buffer.from('.wav'),
+  ]);
+  fs.mkdirSync(inFolder('names'));
+  fs.copyFileSync(sample, path);
+  fs.writeFileSync(inFolder('list.txt'), Buffer.concat([path, Buffer.from('\n')]));
+  for (const argument of ["$'names/caf\\xe9.wav'", 'names', '--list list.txt']) {
+    const script = `exec "$@" analyze --output jsonl ${argument}`;
+    const run = promisify(execFile)('bash', ['-c', script, 'bash', ...commandLine([])], { cwd: folder });
+    const report = JSON.parse((await run).stdout);
+    t.is(report.emotion?.status, 'ok', argument);
+    t.true(report.path.endsWith('/caf\udce9.wav'), report.path);
+  }
 });
