@@ -69,6 +69,20 @@ done
 ffmpeg -nostdin -loglevel error -f lavfi -i color=red:s=64x64:d=0.1 -frames:v 1 cover.png
 ffmpeg -nostdin -loglevel error -i speech.wav -i cover.png -map 0:a -map 1:v -c:v copy -disposition:v attached_pic \
   -c:a libmp3lame cover.mp3
+
+# Several tracks: the speech, and a second of a tone, which players leave out or cannot play.
+tracks() {
+  name=$1
+  shift
+  ffmpeg -nostdin -loglevel error -f lavfi -i sine=500:d=1:r=44100 -i speech.wav "$@" -fflags +bitexact "$name"
+}
+tracks tracks-default.mkv -map 0 -map 1 -c:a libopus -disposition:a:0 0 -disposition:a:1 default \
+  -metadata:s:a:0 language=deu
+tracks tracks-disabled.m4a -map 0 -map 1 -c:a alac -disposition:a:0 0 -disposition:a:1 default
+tracks tracks-tone.m4a -map 0 -map 1 -c:a alac
+tracks tracks-ac3.mp4 -map 0 -map 1 -c:a:0 ac3 -c:a:1 alac -metadata:s:a:0 language=fra
+tracks tracks-empty.mkv -map 0 -map 1 -c:a flac -bsf:a:0 noise=drop=1
+tracks tracks.ogg -map 1 -map 0 -c:a:0 libopus -c:a:1 libvorbis
 encode adts.aac -c:a aac -b:a 128k -f adts
 encode speech.flac -c:a flac
 encode vorbis.ogg -c:a libvorbis -q:a 4

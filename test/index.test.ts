@@ -6,7 +6,7 @@ const limits = { seconds: 60, channels: 2, minSampleRate: 4000, maxSampleRate: 9
 const sample = await readFile('examples/sample.wav');
 
 test('decode and extract', (t) => {
-  const audio = decode(sample, { sampleRate: 16_000, channel: null, limits, cancel: null });
+  const audio = decode(sample, { sampleRate: 16_000, channel: null, track: null, limits, cancel: null });
   t.is(audio.samples.length, Math.round(audio.seconds * 16_000));
   const spec = specs['whisper-log-mel-80'];
   const { data, frames, bins } = extract(audio.samples, spec);
@@ -14,7 +14,7 @@ test('decode and extract', (t) => {
 });
 
 test('decode needs nothing but bytes', (t) => {
-  const all = { sampleRate: 16_000, channel: null, limits, cancel: null };
+  const all = { sampleRate: 16_000, channel: null, track: null, limits, cancel: null };
   t.deepEqual(decode(sample), decode(sample, all));
   t.throws(() => decode(sample, { limits: { seconds: 1 } }), { code: 'too_long' });
 });

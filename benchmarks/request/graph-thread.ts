@@ -20,7 +20,7 @@ async function start({ limits }: ThreadSettings): Promise<(task: FormTask) => Pr
   parentPort?.postMessage({ ready: threadId });
   return async ({ body, boundary, signals, requestId }) => {
     const { audio } = readForm(Buffer.concat(body), boundary);
-    const { samples } = decode(audio, { sampleRate, channel: null, limits, cancel: null });
+    const { samples } = decode(audio, { sampleRate, channel: null, track: null, limits, cancel: null });
     const { data, frames, bins } = extract(samples, spec);
     const { mean } = await session.run({ features: { data, shape: [1, frames, bins] } });
     const pitch = signals.length > 1 ? middle((await trackProsody(samples, sampleRate)).pitchHz) : null;

@@ -32,20 +32,22 @@ const std::atomic<int32_t>* ToCancel(const Napi::Value& value) {
   return reinterpret_cast<const std::atomic<int32_t>*>(array.As<Napi::Int32Array>().Data());
 }
 
-int ToChannel(OptionsReader* reader) {
-  const std::optional<int> channel = reader->IntegerOrNull("channel");
-  if (channel && *channel < 0)
-    ThrowBadArgument("a channel number from 0 or null", "channel", reader->Value("channel"));
-  return channel.value_or(-1);
+// The number of a channel or track; -1 for null.
+int ToNumberFrom0(OptionsReader* reader, const char* name) {
+  const std::optional<int> number = reader->IntegerOrNull(name);
+  if (number && *number < 0)
+    ThrowBadArgument(std::string("a ") + name + " number from 0 or null", name, reader->Value(name));
+  return number.value_or(-1);
 }
 
-// {sampleRate, channel, limits, cancel}: all keys are required, others rejected. Each key is read once.
+// {sampleRate, channel, track, limits, cancel}: all keys are required, others rejected. Each key is read once.
 // `cancel` receives the value of that key.
 DecodeOptions ToDecodeOptions(const Napi::Value& value, Napi::Value* cancel) {
   OptionsReader reader(value, "options");
   DecodeOptions options = {};
   options.sample_rate = reader.Integer("sampleRate");
-  options.channel = ToChannel(&reader);
+  options.channel = ToNumberFrom0(&reader, "channel");
+  options.track = ToNumberFrom0(&reader, "track");
   ReadLimits(reader.Object("limits"), &options);
   const Napi::Value flag = reader.Value("cancel");
   reader.RejectUnknownKeys();
@@ -64,6 +66,8 @@ Napi::Object ToObject(Napi::Env env, const Source& source) {
   object["channelCorrelation"] = source.channel_correlation;
   object["truncated"] = source.truncated;
   object["unreadData"] = source.unread_data;
+  object["track"] = static_cast<double>(source.track);
+  object["tracks"] = static_cast<double>(source.tracks);
   return object;
 }
 
@@ -137,7 +141,7 @@ Napi::Value Open(const Napi::CallbackInfo& info, const DecodeOptions& options, c
   return kDecoder.Create(info.Env(), std::move(opened));
 }
 
-// decode(bytes, {sampleRate, channel, limits, cancel}) -> {samples, sampleRate, seconds, gaps, source}
+// decode(bytes, {sampleRate, channel, track, limits, cancel}) -> {samples, sampleRate, seconds, gaps, source}
 Napi::Value DecodeCall(const Napi::CallbackInfo& info) {
   const DecodeOptions options = ToDecodeOptions(info[1], nullptr);
   const Napi::Uint8Array bytes = ToBytes(info[0], "bytes");

@@ -170,7 +170,8 @@ async function analyze(
       if (more === null) return null;
     }
     const averaged = request.channel === null && request.channels === null;
-    const recording = { source: decoder.source() as Source, averaged, baselines };
+    const trackChosen = request.track !== null;
+    const recording = { source: decoder.source() as Source, averaged, trackChosen, baselines };
     const { speakers: mode } = request;
     const speakers = mode === null ? results : await separateSpeakers(firstResults, mode, models, timer);
     const segments = speakers.map((chunks) => spanOf(chunks, models).segments);
@@ -274,12 +275,13 @@ async function nextOf(
 function open(
   part: UploadPart,
   bytes: Uint8Array,
-  { cancel, channel, channels }: Pick<AnalyzeRequest, 'cancel' | 'channel' | 'channels'>,
+  selection: Pick<AnalyzeRequest, 'cancel' | 'channel' | 'track' | 'channels'>,
   { models, limits, chunking }: Context,
   timer: StageTimer,
 ): readonly IncrementalDecoder[] {
   const { sampleRate } = models.features;
-  const options = { sampleRate, channel, channels, limits, cancel };
+  const { cancel, channel, track, channels } = selection;
+  const options = { sampleRate, channel, track, channels, limits, cancel };
   return openDecoders(part, bytes, options, chunking, models.platform, timer);
 }
 
@@ -299,14 +301,14 @@ async function describeBaselines(
   if (using.length === 0) return baselines;
   const signals = using.filter((signal) => definitions[signal].score !== undefined);
   const measured = using.some((signal) => definitions[signal].infer !== undefined);
-  const { cancel, channel } = request;
-  const options = { cancel, channel, signals, measured };
+  const { cancel, channel, track } = request;
+  const options = { cancel, channel, track, signals, measured };
   for (const bytes of request.baselines)
     baselines.push(await describeBaseline(bytes, options, context, onSeconds, timer));
   return baselines;
 }
 
-/** Of the channel of the recording; a baseline that lacks it counts as the mean of its channels. */
+/** Of the track and channel of the recording; a baseline that lacks one is read as without that choice. */
 async function describeBaseline(
   bytes: Uint8Array,
   options: SpeakerOptions,
@@ -317,22 +319,25 @@ async function describeBaseline(
   const seconds = Math.min(context.limits.seconds, longSeconds);
   const limits = { ...context.limits, seconds };
   const own = { ...context, limits };
-  const describe = (channel: number | null) =>
-    describeSpeaker('baseline', bytes, { ...options, channel }, own, timer, onSeconds);
-  const baseline = await describe(options.channel).catch((error: unknown) => {
-    if (error instanceof EngineError && error.code === 'channel') return describe(null);
-    throw error;
-  });
+  const describe = (chosen: SpeakerOptions): ReturnType<typeof describeSpeaker> =>
+    describeSpeaker('baseline', bytes, chosen, own, timer, onSeconds).catch((error: unknown) => {
+      const lacks = error instanceof EngineError && error.code;
+      if (lacks === 'channel' || lacks === 'track') return describe({ ...chosen, [lacks]: null });
+      throw error;
+    });
+  const baseline = await describe(options);
   const { minTotalSpeechSeconds } = context.models.vad.manifest.params;
   if (baseline.speechSeconds < minTotalSpeechSeconds) {
-    const got = `${baseline.speechSeconds.toFixed(2)} s`;
+    const { track, tracks } = baseline.source;
+    const others = tracks > 1 ? ` in track ${track} of ${tracks}: choose one with \`track\`` : '';
+    const got = `${baseline.speechSeconds.toFixed(2)} s${others}`;
     const msg = `Expected at least ${minTotalSpeechSeconds} s of speech for \`baseline\`, got ${got}`;
     throw new EngineError('insufficient_speech', 'baseline', msg);
   }
   return baseline;
 }
 
-type SpeakerOptions = Pick<AnalyzeRequest, 'cancel' | 'channel'> & {
+type SpeakerOptions = Pick<AnalyzeRequest, 'cancel' | 'channel' | 'track'> & {
   /** Those whose heads read the utterances: without any the trunk does not run. */
   readonly signals: readonly Signal[];
   /** Whether pitch, level and timing are measured: there are no chunks otherwise. */
@@ -350,7 +355,7 @@ export async function describeSpeaker(
   context: Context,
   timer: StageTimer,
   onSeconds: (added: number) => void = () => {},
-): Promise<Baseline> {
+): Promise<Baseline & { readonly source: Source }> {
   const { models, chunking } = context;
   const all = { ...options, channels: null };
   const request = { signals, embeddings: false, voices: null };
@@ -373,5 +378,6 @@ export async function describeSpeaker(
     decoder.close();
   }
   timer.mark('measures');
-  return { chunks, utterances: utterancesOf(results), ...spanOf(results, models) };
+  const source = decoder.source() as Source;
+  return { chunks, utterances: utterancesOf(results), ...spanOf(results, models), source };
 }

@@ -98,6 +98,8 @@ function toEngineErrors<Result>(
         throw error;
       case 'channel':
         throw new EngineError('channel', selector, error.reason);
+      case 'track':
+        throw new EngineError('track', 'track', error.reason);
       default: {
         throw new EngineError(error.code, part, error.reason);
       }
@@ -248,6 +250,8 @@ export type SpeakerSegment = { readonly start: number; readonly end: number; rea
 export type AnalyzeOptions = {
   /** 0-based channel, or null for the average of all. */
   readonly channel: number | null;
+  /** 0-based audio track; null: the one that the file marks as default, else the first that decodes. */
+  readonly track: number | null;
   /** Null: one analysis of `channel`. */
   readonly channels: ChannelMode | null;
   /** In order of their starts: one analysis per speaker. Null: one for all. */
@@ -258,6 +262,7 @@ export type AnalyzeOptions = {
 
 export const defaultOptions: AnalyzeOptions = {
   channel: null,
+  track: null,
   channels: null,
   segments: null,
   speakers: null,

@@ -80,6 +80,8 @@ export const recordingSchema = audioSchema
     codec: true,
     sample_rate_hz: true,
     channels: true,
+    track: true,
+    tracks: true,
     clipped_ratio: true,
   })
   .describe('Format of the recording. Quality and speech of a channel are in its report.');

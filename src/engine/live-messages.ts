@@ -151,7 +151,7 @@ function toAnalysis(
   const wanted = scoredSignals(context).filter(
     (signal) => soFar !== null || definitions[signal].addTo === undefined,
   );
-  const recorded = { ...source, clippedRatio, averaged: !split, missingSeconds: 0 };
+  const recorded = { ...source, clippedRatio, averaged: !split, trackChosen: false, missingSeconds: 0 };
   const voiceLogOdds = voice.sum / Math.max(1, voice.frames);
   const spoken = { ...quality, severalSpeakers: false };
   return {

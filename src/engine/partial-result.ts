@@ -218,12 +218,13 @@ type Aggregated = {
   readonly source: Source;
   /** Whether the samples are the average of all channels. */
   readonly averaged: boolean;
+  readonly trackChosen: boolean;
 } & Pick<RecordingContext, 'baselines' | 'others'> &
   Pick<Analysis, 'unassigned'>;
 
 export function aggregate(
   results: readonly ChunkResult[],
-  { source, averaged, baselines, others, unassigned }: Aggregated,
+  { source, averaged, trackChosen, baselines, others, unassigned }: Aggregated,
   wanted: readonly Signal[],
   models: Models,
   timer: StageTimer,
@@ -266,7 +267,7 @@ export function aggregate(
     insufficientSpeech: !enough,
     warnings: recordingWarnings(
       {
-        source: { ...source, averaged, missingSeconds },
+        source: { ...source, averaged, trackChosen, missingSeconds },
         spoken: enough ? { ...quality, severalSpeakers: hasSeveralSpeakers(utterances, models) } : null,
         voiceLogOdds: span.speechSeconds > 0 ? meanBySpeech(results, (result) => result.voiceLogOdds) : null,
         levelDbfs: meanLevel(results),

@@ -90,7 +90,7 @@ export function decodeNext(
 ) {
   const all = Buffer.concat([state.bytes, bytes]);
   const file = Buffer.concat([wavHeader(format, all.length), all]);
-  const options = { sampleRate, limits: { ...limits, seconds: maxStepSeconds }, cancel };
+  const options = { sampleRate, track: null, limits: { ...limits, seconds: maxStepSeconds }, cancel };
   const audio = split ? decodeChannels(file, options, platform) : decodeMean(file, options, platform);
   const [first] = audio.channels as [Float32Array];
   const common = gcd(format.sampleRate, sampleRate);

@@ -14,6 +14,8 @@ export type DecodeOptions = {
   readonly sampleRate: number;
   /** 0-based; null averages all channels. */
   readonly channel: number | null;
+  /** 0-based audio track; null: the one that the file marks as default, else the first that decodes. */
+  readonly track: number | null;
   readonly limits: DecodeLimits;
   /** Shared flag: a value other than 0 in element 0 stops the decoder. */
   readonly cancel: Int32Array | null;
@@ -30,6 +32,9 @@ export type Source = {
   readonly truncated: boolean;
   /** Damaged frames, or data before or after the recording, were left out. */
   readonly unreadData: boolean;
+  /** The decoded audio track, from 0, and how many the file has. */
+  readonly track: number;
+  readonly tracks: number;
 };
 
 /** Mono samples at `sampleRate`; full scale is 1. */
@@ -109,6 +114,7 @@ export type AudioErrorCode =
   | 'too_many_channels'
   | 'sample_rate'
   | 'channel'
+  | 'track'
   | 'deadline'
   | 'cancelled'
   | 'bad_argument'
@@ -226,7 +232,7 @@ type EngineErrorCode =
 export class EngineError extends Error {
   readonly code: EngineErrorCode;
   /** The input that is wrong; null when stopped. */
-  readonly at: 'audio' | 'baseline' | 'channel' | 'channels' | 'segments' | 'speakers' | null;
+  readonly at: 'audio' | 'baseline' | 'channel' | 'channels' | 'track' | 'segments' | 'speakers' | null;
 
   constructor(code: EngineErrorCode, at: EngineError['at'], message: string) {
     super(message);

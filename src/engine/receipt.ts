@@ -77,6 +77,7 @@ export const receiptSchema = z
       .strictObject({
         signals: z.array(z.string()).min(1).describe('Requested signals.'),
         channel: z.int().nullable().describe('0-based channel; null averages all.'),
+        track: z.int().optional().describe('0-based audio track; absent without the part.'),
         channels: z.string().nullable().describe('`split`, or null.'),
         speakers: z.string().nullable().describe('`2`, `auto`, or null.'),
         ignored: ignoredSchema.optional(),

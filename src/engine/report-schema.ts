@@ -26,6 +26,12 @@ export const audioSchema = z
       .int()
       .min(1)
       .describe('Channels of the source. Their average is analysed unless `channel` selects one.'),
+    track: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('Number of the analysed audio track, from 0. Absent when the file has one.'),
+    tracks: z.int().min(2).optional().describe('Audio tracks of the file. Absent when it has one.'),
     snr_db: z
       .number()
       .nullable()

@@ -122,6 +122,7 @@ function audioOf({ audio, span }: Analysis): Envelope['audio'] {
     codec: source.codec,
     sample_rate_hz: source.sampleRate,
     channels: source.channels,
+    ...(source.tracks > 1 && { track: source.track, tracks: source.tracks }),
     snr_db: audio.snrDb === null ? null : roundTo(audio.snrDb, 10),
     level_dbfs: roundTo(audio.levelDbfs, 10),
     clipped_ratio: round(source.clippedRatio),

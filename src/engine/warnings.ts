@@ -8,10 +8,11 @@ import type { Source as DecodedSource, SignalQuality } from './platform.ts';
 type Recording = {
   readonly source: Pick<
     DecodedSource,
-    'channels' | 'clippedRatio' | 'channelCorrelation' | 'truncated' | 'unreadData'
+    'channels' | 'clippedRatio' | 'channelCorrelation' | 'truncated' | 'unreadData' | 'tracks'
   > & {
     /** The average of all channels was analysed, none of them alone. */
     readonly averaged: boolean;
+    readonly trackChosen: boolean;
     /** Of audio that the file lacks. */
     readonly missingSeconds: number;
   };
@@ -78,6 +79,12 @@ const entries = {
     pageText: 'The channels differ, and their average was analysed. Choose one below.',
     raised: ({ source }, { warnings }) =>
       source.averaged && source.channels > 1 && source.channelCorrelation < warnings.minChannelCorrelation,
+  },
+  several_tracks: {
+    condition: 'the file has more than one audio track, and `track` chose none',
+    text: 'The file has other audio tracks. The one that it marks as default, or else the first that decodes, was analysed: choose another with `track`, counted from 0.',
+    pageText: 'The file has other audio tracks, and one of them was analysed. Choose another below.',
+    raised: ({ source }) => source.tracks > 1 && !source.trackChosen,
   },
   several_speakers: {
     condition:

@@ -33,7 +33,7 @@ export function composeReceipt(
   software: Software,
   { keyId, purpose }: Signing,
 ): UnsignedReceipt {
-  const { audio, baselines, segments, speakers, signals, channel, channels } = request;
+  const { audio, baselines, segments, speakers, signals, channel, track, channels } = request;
   const { ignored } = report as { ignored?: Ignored };
   const samples = analyses.map(({ samplesSha256 }) => samplesSha256 as string);
   return {
@@ -46,7 +46,14 @@ export function composeReceipt(
     segments_sha256: segments === null ? null : sha256(canonicalBytes(segments)),
     samples_sha256: channels === null ? samples.slice(0, 1) : samples,
     report_sha256: hashReport(report),
-    options: { signals: [...signals], channel, channels, speakers, ...(ignored && { ignored }) },
+    options: {
+      signals: [...signals],
+      channel,
+      ...(track !== null && { track }),
+      channels,
+      speakers,
+      ...(ignored && { ignored }),
+    },
     scores: scoresOf(report, signals),
     software,
   };

@@ -43,6 +43,7 @@ export type ProblemReason =
   | 'audio.too_many_channels'
   | 'audio.sample_rate'
   | 'audio.channel'
+  | 'audio.track'
   | 'channels'
   | 'segments'
   | 'speakers'
@@ -198,6 +199,7 @@ const reasonTable: Readonly<Record<ProblemReason, string>> = {
   'audio.too_many_channels': 'more channels than the limit',
   'audio.sample_rate': 'a sample rate outside the limits',
   'audio.channel': 'no such channel, not a channel number, or `channels` without exactly two channels',
+  'audio.track': 'no such audio track, or not the number of a track; `msg` names the tracks of the file',
   channels: '`channels` is not `split`, is beside `channel` or `baseline`, or is sent to another path',
   segments: '`segments` is invalid, is beside `channels` or `baseline`, or is sent to another path',
   speakers:

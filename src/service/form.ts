@@ -49,6 +49,7 @@ export const expectedMetadata = `an object of text values, at most ${maxMetadata
 
 const texts = {
   channel: 16,
+  track: 16,
   channels: 16,
   segments: 2 ** 18,
   speakers: 16,
@@ -128,13 +129,15 @@ export function createFormReader(
       reader.end();
       const { audio } = sizes;
       if (audio === undefined) throw missingPart(names);
-      const { channel, channels, segments, speakers, receipt, callback = null, metadata = '{}' } = values;
+      const { channel, channels, track, segments, speakers, receipt } = values;
+      const { callback = null, metadata = '{}' } = values;
       if (channels !== undefined) refuseBeside('channels', { channel, baseline: sizes.baseline });
       if (segments !== undefined) refuseBeside('segments', { channels, baseline: sizes.baseline });
       if (speakers !== undefined) refuseBeside('speakers', { channels, segments, baseline: sizes.baseline });
       return {
         sizes: { audio, baselines: baselineNames.flatMap((name) => sizes[name] ?? []) },
-        channel: channel === undefined ? defaultOptions.channel : toChannel(channel),
+        channel: toNumberFrom0('channel', channel) ?? defaultOptions.channel,
+        track: toNumberFrom0('track', track) ?? defaultOptions.track,
         channels: toOneOf('channels', channelModes, channels) ?? defaultOptions.channels,
         segments: segments === undefined ? defaultOptions.segments : parseSegments(segments),
         speakers: toOneOf('speakers', speakerModes, speakers) ?? defaultOptions.speakers,
@@ -217,8 +220,10 @@ function checkType(name: PartName, contentType: string | null): void {
 
 const expectedRecording = (name: PartName) => `Expected a recording for \`${name}\`, got no bytes`;
 
-function toChannel(text: string): number {
-  if (!/^\d{1,4}$/.test(text)) throw wrongText('channel');
+/** Undefined without the part. @throws ServiceError */
+function toNumberFrom0(name: 'channel' | 'track', text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,4}$/.test(text)) throw wrongText(name);
   return Number(text);
 }
 
@@ -273,6 +278,10 @@ const expectedTexts: Readonly<Record<TextName, readonly [reason: ProblemReason, 
   channel: [
     'audio.channel',
     'Expected the number of a channel, counted from 0, for `channel`, got something else',
+  ],
+  track: [
+    'audio.track',
+    'Expected the number of an audio track, counted from 0, for `track`, got something else',
   ],
   channels: ['channels', `Expected ${channelModes.join(' or ')} for \`channels\`, got something else`],
   segments: ['segments', `Expected at most ${texts.segments} bytes for \`segments\`, got more`],

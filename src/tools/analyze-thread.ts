@@ -33,6 +33,7 @@ export type AnalyzeTask = Omit<Input, 'name'> & {
   readonly signals: readonly Signal[];
   /** `split`: each of two channels alone. */
   readonly channel: number | 'split' | null;
+  readonly track: number | null;
   /** Not null: each speaker alone. */
   readonly segments: readonly SpeakerSegment[] | null;
   /** Not null: each voice alone. */
@@ -63,15 +64,17 @@ reportReady();
 export async function run(task: AnalyzeTask): Promise<AnalyzeResult | EmbedResult> {
   try {
     const { channel, segments, speakers, signals, embeddings: wanted = false } = task;
-    const { baselines: shared = [], maxBytes, roots = null, ...options } = settings;
+    const { baselines: shared = [], maxBytes, roots = null, ...own } = settings;
+    const options = { ...own, track: task.track };
     const read = { maxBytes, roots, setting: 'UNDERTONE_JOB_MAX_BYTES' };
     const audio = task.bytes ?? (await readRegularFile(task.path, read));
     if (task.embedOnly) return { report: await embed(audio, { ...options, channel: null }) };
     if (channel === 'split') return { report: await analyzeChannels(audio, options) };
     const separate = segments ?? speakers;
     if (separate !== null) return { report: await analyzeSpeakers(audio, separate, { ...options, channel }) };
-    const own = { ...options, baseline: task.baselines ?? shared, channel, signals, embeddings: wanted };
-    const { embeddings, ...report } = await analyze(audio, own);
+    const baseline = task.baselines ?? shared;
+    const one = { ...options, baseline, channel, signals, embeddings: wanted };
+    const { embeddings, ...report } = await analyze(audio, one);
     return { report, ...(embeddings && { embeddings }) };
   } catch (error) {
     return toResult(error, task.path);

@@ -78,6 +78,7 @@ export function registerAnalyze(program: Command, terminal: CliContext): void {
     .option('--jsonl', 'one line of JSON a file: --output jsonl')
     .option('--signals <names>', `${signals.join(', ')}, or several with commas between`, signals.join(','))
     .option('--channel <n>', 'channel to analyse, counted from 0 (the average of all)')
+    .option('--track <n>', 'audio track to analyse, counted from 0 (the default one of each file)')
     .option('--channels <mode>', 'split: each of two channels alone, and their conversation')
     .option('--segments <file>', 'JSON or RTTM, - is standard input: each speaker of one recording alone')
     .option('--speakers <count>', 'two voices on one channel, each alone: 2, or auto for one or two')

@@ -44,6 +44,7 @@ const maxRecordingBytes = 2 ** 29;
 type Options = TokenOptions & {
   readonly url: string;
   readonly output: string;
+  readonly track?: string;
   readonly channels?: string;
   readonly speakers?: string;
   readonly concurrency: string;
@@ -60,6 +61,7 @@ export function registerBulk(program: Command, terminal: CliContext): void {
     .option('--token-file <file>', 'its first line is the token; - is standard input (UNDERTONE_TOKEN)')
     .option('--token <token>', 'the token itself, which other users of this machine can read')
     .requiredOption('--output <file>', 'what to write: .jsonl as analyze does, or .csv')
+    .option('--track <n>', 'audio track to analyse, counted from 0 (the default one of each file)')
     .option('--channels <mode>', 'split: each of two channels alone, and their conversation')
     .option('--speakers <count>', 'two voices on one channel, each alone: 2, or auto for one or two')
     .option('--concurrency <n>', 'files at a time', '4')
@@ -136,14 +138,15 @@ async function analyzeFile(client: Client, path: string, parts: Parts): Promise<
 async function attemptFile(
   client: Client,
   path: string,
-  { channel, speakers }: Parts,
+  { channel, track, speakers }: Parts,
 ): Promise<FileAnswer | { readonly waitSeconds: number }> {
   try {
     const audio = await readRegularFile(path, { maxBytes: maxRecordingBytes });
-    if (channel === 'split') return { report: withoutRequestIds(await client.analyzeChannels(audio)) };
+    const own = track === null ? {} : { track };
+    if (channel === 'split') return { report: withoutRequestIds(await client.analyzeChannels(audio, own)) };
     if (speakers !== null)
-      return { report: withoutRequestIds(await client.analyzeSpeakers(audio, { speakers })) };
-    const { status: _, ...report } = withoutRequestIds(await client.analyze(audio));
+      return { report: withoutRequestIds(await client.analyzeSpeakers(audio, { ...own, speakers })) };
+    const { status: _, ...report } = withoutRequestIds(await client.analyze(audio, own));
     return { report };
   } catch (error) {
     if (error instanceof RateLimitedError) return { waitSeconds: error.retryAfterSeconds ?? 1 };

@@ -29,6 +29,7 @@ export async function run({ path, bytes, output }: FeaturesTask): Promise<Extrac
     const { samples } = decode(recording, {
       sampleRate: spec === prosody ? prosodySampleRate : spec.sampleRate,
       channel: null,
+      track: null,
       limits,
       cancel: null,
     });

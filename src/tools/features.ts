@@ -203,9 +203,9 @@ async function embedFiles(
   const jobs = parseJobs(options.jobs);
   const settings = await readSettings(options, terminal);
   const inputs = await findInputs([...paths], undefined, terminal, settings.maxBytes);
-  const { channel, segments, speakers } = defaultOptions;
+  const { channel, track, segments, speakers } = defaultOptions;
   const tasks = inputs.map(
-    (input): AnalyzeTask => ({ ...input, signals: [], channel, segments, speakers, embedOnly: true }),
+    (input): AnalyzeTask => ({ ...input, signals: [], channel, track, segments, speakers, embedOnly: true }),
   );
   const progress = showProgress(tasks.length, terminal);
   const file = entryFile('tools/analyze-thread');

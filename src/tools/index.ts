@@ -67,6 +67,8 @@ type DecodeOptions = {
   readonly sampleRate?: number;
   /** 0-based; null, the default, averages all channels. */
   readonly channel?: number | null;
+  /** 0-based; null, the default: the audio track that the file marks as default, else the first that decodes. */
+  readonly track?: number | null;
   /** Defaults of the service. */
   readonly limits?: Partial<DecodeLimits>;
   /** The call stops once element 0 is not 0; another thread can set it in shared memory. */
@@ -80,6 +82,8 @@ type AnalyzeOptions = {
   readonly baseline?: Uint8Array | readonly Uint8Array[] | null;
   /** 0-based; null averages all channels. */
   readonly channel?: number | null;
+  /** 0-based audio track; null: the one that the file marks as default, else the first that decodes. */
+  readonly track?: number | null;
   /** Adds `embeddings` to the report. */
   readonly embeddings?: boolean;
   /** The models of the package by default. */
@@ -105,7 +109,7 @@ export type SpeakersReport = WithoutId<Omit<HttpSpeakersReport, 'speakers'>> & {
   readonly speakers: readonly ({ readonly speaker: string } & WithoutId<CombinedReport>)[];
 };
 
-type SharedOptions = Pick<AnalyzeOptions, 'modelsDir' | 'limits'>;
+type SharedOptions = Pick<AnalyzeOptions, 'track' | 'modelsDir' | 'limits'>;
 
 type EmbedOptions = SharedOptions & Pick<AnalyzeOptions, 'channel'>;
 
@@ -117,9 +121,9 @@ let last: Promise<unknown> = Promise.resolve();
 
 /** Decodes a whole file of any supported format. @throws AudioError; never returns a partial result */
 export function decode(bytes: Uint8Array, options: DecodeOptions = {}): Audio {
-  const { sampleRate = 16_000, channel = null, limits, cancel = null } = options;
+  const { sampleRate = 16_000, channel = null, track = null, limits, cancel = null } = options;
   const all = { ...parseConfig({}).limits, ...limits };
-  return decodeAll(bytes, { sampleRate, channel, limits: all, cancel });
+  return decodeAll(bytes, { sampleRate, channel, track, limits: all, cancel });
 }
 
 /** Runs one analysis at a time. The first call loads the models. @throws Failure when the recording cannot be analysed */
@@ -195,6 +199,7 @@ async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Repor
   const { signals = allSignals, baseline = null, embeddings = false } = options;
   const {
     channel = defaultOptions.channel,
+    track = defaultOptions.track,
     modelsDir = shippedModels,
     limits = parseConfig({}).limits,
   } = options;
@@ -203,6 +208,7 @@ async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Repor
     baselines: baseline === null ? [] : [baseline].flat(),
     ...defaultOptions,
     channel,
+    track,
     signals,
     embeddings,
     cancel: null,

@@ -24,6 +24,12 @@ type Text = { readonly content: [{ readonly type: 'text'; readonly text: string 
 const recording = z.strictObject({
   path: z.string().min(1).describe('Path of an audio or video file on this machine.'),
   channel: z.int().min(0).max(9999).optional().describe('0-based channel; the average of all by default.'),
+  track: z
+    .int()
+    .min(0)
+    .max(9999)
+    .optional()
+    .describe('0-based audio track; the default one of the file by default.'),
   channels: z
     .enum(channelModes)
     .optional()
@@ -69,15 +75,15 @@ export async function runMcpServer(settings: AnalyzeSettings, { stdin }: CliCont
     settings,
   });
   const server = new McpServer({ name: 'undertone', version });
-  addTools(server, async ({ path, channel = null, channels, speakers, baseline }) => {
+  addTools(server, async ({ path, channel = null, track = null, channels, speakers, baseline }) => {
     const compared = baseline[0];
     if (channels !== undefined) refuseBeside('channels', { channel, speakers, baseline: compared });
     if (speakers !== undefined) refuseBeside('speakers', { baseline: compared });
     const baselines = await Promise.all(baseline.map((one) => readBaseline(one, settings)));
     const mode = speakerModes.find((one) => one === String(speakers)) ?? null;
     const task = { ...defaultOptions, path: resolve(path), bytes: null, optional: false };
-    const own = { ...task, channel: channels ?? channel, speakers: mode, signals: allSignals, baselines };
-    const result = await threads.run(own, []);
+    const parts = { channel: channels ?? channel, track, speakers: mode };
+    const result = await threads.run({ ...task, ...parts, signals: allSignals, baselines }, []);
     if ('error' in result) throw new Error(result.error.msg);
     return result;
   });

@@ -12,6 +12,7 @@ import type { Part } from './tables.ts';
 export type PartOptions = {
   readonly baseline: readonly string[];
   readonly channel?: string;
+  readonly track?: string;
   readonly channels?: string;
   readonly segments?: string;
   readonly speakers?: string;
@@ -19,13 +20,11 @@ export type PartOptions = {
 
 /** @throws UsageError for options that exclude each other */
 export async function parseParts(
-  { baseline, channel, channels, segments, speakers }: PartOptions,
+  { baseline, channel, track, channels, segments, speakers }: PartOptions,
   signals: readonly Signal[],
   terminal: CliContext,
-): Promise<Pick<AnalyzeTask, 'channel' | 'segments' | 'speakers'>> {
-  if (channel !== undefined && !/^\d{1,4}$/.test(channel)) {
-    throw expected('the number of a channel, counted from 0', '--channel', JSON.stringify(channel));
-  }
+): Promise<Pick<AnalyzeTask, 'channel' | 'track' | 'segments' | 'speakers'>> {
+  const channelNumber = parseNumberFrom0('--channel', 'a channel', channel);
   const mode = channelModes.find((one) => one === channels);
   if (channels !== undefined) {
     if (mode === undefined) throw expected(channelModes.join(' or '), '--channels', JSON.stringify(channels));
@@ -48,10 +47,18 @@ export async function parseParts(
     throw expected(`all signals`, several, 'some: remove --signals');
   }
   return {
-    channel: mode ?? (channel === undefined ? null : Number(channel)),
+    channel: mode ?? channelNumber,
+    track: parseNumberFrom0('--track', 'an audio track', track),
     segments: segments === undefined ? null : await readSegments(segments, terminal),
     speakers: voices ?? null,
   };
+}
+
+/** @returns null without the option */
+export function parseNumberFrom0(name: string, what: string, text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (/^\d{1,4}$/.test(text)) return Number(text);
+  throw expected(`the number of ${what}, counted from 0`, name, JSON.stringify(text));
 }
 
 export async function readSegments(path: string, terminal: CliContext): Promise<AnalyzeTask['segments']> {

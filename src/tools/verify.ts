@@ -113,12 +113,13 @@ function describe(comparison: Comparison, checkedReport: boolean): string {
 type RequestParts = Pick<AnalyzeRequest, 'baselines' | 'segments'> & { readonly recording: Uint8Array };
 
 function toRequest({ options }: Receipt, { recording, ...parts }: RequestParts): AnalyzeRequest {
-  const { channel, channels, speakers } = options;
+  const { channel, track = null, channels, speakers } = options;
   return {
     audio: recording,
     ...parts,
     signals: signals.filter((signal: Signal) => options.signals.includes(signal)),
     channel,
+    track,
     channels: channelModes.find((mode) => mode === channels) ?? null,
     speakers: speakerModes.find((mode) => mode === speakers) ?? null,
     hashSamples: true,

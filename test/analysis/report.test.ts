@@ -47,6 +47,8 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
         channelCorrelation: 1,
         truncated: false,
         unreadData: false,
+        track: 0,
+        tracks: 1,
       },
     },
     results: {

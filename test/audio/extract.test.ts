@@ -17,7 +17,7 @@ import { outputOf } from '../support/cli.ts';
 
 const spec = specs['whisper-log-mel-80'] as FeatureSpec;
 
-const options = { sampleRate: 16000, channel: null, limits, cancel: null };
+const options = { sampleRate: 16000, channel: null, track: null, limits, cancel: null };
 
 /** Seeded noise in [-0.25, 0.25]. */
 function noise(count: number): Float32Array {

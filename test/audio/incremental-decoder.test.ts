@@ -7,7 +7,7 @@ import { isAudioError } from '../../src/engine/platform.ts';
 import { decode, openChannelDecoders, openIncrementalDecoder } from '../../src/node/addon.ts';
 import { limits } from '../support/analysis.ts';
 
-const options = { sampleRate: 16_000, channel: null, limits, cancel: null };
+const options = { sampleRate: 16_000, channel: null, track: null, limits, cancel: null };
 
 function codeOf(work: () => unknown): string {
   try {

@@ -240,7 +240,7 @@ function atTempo(samples: Float32Array, tempo: string): Float32Array {
   const options = ['-t', 'wav', '-', '-t', 'wav', '-', 'tempo', '-s', tempo];
   const input = wavFile(samples, rate);
   const faster = execFileSync('sox', options, { input, maxBuffer, stdio: ['pipe', 'pipe', 'ignore'] });
-  return decode(faster, { sampleRate: rate, channel: null, limits, cancel: null }).samples;
+  return decode(faster, { sampleRate: rate, channel: null, track: null, limits, cancel: null }).samples;
 }
 
 async function indicesOf(samples: Float32Array): Promise<{ load: number; processing: number }> {

@@ -119,6 +119,7 @@ const wrong: Readonly<Record<string, readonly [args: readonly string[], error: R
     ['--channels', 'split', '--signals', 'emotion', call],
     /all signals for `--channels`, got some: remove --signals/,
   ],
+  'a track by name': [['--track', 'second', call], /number of an audio track, counted from 0/],
   'a channel by name': [['--channel', 'left', call], /number of a channel, counted from 0/],
   'speakers of two recordings': [['--segments', rttm, one, call], /one recording for `--segments`, got 2/],
   'segments that are absent': [

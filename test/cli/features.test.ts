@@ -13,7 +13,7 @@ const sample = resolve('examples/sample.wav');
 
 function decodeFile(path: string, sampleRate: number) {
   const { limits } = parseConfig({});
-  return decode(fs.readFileSync(path), { sampleRate, channel: null, limits, cancel: null });
+  return decode(fs.readFileSync(path), { sampleRate, channel: null, track: null, limits, cancel: null });
 }
 
 function expectedOf(path: string, spec: FeatureSpec) {

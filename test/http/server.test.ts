@@ -97,6 +97,13 @@ const refusals: Readonly<Record<string, Refusal>> = {
   'too low a sample rate': ['audio', 'audio.sample_rate', audio(wav(4000, 2000))],
   'a missing channel': ['channel', 'audio.channel', beside('channel', '1')],
   'a channel that is no number': ['channel', 'audio.channel', beside('channel', 'left')],
+  'a missing track': [
+    'track',
+    'audio.track',
+    beside('track', '1'),
+    'Expected 0, the only track, for `track`, got 1',
+  ],
+  'a track by name': ['track', 'audio.track', beside('track', 'microphone')],
   'channels of a mono recording': [
     'channels',
     'audio.channel',

@@ -78,6 +78,7 @@ test.serial(
       'another baseline beside it': [...parts, { ...baseline, bytes: other.bytes }],
       'recording and baseline changed over': [{ ...audio, bytes: other.bytes }, baseline],
       'no channel': [audio, baseline, callback],
+      'a track': [audio, baseline, channel, callback, { name: 'track', bytes: '0' }],
       'another callback': [audio, baseline, channel, { ...callback, bytes: 'https://hooks.example.org/b' }],
       'channels in place of one': [audio, callback, { name: 'channels', bytes: 'split' }],
       segments: [
@@ -129,6 +130,7 @@ test.serial('the key of a list applies to each of its URLs', async (t) => {
   for (const change of [
     { urls: [`${url}1`, `${url}other`] },
     { channel: 1 },
+    { track: 1 },
     { callback: null },
     { metadata: { a: 'b' } },
   ]) {

@@ -35,6 +35,7 @@ test('the first part of each name counts and unknown ones are listed', (t) => {
     audio: Buffer.from('1'),
     baselines: [Buffer.from('4')],
     channel: 3,
+    track: null,
     channels: null,
     receipt: false,
     segments: null,
@@ -147,6 +148,7 @@ test('other declared types are refused by name, when it is one', (t) => {
 
 test('a channel is a number counted from 0', (t) => {
   t.is(read([part('audio'), part('channel', '0')]).channel, 0);
+  t.is(read([part('audio'), part('track', '1')]).track, 1);
   for (const text of ['', '-1', '1.5', 'left', '99999', '1'.repeat(20)]) {
     t.deepEqual(problemOf([part('audio'), part('channel', text)]), {
       where: 'body',
@@ -175,6 +177,7 @@ test('a form in blocks has the result of the whole form', (t) => {
   t.deepEqual(reader.end(), {
     sizes,
     channel: 2,
+    track: null,
     channels: null,
     receipt: false,
     segments: null,

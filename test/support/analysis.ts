@@ -34,7 +34,7 @@ export async function reporter(modelsDir = 'models/standard'): Promise<Reporter>
 }
 
 const samplesIn = (bytes: Uint8Array) =>
-  decode(bytes, { sampleRate: 16_000, channel: null, limits, cancel: null }).samples;
+  decode(bytes, { sampleRate: 16_000, channel: null, track: null, limits, cancel: null }).samples;
 
 /** Mono samples at 16 kHz. */
 export const samplesOf = (name: string): Float32Array => samplesIn(fixture(name));

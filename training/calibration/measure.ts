@@ -21,7 +21,7 @@ async function main([folder, list, root]: string[]): Promise<void> {
   const paths = readFileSync(list, 'utf8').split('\n').filter(Boolean);
   for (const [index, path] of paths.entries()) {
     const audio = readFileSync(join(root, path));
-    const request = { channel: null, cancel: null, signals: [], measured: true };
+    const request = { channel: null, track: null, cancel: null, signals: [], measured: true };
     const context = { models, limits, chunking: defaultChunking };
     const recording = await describeSpeaker('audio', audio, request, context, startStageTimer(null));
     if (index % 500 === 0) stderr.write(`${index} of ${paths.length} recordings\n`);

@@ -37,7 +37,7 @@ async function main([list, root, modelsDir]: string[]): Promise<void> {
 
 async function describe(files: readonly Uint8Array[], models: Models) {
   const { sampleRate, hopLength } = models.features;
-  const options = { sampleRate, channel: null, limits, cancel: null };
+  const options = { sampleRate, channel: null, track: null, limits, cancel: null };
   const pause = new Float32Array(pauseSeconds * sampleRate);
   const clips = files.map((file) => joinArrays([decode(file, options).samples, pause]));
   const timer = startStageTimer(null);

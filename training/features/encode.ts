@@ -39,7 +39,7 @@ async function main(file: string | undefined): Promise<void> {
   for (const [index, path] of paths.entries()) {
     const bytes = readFileSync(join(root, path));
     const { sampleRate } = models.features;
-    const { samples } = decode(bytes, { sampleRate, channel: null, limits, cancel: null });
+    const { samples } = decode(bytes, { sampleRate, channel: null, track: null, limits, cancel: null });
     const { frames } = await detectFrames(initialDetectorState(models), samples, true, models, startStageTimer(null));
     const speech = analyzeSpeech({ samples, sampleRate }, frames, models);
     const utterances = cutUtterances(speech, params, [unbounded]);

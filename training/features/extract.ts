@@ -27,7 +27,7 @@ function main([list, root, specJson, out]: string[]): void {
   paths.forEach((path, index) => {
     const { samples } = decode(readFileSync(join(root, path)), {
       sampleRate: spec.sampleRate,
-      channel: null,
+      channel: null, track: null,
       limits,
       cancel: null,
     });

@@ -7,16 +7,17 @@ import { loadRules, type Report, type SeveralReport } from './report.ts';
 export type Recording = { readonly name: string; readonly blob: Blob };
 
 /**
- * The average of all channels, one channel (from 0), each of two channels, or each of two voices on one channel. `best`: one voice or
- * two, whichever the average sounds like, and each channel where two differ.
+ * The average of all channels, one channel (from 0), one audio track, each of two channels, or each of two voices on one channel.
+ * `best`: one voice or two, whichever the average sounds like, and each channel where two differ.
  */
-export type Choice = 'best' | 'average' | number | 'split' | '2';
+export type Choice = 'best' | 'average' | number | `track-${number}` | 'split' | '2';
 
 /** The parts of a form. */
 export function partsOf(choice: Choice): Readonly<Record<string, string>> {
   if (typeof choice === 'number') return { channel: String(choice) };
   if (choice === 'split') return { channels: choice };
   if (choice === 'best') return { speakers: 'auto' };
+  if (choice.startsWith('track-')) return { track: choice.slice('track-'.length) };
   return choice === '2' ? { speakers: choice } : {};
 }
 
@@ -27,18 +28,19 @@ export function isOfOne(choice: Choice): boolean {
 
 const nameOf = (choice: Choice) => (typeof choice === 'number' ? `channel-${choice}` : choice);
 
-/** @param channels of the recording */
 export function createChoice(
-  channels: number,
+  { channels, tracks = 0 }: Pick<Report['audio'], 'channels' | 'tracks'>,
   chosen: Choice,
   onChoice: (choice: Choice) => void,
 ): HTMLElement {
   const numbers = channels > 1 ? Array.from({ length: channels }, (_, index) => index) : [];
+  const trackNumbers = Array.from({ length: tracks }, (_, index) => index);
   const choices: readonly (readonly [Choice, string])[] = [
     ...(channels === 2 ? [['split', 'each channel'] as const] : []),
     ['average', channels > 1 ? 'the average of all channels' : 'one voice'],
     ...numbers.map((index) => [index, `channel ${index}`] as const),
     ['2', channels > 1 ? 'two voices on one channel' : 'two voices'],
+    ...trackNumbers.map((index) => [`track-${index}`, `audio track ${index}`] as const),
   ];
   const select = element(
     'select',

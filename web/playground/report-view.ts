@@ -61,7 +61,7 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
     keep.disabled = true;
   };
   const within = [
-    isExample ? null : createChoice(report.audio.channels, choice, onChoice),
+    isExample ? null : createChoice(report.audio, choice, onChoice),
     waveform.root,
     timeline.columns,
     element('div', { class: 'below-waveform' }, timeline.legend, keep),

@@ -35,7 +35,7 @@ export function showVoices(host: HTMLElement, shown: Shown<SeveralReport>): () =
     'section',
     { class: 'card' },
     createVoicesSummary(report, request.recording.name, names, moments.root, headline),
-    createChoice(report.audio.channels, choice, onChoice),
+    createChoice(report.audio, choice, onChoice),
     waveform.root,
     ...timelines.map(({ columns }, index) => createLane(columns, names.label(index))),
     legendOf(voices),

@@ -152,6 +152,7 @@ const advices: Readonly<Record<string, Sentence>> = {
   too_many_channels: { title: 'There are too many channels', advice: 'Mix it down to stereo or mono.' },
   sample_rate: { title: 'The sample rate is out of range', advice: 'Export the recording at 16 to 48 kHz.' },
   channel: { title: 'There is no such channel', advice: 'Choose another channel, or the average of all.' },
+  track: { title: 'There is no such audio track', advice: 'Choose another track.' },
   insufficient_speech: {
     title: 'There is too little speech in the baseline',
     advice: 'Use at least half a second of speech, better ten seconds.',

@@ -48,6 +48,8 @@ export type AnalyzeOptions = CallOptions & {
   readonly baseline?: Recording | readonly Recording[];
   /** Counted from 0: this channel instead of the average of all. */
   readonly channel?: number;
+  /** Counted from 0: this audio track instead of the one that the file marks as default, or else the first that decodes. */
+  readonly track?: number;
   /** Adds a signed `receipt` to the report. */
   readonly receipt?: boolean;
 };

@@ -21,7 +21,7 @@ export type JobOptions = FormOptions & NewJobOptions;
 
 export type UrlOptions = CallOptions &
   NewJobOptions &
-  Pick<JobOptions, 'channel' | 'channels' | 'speakers' | 'receipt'>;
+  Pick<JobOptions, 'channel' | 'track' | 'channels' | 'speakers' | 'receipt'>;
 
 export type GetOptions = CallOptions & {
   /** The answer comes when the job has ended, after so many seconds at the latest; up to 60, 0 when left out. */

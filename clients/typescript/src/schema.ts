@@ -1169,6 +1169,10 @@ export interface components {
             sample_rate_hz: number;
             /** @description Channels of the source. Their average is analysed unless `channel` selects one. */
             channels: number;
+            /** @description Number of the analysed audio track, from 0. Absent when the file has one. */
+            track?: number;
+            /** @description Audio tracks of the file. Absent when it has one. */
+            tracks?: number;
             /** @description Level of the speech above the noise in pauses, or without pauses above the quietest tenth, 0 to 60 dB; null without speech to measure. */
             snr_db: number | null;
             /** @description RMS level of the speech, dB; 0 is full scale. */
@@ -1224,10 +1228,10 @@ export interface components {
             /** @description The expected and the received value, for people. */
             msg: string;
             /**
-             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body; `msg` names what came instead. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many: more than five parts `baseline`. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, not a channel number, or `channels` without exactly two channels. value_error.channels: `channels` is not `split`, is beside `channel` or `baseline`, or is sent to another path. value_error.segments: `segments` is invalid, is beside `channels` or `baseline`, or is sent to another path. value_error.speakers: `speakers` is neither `2` nor `auto`, is beside `channels`, `segments` or `baseline`, is sent to another path, or the models compare no voices. value_error.receipt: `receipt` is neither `true` nor `false`. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field, which `msg` names. value_error.callback: a `callback` URL that is not allowed. value_error.metadata: `metadata` is not an object of text values, or is too long. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
+             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body; `msg` names what came instead. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many: more than five parts `baseline`. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, not a channel number, or `channels` without exactly two channels. value_error.audio.track: no such audio track, or not the number of a track; `msg` names the tracks of the file. value_error.channels: `channels` is not `split`, is beside `channel` or `baseline`, or is sent to another path. value_error.segments: `segments` is invalid, is beside `channels` or `baseline`, or is sent to another path. value_error.speakers: `speakers` is neither `2` nor `auto`, is beside `channels`, `segments` or `baseline`, is sent to another path, or the models compare no voices. value_error.receipt: `receipt` is neither `true` nor `false`. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field, which `msg` names. value_error.callback: a `callback` URL that is not allowed. value_error.metadata: `metadata` is not an object of text values, or is too long. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
              * @enum {string}
              */
-            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.channels" | "value_error.segments" | "value_error.speakers" | "value_error.receipt" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.metadata" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
+            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.audio.track" | "value_error.channels" | "value_error.segments" | "value_error.speakers" | "value_error.receipt" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.metadata" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
         };
         /** @description An empty object. */
         Empty: Record<string, unknown>;
@@ -1299,6 +1303,8 @@ export interface components {
                 signals: string[];
                 /** @description 0-based channel; null averages all. */
                 channel: number | null;
+                /** @description 0-based audio track; absent without the part. */
+                track?: number;
                 /** @description `split`, or null. */
                 channels: string | null;
                 /** @description `2`, `auto`, or null. */
@@ -1770,6 +1776,11 @@ export interface components {
              * @default null
              */
             channel?: number | null;
+            /**
+             * @description 0-based index of the audio track to analyse; null for the one that the file marks as default, or else the first that decodes.
+             * @default null
+             */
+            track?: number | null;
             /**
              * @description `split`: one report per channel of recordings with two; `channel` is then null.
              * @default null
@@ -2275,6 +2286,8 @@ export interface operations {
                     baseline?: string[];
                     /** @description 0-based index of the channel to analyse instead of the average of all; of each baseline that has this channel too. */
                     channel?: number;
+                    /** @description 0-based index of the audio track to analyse, instead of the one that the file marks as default or else the first that decodes; of each baseline that has this track too. Tracks of video do not count. */
+                    track?: number;
                     /**
                      * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
@@ -2455,6 +2468,8 @@ export interface operations {
                     baseline?: string[];
                     /** @description 0-based index of the channel to analyse instead of the average of all; of each baseline that has this channel too. */
                     channel?: number;
+                    /** @description 0-based index of the audio track to analyse, instead of the one that the file marks as default or else the first that decodes; of each baseline that has this track too. Tracks of video do not count. */
+                    track?: number;
                     /**
                      * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
@@ -2635,6 +2650,8 @@ export interface operations {
                     baseline?: string[];
                     /** @description 0-based index of the channel to analyse instead of the average of all; of each baseline that has this channel too. */
                     channel?: number;
+                    /** @description 0-based index of the audio track to analyse, instead of the one that the file marks as default or else the first that decodes; of each baseline that has this track too. Tracks of video do not count. */
+                    track?: number;
                     /**
                      * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
@@ -2815,6 +2832,8 @@ export interface operations {
                     baseline?: string[];
                     /** @description 0-based index of the channel to analyse instead of the average of all; of each baseline that has this channel too. */
                     channel?: number;
+                    /** @description 0-based index of the audio track to analyse, instead of the one that the file marks as default or else the first that decodes; of each baseline that has this track too. Tracks of video do not count. */
+                    track?: number;
                     /**
                      * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
@@ -3132,6 +3151,8 @@ export interface operations {
                     baseline?: string[];
                     /** @description 0-based index of the channel to analyse instead of the average of all; of each baseline that has this channel too. */
                     channel?: number;
+                    /** @description 0-based index of the audio track to analyse, instead of the one that the file marks as default or else the first that decodes; of each baseline that has this track too. Tracks of video do not count. */
+                    track?: number;
                     /**
                      * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}

@@ -7,6 +7,7 @@
 
 #include "decode/probe.h"
 #include "decode/sink.h"
+#include "decode/track.h"
 
 namespace undertone {
 
@@ -30,6 +31,8 @@ class AudioReader {
 
   // FFmpeg's name, available at once.
   virtual std::string codec() const = 0;
+
+  virtual SelectedTrack track() const { return {}; }
 };
 
 // Opens a WAV of PCM, float, A-law or mu-law without libav; null: another codec. libav needs 4 to 40 times as
@@ -37,9 +40,10 @@ class AudioReader {
 // Throws what the sink throws, kMalformed without a format, kEmpty without samples.
 std::unique_ptr<AudioReader> OpenWav(const uint8_t* bytes, size_t size, Sink* sink);
 
-// Opens the container's first audio stream with libav. The links of a chained Ogg file are read in turn; a
-// later link that is corrupt or has an unsupported codec ends the file as truncated. Throws kUnsupported for
-// other codecs, kMalformed for unreadable headers, and what the sink throws.
+// Opens an audio track of the container with libav: the one that the options choose, else the first that
+// decodes, of those that the file marks as default before others. The links of a chained Ogg file are read in
+// turn; a later link that is corrupt or has an unsupported codec ends the file as truncated. Throws
+// kUnsupported for other codecs, kMalformed for unreadable headers, kTrack, and what the sink throws.
 std::unique_ptr<AudioReader> OpenLibav(const uint8_t* bytes, size_t size, const ProbeResult& probe,
                                        Sink* sink);
 

@@ -112,7 +112,7 @@ void AddPatch(size_t at, uint8_t byte, SanitizedContainer* sanitized) {
 }
 
 SanitizedContainer SanitizeContainer(const uint8_t* bytes, size_t size, ContainerFormat format,
-                                     const DecodeBudget& budget) {
+                                     const TrackChoice& choice, const DecodeBudget& budget) {
   SanitizedContainer sanitized;
   if (format == ContainerFormat::kFlac) SanitizeFlac(bytes, size, &sanitized);
   if (format == ContainerFormat::kAdts || format == ContainerFormat::kWav || format == ContainerFormat::kAiff)
@@ -124,7 +124,7 @@ SanitizedContainer SanitizeContainer(const uint8_t* bytes, size_t size, Containe
   if (format == ContainerFormat::kOgg) SanitizeOgg(bytes, size, budget, &sanitized);
   if (format == ContainerFormat::kMatroska) SanitizeMatroska(bytes, size, &sanitized);
   if (format == ContainerFormat::kW64) SanitizeW64(bytes, size, &sanitized);
-  if (format == ContainerFormat::kMp4) SanitizeMp4(bytes, size, &sanitized);
+  if (format == ContainerFormat::kMp4) SanitizeMp4(bytes, size, choice, &sanitized);
   std::stable_sort(sanitized.patches.begin(), sanitized.patches.end(),
                    [](const Patch& a, const Patch& b) { return a.at < b.at; });
   return sanitized;
@@ -137,7 +137,7 @@ std::optional<double> RecordingStart(const uint8_t* bytes, size_t size, Containe
   return std::nullopt;
 }
 
-bool ContainerEndsEarly(const uint8_t* bytes, size_t size, ContainerFormat format,
+bool ContainerEndsEarly(const uint8_t* bytes, size_t size, ContainerFormat format, size_t stream,
                         const DecodeBudget& budget) {
   switch (format) {
     case ContainerFormat::kMp3:
@@ -146,7 +146,7 @@ bool ContainerEndsEarly(const uint8_t* bytes, size_t size, ContainerFormat forma
     case ContainerFormat::kAmr:
       return AmrEndsEarly(bytes, size);
     case ContainerFormat::kOgg:
-      return OggEndsEarly(bytes, size);
+      return OggEndsEarly(bytes, size, stream);
     case ContainerFormat::kW64:
       return W64EndsEarly(bytes, size);
     case ContainerFormat::kMatroska:

@@ -7,6 +7,7 @@
 
 #include "decode/decode_budget.h"
 #include "decode/probe.h"
+#include "decode/track.h"
 
 namespace undertone {
 
@@ -24,20 +25,22 @@ struct SanitizedContainer {
   double declared_packets =
       0;  // in the tables of MP4 and CAF, from which libavformat builds an index at once
   bool has_unread_data = false;  // another file, or other data, after the recording
+  std::optional<SelectedTrack> track;  // of MP4: the audio track that is left
+  bool masked_tracks = false;
 };
 
-// Throws kMalformed for metadata over the limits, and what the budget throws.
+// Throws kMalformed for metadata over the limits, kTrack, and what the budget throws.
 SanitizedContainer SanitizeContainer(const uint8_t* bytes, size_t size, ContainerFormat format,
-                                     const DecodeBudget& budget);
+                                     const TrackChoice& choice, const DecodeBudget& budget);
 
 // Timestamp in seconds at which the recording begins, in Matroska and MP4: its audio may begin later. Absent: the
 // audio begins the recording. Throws what the budget throws.
 std::optional<double> RecordingStart(const uint8_t* bytes, size_t size, ContainerFormat format,
                                      const DecodeBudget& budget);
 
-// Whether the bytes end before the file does. False for formats that declare a duration or sizes, which
-// libavformat reads. Throws what the budget throws.
-bool ContainerEndsEarly(const uint8_t* bytes, size_t size, ContainerFormat format,
+// Whether the bytes end before the stream of that number does. False for formats that declare a duration or
+// sizes, which libavformat reads. Throws what the budget throws.
+bool ContainerEndsEarly(const uint8_t* bytes, size_t size, ContainerFormat format, size_t stream,
                         const DecodeBudget& budget);
 
 // Offsets of the links of a chained Ogg file, 0 first. Each link is a complete Ogg file. At most 1,000: the
@@ -61,10 +64,10 @@ AmrFrame ReadAmrFrame(uint8_t header, bool wide);
 void SanitizeOgg(const uint8_t* bytes, size_t size, const DecodeBudget& budget,
                  SanitizedContainer* sanitized);
 void SanitizeMatroska(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized);
-void SanitizeMp4(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized);
+void SanitizeMp4(const uint8_t* bytes, size_t size, const TrackChoice& choice, SanitizedContainer* sanitized);
 
-// Whether a link ends inside a page, or one of its streams has no last page.
-bool OggEndsEarly(const uint8_t* bytes, size_t size);
+// Whether a link ends inside a page, or its stream of that number, in the order of first pages, has no last page.
+bool OggEndsEarly(const uint8_t* bytes, size_t size, size_t stream);
 
 // Whether the file ends inside an element, or, where a writer to a pipe left the size of the segment unknown,
 // its blocks end well before its duration. Throws what the budget throws.

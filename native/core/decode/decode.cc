@@ -21,6 +21,7 @@ DecodeOptions CheckOptions(const uint8_t* bytes, size_t size, const DecodeOption
     throw Error(ErrorCode::kBadArgument, "Expected an address for `bytes`, got null");
   CheckRange(options.sample_rate, 1000, 384000, "sampleRate");
   if (options.channel < kEachOfTwoChannels) ThrowOutOfRange("an index", "channel", options.channel);
+  if (options.track < -1) ThrowOutOfRange("an index", "track", options.track);
   if (!std::isfinite(options.max_seconds) || options.max_seconds <= 0)
     ThrowOutOfRange("more than 0", "limits.seconds", options.max_seconds);
   CheckRange(options.max_channels, 1, 64, "limits.channels");
@@ -70,6 +71,8 @@ class Recording {
     const ReadStatus status = reader_->status();
     source.truncated = status.truncated;
     source.unread_data = status.unread || probe_.skips_data;
+    source.track = reader_->track().index;
+    source.tracks = reader_->track().count;
     return source;
   }
 

@@ -26,6 +26,7 @@ struct DecodeOptions {
   int max_source_rate = 0;                       // Hz
   double deadline_seconds = 0;                   // wall clock, from the call; 0: none
   const std::atomic<int32_t>* cancel = nullptr;  // may be null; a non-zero value stops the decode
+  int track = -1;  // 0-based audio track; -1: the one that the file marks as default, else the first that decodes
 };
 
 // Audio that is missing from the file, as its timestamps show. Silence stands in its place.
@@ -46,6 +47,8 @@ struct Source {
       1;                   // lowest Pearson correlation of a channel with the first; 1 for mono and silence
   bool truncated = false;  // the file ends early or in corrupt data
   bool unread_data = false;  // damaged frames, or data before or after the recording
+  int track = 0;           // the decoded audio track, and how many the file has
+  int tracks = 1;
 };
 
 struct Audio {

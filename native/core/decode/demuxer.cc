@@ -29,8 +29,6 @@ constexpr int kBufferBytes = 2048;  // between two checks of the budget
 constexpr size_t kMaxAllocation = size_t{224} << 20;
 constexpr double kMaxPacketsPerSecond = 1000;
 constexpr double kMinPacketLimit = 1 << 16;
-constexpr int kMaxStreams = 16;
-constexpr int kMaxMp4Streams = 4;  // each has an index; the sanitizer leaves one track per moov
 // Packets may share bytes of the file or be compressed: limit on their sum relative to the file, plus a
 // constant.
 constexpr double kMaxPacketExpansion = 4;
@@ -78,13 +76,10 @@ int RefuseOpen(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**
 
 int ShouldStop(void* budget) { return static_cast<const DecodeBudget*>(budget)->ShouldStop() ? 1 : 0; }
 
-// MP4 has sample entries of their own for encrypted audio; Matroska has a key, which libav exports as
-// metadata.
-bool IsEncrypted(const AVStream& stream) {
-  const uint32_t tag = stream.codecpar->codec_tag;
-  return av_dict_get(stream.metadata, "enc_key_id", nullptr, 0) != nullptr ||
-         tag == MKTAG('e', 'n', 'c', 'a') || tag == MKTAG('d', 'r', 'm', 's') ||
-         tag == MKTAG('p', 'r', 'o', 't') || tag == MKTAG('a', 'a', 'v', 'd');
+// A code of ISO 639-2 that names one: not "und".
+bool IsLanguage(const std::string& code) {
+  return code.size() == 3 && code != "und" &&
+         std::all_of(code.begin(), code.end(), [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
 [[noreturn]] void ThrowCorrupt(const ProbeResult& probe) {
@@ -132,15 +127,18 @@ int64_t MemoryReader::Seek(void* opaque, int64_t offset, int whence) {
 }
 
 Demuxer::Demuxer(const uint8_t* bytes, size_t size, const ProbeResult& probe, SanitizedContainer sanitized,
-                 const DecodeBudget& budget)
+                 const TrackChoice& choice, const DecodeBudget& budget)
     : budget_(budget),
       reader_(bytes, size, std::move(sanitized.patches), budget),
+      only_stream_(!sanitized.masked_tracks),
+      has_unread_data_(sanitized.has_unread_data),
       packet_bytes_left_(kMaxPacketExpansion * static_cast<double>(size) + kPacketExpansionSlackBytes) {
   ConfigureLibav();
   CheckDeclaredPackets(sanitized.declared_packets, budget);
   try {
     Open(probe);
-    SelectStream(probe);
+    SelectStream(probe, sanitized.track ? TrackChoice{} : choice);
+    if (sanitized.track) track_ = *sanitized.track;
   } catch (...) {
     avformat_close_input(&format_);
     throw;
@@ -160,7 +158,7 @@ void Demuxer::Open(const ProbeResult& probe) {
   format_->flags |= AVFMT_FLAG_CUSTOM_IO;
   format_->interrupt_callback = {ShouldStop, const_cast<DecodeBudget*>(&budget_)};
   format_->io_open = RefuseOpen;
-  format_->max_streams = probe.format == ContainerFormat::kMp4 ? kMaxMp4Streams : kMaxStreams;
+  format_->max_streams = kMaxStreams;
   format_->protocol_whitelist = CopyString("");
   format_->format_whitelist = CopyString(demuxer->name);
   format_->codec_whitelist = CopyString(AllowedDecoderNames().c_str());
@@ -169,24 +167,29 @@ void Demuxer::Open(const ProbeResult& probe) {
   if (result < 0) ThrowCorrupt(probe);
 }
 
-void Demuxer::SelectStream(const ProbeResult& probe) {
+void Demuxer::SelectStream(const ProbeResult& probe, const TrackChoice& choice) {
   bool video = false;
+  std::vector<AVStream*> audio;
+  std::vector<bool> marked;
   for (unsigned i = 0; i < format_->nb_streams; ++i) {
     AVStream* stream = format_->streams[i];
     const AVMediaType type = stream->codecpar->codec_type;
     video = video || (type == AVMEDIA_TYPE_VIDEO && (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) == 0);
-    if (stream_ == nullptr && type == AVMEDIA_TYPE_AUDIO) {
-      stream_ = stream;
-    } else {
-      stream->discard = AVDISCARD_ALL;
-    }
+    stream->discard = AVDISCARD_ALL;
+    if (type != AVMEDIA_TYPE_AUDIO) continue;
+    audio.push_back(stream);
+    marked.push_back((stream->disposition & AV_DISPOSITION_DEFAULT) != 0);
   }
-  if (stream_ == nullptr) {
+  only_stream_ = only_stream_ && format_->nb_streams == 1;
+  if (audio.empty()) {
     if (video) throw Error(ErrorCode::kUnsupported, "Expected an audio stream, got a video without one");
     if (format_->nb_streams > 0)
       throw Error(ErrorCode::kUnsupported, "Expected an audio stream, got only other streams");
     ThrowCorrupt(probe);
   }
+  track_ = SelectTrack(marked, choice);
+  stream_ = audio[static_cast<size_t>(track_.index)];
+  stream_->discard = AVDISCARD_DEFAULT;
   // The duration of a fragmented MP4 is the end of its last fragment, which may be one of a long stream.
   const AVIndexEntry* first = avformat_index_get_entry(stream_, 0);
   if (probe.format == ContainerFormat::kMp4 && first != nullptr)
@@ -195,10 +198,23 @@ void Demuxer::SelectStream(const ProbeResult& probe) {
   if (probe.format == ContainerFormat::kMatroska && stream_->codecpar->codec_id == AV_CODEC_ID_MP3) {
     format_->flags |= AVFMT_FLAG_NOPARSE;
   }
-  if (IsEncrypted(*stream_)) {
-    throw Error(ErrorCode::kUnsupported,
-                "Expected unencrypted audio, got an encrypted " + probe.container + " file");
-  }
+}
+
+bool Demuxer::encrypted() const {
+  const uint32_t tag = stream_->codecpar->codec_tag;
+  return av_dict_get(stream_->metadata, "enc_key_id", nullptr, 0) != nullptr ||
+         tag == MKTAG('e', 'n', 'c', 'a') || tag == MKTAG('d', 'r', 'm', 's') ||
+         tag == MKTAG('p', 'r', 'o', 't') || tag == MKTAG('a', 'a', 'v', 'd');
+}
+
+std::string Demuxer::Describe() const {
+  const AVCodecID codec = stream_->codecpar->codec_id;
+  const int channels = stream_->codecpar->ch_layout.nb_channels;
+  const AVDictionaryEntry* language = av_dict_get(stream_->metadata, "language", nullptr, 0);
+  std::string text = codec == AV_CODEC_ID_NONE ? "an unknown codec" : avcodec_get_name(codec);
+  if (channels > 0) text += ", " + std::to_string(channels) + (channels == 1 ? " channel" : " channels");
+  if (language != nullptr && IsLanguage(language->value)) text += ", " + std::string(language->value);
+  return text;
 }
 
 bool Demuxer::Read(AVPacket* packet) {

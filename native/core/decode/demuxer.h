@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 extern "C" {
@@ -35,13 +36,13 @@ class MemoryReader {
   AVIOContext* context_;
 };
 
-// Opens a container in memory with its own demuxer and reads the packets of its first audio stream.
+// Opens a container in memory with its own demuxer and reads the packets of one audio stream.
 class Demuxer {
  public:
-  // Throws kMalformed, kUnsupported (no audio stream, encrypted), kTooLong (too many declared packets) and
-  // what the budget throws.
+  // `choice`: that of `sanitized`. Throws kMalformed, kUnsupported (no audio stream), kTrack, kTooLong (too many
+  // declared packets) and what the budget throws.
   Demuxer(const uint8_t* bytes, size_t size, const ProbeResult& probe, SanitizedContainer sanitized,
-          const DecodeBudget& budget);
+          const TrackChoice& choice, const DecodeBudget& budget);
   ~Demuxer();
   Demuxer(const Demuxer&) = delete;
   Demuxer& operator=(const Demuxer&) = delete;
@@ -51,6 +52,14 @@ class Demuxer {
   bool Read(AVPacket* packet);
 
   const AVStream& stream() const { return *stream_; }
+  SelectedTrack track() const { return track_; }
+  bool only_stream() const { return only_stream_; }  // of the file
+  bool has_unread_data() const { return has_unread_data_; }
+  // MP4 has sample entries of their own for encrypted audio; Matroska has a key, which libav exports as
+  // metadata.
+  bool encrypted() const;
+  // Codec, channels and language of the stream, where the header has them.
+  std::string Describe() const;
   // Duration of the stream in the header, else of the file; 0: none.
   double DeclaredSeconds() const;
   double DeclaredStreamSeconds() const;
@@ -58,12 +67,15 @@ class Demuxer {
 
  private:
   void Open(const ProbeResult& probe);
-  void SelectStream(const ProbeResult& probe);
+  void SelectStream(const ProbeResult& probe, const TrackChoice& choice);
 
   const DecodeBudget& budget_;
   MemoryReader reader_;
   AVFormatContext* format_ = nullptr;
   AVStream* stream_ = nullptr;
+  SelectedTrack track_;
+  bool only_stream_;
+  const bool has_unread_data_;
   int64_t first_timestamp_ = 0;  // of `stream_`, in its time base
   bool corrupt_ = false;
   double packet_bytes_left_;  // before packets exceed their share of the file

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,28 +23,40 @@ constexpr double kMaxMissingSeconds = 0.2;
 // Audio decoded beyond the trusted duration before SumPacketDurations runs over the file.
 constexpr double kMaxUndeclaredSeconds = 60;
 
+constexpr int kMaxListedTracks = 8;  // in an error
+
 // Checks what the header declares against the limits, where the file is large enough for it. Returns the
-// trusted duration in seconds, 0 for none.
+// trusted duration in seconds, which the stream may be below; 0 for none.
 double CheckDeclaredFormat(const Demuxer& demuxer, size_t size, Sink* sink) {
   const int channels = demuxer.stream().codecpar->ch_layout.nb_channels;
   if (channels > 0) sink->CheckChannels(channels);
   const double seconds = demuxer.DeclaredSeconds();
   if (seconds * kMinBytesPerSecond > static_cast<double>(size)) return 0;
+  // Another stream of the file may be the longer one.
+  const bool too_long = seconds - kDurationToleranceSeconds > sink->budget().max_seconds();
+  if (too_long && !demuxer.only_stream() && demuxer.DeclaredStreamSeconds() == 0) return 0;
   sink->CheckSeconds(seconds - kDurationToleranceSeconds);
   sink->ReserveDuration(seconds);
   return seconds;
+}
+
+std::unique_ptr<Demuxer> OpenDemuxer(const uint8_t* bytes, size_t size, const ProbeResult& probe,
+                                     const TrackChoice& choice, const DecodeBudget& budget) {
+  return std::make_unique<Demuxer>(
+      bytes, size, probe, SanitizeContainer(bytes, size, probe.format, choice, budget), choice, budget);
 }
 
 // Sums the packet durations of a stream without decoding; packets without one count as `default_seconds`.
 // Finds hours of silence in a few kilobytes before they take memory. Stops after `max_seconds`. Throws what
 // the demuxer throws.
 double SumPacketDurations(const uint8_t* bytes, size_t size, const ProbeResult& probe,
-                          const DecodeBudget& budget, double default_seconds, double max_seconds) {
-  Demuxer demuxer(bytes, size, probe, SanitizeContainer(bytes, size, probe.format, budget), budget);
-  const double unit = av_q2d(demuxer.stream().time_base);
+                          const TrackChoice& choice, const DecodeBudget& budget, double default_seconds,
+                          double max_seconds) {
+  const auto demuxer = OpenDemuxer(bytes, size, probe, choice, budget);
+  const double unit = av_q2d(demuxer->stream().time_base);
   const auto packet = Own(av_packet_alloc());
   double seconds = 0;
-  while (seconds <= max_seconds && demuxer.Read(packet.get())) {
+  while (seconds <= max_seconds && demuxer->Read(packet.get())) {
     seconds += packet->duration > 0
                    ? std::min(static_cast<double>(packet->duration) * unit, kMaxPacketSeconds)
                    : default_seconds;
@@ -52,24 +65,30 @@ double SumPacketDurations(const uint8_t* bytes, size_t size, const ProbeResult& 
   return seconds;
 }
 
-// Writes one frame per step.
+void RejectEncrypted(const Demuxer& demuxer, const ProbeResult& probe) {
+  if (!demuxer.encrypted()) return;
+  throw Error(ErrorCode::kUnsupported,
+              "Expected unencrypted audio, got an encrypted " + probe.container + " file");
+}
+
+// Reads one track. Writes one frame per step.
 class LibavReader : public AudioReader {
  public:
-  LibavReader(const uint8_t* bytes, size_t size, const ProbeResult& probe, Sink* sink)
+  LibavReader(const uint8_t* bytes, size_t size, const ProbeResult& probe, std::unique_ptr<Demuxer> demuxer,
+              Sink* sink)
       : bytes_(bytes),
         size_(size),
         probe_(probe),
         sink_(sink),
         start_seconds_(sink->seconds()),
-        sanitized_(SanitizeContainer(bytes, size, probe.format, sink->budget())),
-        demuxer_(bytes, size, probe, std::move(sanitized_), sink->budget()),
-        trusted_seconds_(CheckDeclaredFormat(demuxer_, size, sink)),
-        decoder_(demuxer_.stream(), sink),
-        codec_(avcodec_get_name(demuxer_.stream().codecpar->codec_id)),
+        demuxer_(std::move(demuxer)),
+        decoder_(demuxer_->stream(), sink),
+        trusted_seconds_(CheckDeclaredFormat(*demuxer_, size, sink)),
+        codec_(avcodec_get_name(demuxer_->stream().codecpar->codec_id)),
         packet_(Own(av_packet_alloc())) {
     if (const std::optional<double> start = RecordingStart(bytes, size, probe.format, sink->budget()))
       decoder_.StartAt(*start);
-    if (probe.format == ContainerFormat::kOgg && demuxer_.stream().codecpar->codec_id == AV_CODEC_ID_OPUS)
+    if (probe.format == ContainerFormat::kOgg && demuxer_->stream().codecpar->codec_id == AV_CODEC_ID_OPUS)
       opus_clock_.emplace(bytes, size);
   }
 
@@ -79,13 +98,14 @@ class LibavReader : public AudioReader {
       av_packet_unref(packet_.get());
       if (!duration_checked_ && decoded_seconds() > trusted_seconds_ + kMaxUndeclaredSeconds)
         CheckTotalDuration();
-      if (demuxer_.Read(packet_.get())) {
+      if (demuxer_->Read(packet_.get())) {
         ++packets_;
         if (opus_clock_ && !PlaceOpusPacket()) continue;
         decoder_.SendPacket(packet_.get());
       } else {
         drained_ = true;
-        ends_early_ = ContainerEndsEarly(bytes_, size_, probe_.format, sink_->budget());
+        ends_early_ = ContainerEndsEarly(bytes_, size_, probe_.format,
+                                         static_cast<size_t>(demuxer_->stream().index), sink_->budget());
         decoder_.SendPacket(nullptr);
       }
     }
@@ -93,17 +113,18 @@ class LibavReader : public AudioReader {
   }
 
   ReadStatus status() const override {
-    const double declared = demuxer_.DeclaredStreamSeconds();
+    const double declared = demuxer_->DeclaredStreamSeconds();
     // The duration of a link of Ogg may count from the start of the links before it; its end has a mark.
     const bool is_short = probe_.format != ContainerFormat::kOgg &&
                           decoded_seconds() < declared * (1 - kMaxMissingShare) - kMaxMissingSeconds;
     // FLAC frames have no length, but the part of one does not decode.
     const bool ends_in_part = probe_.format == ContainerFormat::kFlac && decoder_.last_packet_failed();
-    return {packets_, demuxer_.corrupt() || ends_early_ || ends_in_part || is_short,
-            sanitized_.has_unread_data || decoder_.skipped_damage()};
+    return {packets_, demuxer_->corrupt() || ends_early_ || ends_in_part || is_short,
+            demuxer_->has_unread_data() || decoder_.skipped_damage()};
   }
 
   std::string codec() const override { return codec_; }
+  SelectedTrack track() const override { return demuxer_->track(); }
 
  private:
   // Returns false for a repeated header.
@@ -120,7 +141,7 @@ class LibavReader : public AudioReader {
     duration_checked_ = true;
     const double mean = (decoded_seconds() - sink_->missing_seconds()) / static_cast<double>(packets_);
     const double max = sink_->budget().max_seconds() + kDurationToleranceSeconds - start_seconds_;
-    const double seconds = SumPacketDurations(bytes_, size_, probe_, sink_->budget(), mean, max);
+    const double seconds = SumPacketDurations(bytes_, size_, probe_, {track().index}, sink_->budget(), mean, max);
     sink_->CheckSeconds(start_seconds_ + seconds - kDurationToleranceSeconds);
   }
 
@@ -129,10 +150,9 @@ class LibavReader : public AudioReader {
   const ProbeResult probe_;
   Sink* sink_;
   const double start_seconds_;  // seconds in the sink when this file was opened
-  SanitizedContainer sanitized_;
-  Demuxer demuxer_;
-  const double trusted_seconds_;  // declared duration in seconds, 0 where it is not trusted
+  const std::unique_ptr<Demuxer> demuxer_;
   Decoder decoder_;
+  const double trusted_seconds_;  // declared duration in seconds, 0 where it is not trusted
   const std::string codec_;  // at opening: the demuxer may change it while it reads
   std::unique_ptr<AVPacket, LibavDeleter> packet_;
   std::optional<OggOpusClock> opus_clock_;
@@ -142,10 +162,93 @@ class LibavReader : public AudioReader {
   bool ends_early_ = false;
 };
 
-// Other errors are about limits and end the decode.
-bool IsUnreadableLink(const Error& error) {
-  return error.code == ErrorCode::kMalformed || error.code == ErrorCode::kUnsupported;
+// A link that cannot be read. Other errors are about limits and end the decode.
+bool IsUnreadable(const Error& error) {
+  return error.code == ErrorCode::kMalformed || error.code == ErrorCode::kUnsupported ||
+         error.code == ErrorCode::kTrack;
 }
+
+// Whether another track of the file may decode.
+bool IsAboutTrack(const Error& error) {
+  return IsUnreadable(error) || error.code == ErrorCode::kTooManyChannels ||
+         error.code == ErrorCode::kSampleRate;
+}
+
+// Reads the track that the options choose; without a choice the first that decodes.
+class TrackReader : public AudioReader {
+ public:
+  TrackReader(const uint8_t* bytes, size_t size, const ProbeResult& probe, Sink* sink)
+      : bytes_(bytes),
+        size_(size),
+        probe_(probe),
+        sink_(sink),
+        start_seconds_(sink->seconds()),
+        choice_{sink->track()} {
+    Open();
+  }
+
+  bool Step() override {
+    for (;; ++choice_.rank, Open()) {
+      try {
+        if (reader_->Step()) return true;
+        if (!HasNext()) return false;
+      } catch (const Error& error) {
+        if (!IsAboutTrack(error) || !HasNext()) throw;
+      }
+    }
+  }
+
+  ReadStatus status() const override { return reader_->status(); }
+  std::string codec() const override { return reader_->codec(); }
+  SelectedTrack track() const override { return reader_->track(); }
+
+ private:
+  bool HasNext() const {
+    const bool decoded = sink_->seconds() > start_seconds_;
+    return !decoded && choice_.index < 0 && choice_.rank + 1 < static_cast<size_t>(count_);
+  }
+
+  // Opens the chosen track, or the next that can be opened.
+  void Open() {
+    for (;; ++choice_.rank) {
+      try {
+        auto demuxer = OpenDemuxer(bytes_, size_, probe_, choice_, sink_->budget());
+        count_ = demuxer->track().count;
+        RejectEncrypted(*demuxer, probe_);
+        reader_ = std::make_unique<LibavReader>(bytes_, size_, probe_, std::move(demuxer), sink_);
+        return;
+      } catch (const Error& error) {
+        if (!IsAboutTrack(error)) throw;
+        if (!HasNext()) throw Error(error.code, error.what() + ListTracks());
+      }
+    }
+  }
+
+  // The tracks of a file that has several, for an error.
+  std::string ListTracks() const {
+    std::string list;
+    TrackChoice choice{0};
+    try {
+      for (; choice.index < kMaxListedTracks; ++choice.index) {
+        const auto demuxer = OpenDemuxer(bytes_, size_, probe_, choice, sink_->budget());
+        if (demuxer->track().count == 1) return "";
+        list += (list.empty() ? ": " : "; ") + std::to_string(choice.index) + " is " + demuxer->Describe();
+      }
+    } catch (const Error& error) {
+      if (!IsUnreadable(error)) throw;
+    }
+    return list;
+  }
+
+  const uint8_t* bytes_;
+  size_t size_;
+  const ProbeResult probe_;
+  Sink* sink_;
+  const double start_seconds_;  // as in LibavReader
+  TrackChoice choice_;
+  int count_ = 0;  // tracks of the file; 0: unknown
+  std::unique_ptr<LibavReader> reader_;
+};
 
 // Reads the links of an Ogg file in turn.
 class OggChainReader : public AudioReader {
@@ -155,6 +258,7 @@ class OggChainReader : public AudioReader {
     links_.push_back(size);
     OpenNext();
     codec_ = link_->codec();
+    track_ = link_->track();
   }
 
   bool Step() override {
@@ -168,7 +272,7 @@ class OggChainReader : public AudioReader {
         OpenNext();
       } catch (const Error& error) {
         // Errors of the first link are rethrown.
-        if (next_ <= 1 || !IsUnreadableLink(error)) throw;
+        if (next_ <= 1 || !IsUnreadable(error)) throw;
         status_.truncated = true;
         link_.reset();
       }
@@ -178,6 +282,7 @@ class OggChainReader : public AudioReader {
 
   ReadStatus status() const override { return status_; }
   std::string codec() const override { return codec_; }
+  SelectedTrack track() const override { return track_; }
 
  private:
   // Whether headers that are repeated inside a stream ended the link.
@@ -190,7 +295,7 @@ class OggChainReader : public AudioReader {
     if (next_ + 1 == links_.size()) return;
     if (!duration_checked_ && sink_->seconds() > kMaxUndeclaredSeconds) CheckRemainingDuration();
     const size_t at = next_++;
-    link_ = std::make_unique<LibavReader>(bytes_ + links_[at], links_[at + 1] - links_[at], probe_, sink_);
+    link_ = std::make_unique<TrackReader>(bytes_ + links_[at], links_[at + 1] - links_[at], probe_, sink_);
   }
 
   // Checks the duration of the remaining links, up to the first unreadable one, before they are decoded.
@@ -200,11 +305,11 @@ class OggChainReader : public AudioReader {
     double seconds = sink_->seconds();
     try {
       for (size_t i = next_; i + 1 < links_.size() && seconds <= max; ++i) {
-        seconds += SumPacketDurations(bytes_ + links_[i], links_[i + 1] - links_[i], probe_, sink_->budget(),
-                                      0, max - seconds);
+        seconds += SumPacketDurations(bytes_ + links_[i], links_[i + 1] - links_[i], probe_, {sink_->track()},
+                                      sink_->budget(), 0, max - seconds);
       }
     } catch (const Error& error) {
-      if (!IsUnreadableLink(error)) throw;
+      if (!IsUnreadable(error)) throw;
     }
     sink_->CheckSeconds(seconds - kDurationToleranceSeconds);
   }
@@ -214,8 +319,9 @@ class OggChainReader : public AudioReader {
   Sink* sink_;
   std::vector<size_t> links_;  // offsets, and the end of the file
   size_t next_ = 0;            // link to open next
-  std::unique_ptr<LibavReader> link_;
-  std::string codec_;  // of the first link
+  std::unique_ptr<TrackReader> link_;
+  std::string codec_;  // of the first link, as the track
+  SelectedTrack track_;
   ReadStatus status_;
   bool duration_checked_ = false;
 };
@@ -226,7 +332,7 @@ std::unique_ptr<AudioReader> OpenLibav(const uint8_t* bytes, size_t size, const 
                                        Sink* sink) {
   if (probe.format == ContainerFormat::kOgg)
     return std::make_unique<OggChainReader>(bytes, size, probe, sink);
-  return std::make_unique<LibavReader>(bytes, size, probe, sink);
+  return std::make_unique<TrackReader>(bytes, size, probe, sink);
 }
 
 }  // namespace undertone

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "decode/container.h"
 #include "error.h"
@@ -211,6 +212,7 @@ bool HasSecondFile(const uint8_t* bytes, size_t size) {
 void SanitizeMatroska(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized) {
   sanitized->has_unread_data = HasSecondFile(bytes, size);
   uint64_t tracks_bytes = 0;
+  int tracks = 0;
   bool in_clusters = false;
   const auto sanitize = [&](const Element& element, size_t at) {
     in_clusters = in_clusters || element.id == kCluster;
@@ -222,8 +224,14 @@ void SanitizeMatroska(const uint8_t* bytes, size_t size, SanitizedContainer* san
     const size_t begin = at + element.header_bytes;
     const size_t end = begin + static_cast<size_t>(std::min<uint64_t>(element.size, size - begin));
     ForEachChild(bytes, begin, end, [&](uint32_t id, size_t from, size_t to) {
-      if (id == kTrackEntry) SanitizeTrack(bytes, from, to, sanitized);
+      if (id != kTrackEntry) return;
+      SanitizeTrack(bytes, from, to, sanitized);
+      ++tracks;
     });
+    if (tracks > kMaxStreams) {
+      throw Error(ErrorCode::kUnsupported, "Expected at most " + std::to_string(kMaxStreams) +
+                                               " tracks in the matroska file, got more");
+    }
   };
   size_t at = 0;
   for (;;) {

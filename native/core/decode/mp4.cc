@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 #include "decode/container.h"
 #include "error.h"
@@ -86,16 +87,30 @@ bool IsAudioTrack(const uint8_t* bytes, const Box& track) {
   return std::string_view(reinterpret_cast<const char*>(bytes) + handler.begin + 8, 4) == "soun";
 }
 
-// The first audio track, or the first track of a file without one.
-Box SelectTrack(const uint8_t* bytes, const Box& movie) {
+// ISO/IEC 14496-12, 8.3.2: players leave out a track that is not enabled.
+bool IsEnabled(const uint8_t* bytes, const Box& track) {
+  const Box header = FindBox(bytes, track, "tkhd");
+  return header.end - header.begin >= 4 && (bytes[header.begin + 3] & 1) != 0;
+}
+
+// The chosen audio track, or the first track of a movie without one.
+Box KeepTrack(const uint8_t* bytes, const Box& movie, const TrackChoice& choice,
+              SanitizedContainer* sanitized) {
+  size_t count = 0;
   Box first;
-  Box audio;
+  std::vector<Box> audio;
+  std::vector<bool> enabled;
   ForEachBox(bytes, movie.begin, movie.end, [&](const Box& box) {
-    if (box.name != "trak" || audio.end != 0) return;
-    if (first.end == 0) first = box;
-    if (IsAudioTrack(bytes, box)) audio = box;
+    if (box.name != "trak") return;
+    if (count++ == 0) first = box;
+    if (!IsAudioTrack(bytes, box)) return;
+    audio.push_back(box);
+    enabled.push_back(IsEnabled(bytes, box));
   });
-  return audio.end != 0 ? audio : first;
+  sanitized->masked_tracks = count > 1;
+  if (audio.empty()) return first;
+  sanitized->track = SelectTrack(enabled, choice);
+  return audio[static_cast<size_t>(sanitized->track->index)];
 }
 
 // Counts the index entries that libavformat builds from the tables of a track and the runs of fragments. Most
@@ -188,18 +203,19 @@ bool HasMp4Fragments(const uint8_t* bytes, size_t size) {
 
 // Masks all tracks but one, and what is neither the movie nor audio: tags, pictures, fragment indexes and
 // encryption keys.
-void SanitizeMp4(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized) {
+void SanitizeMp4(const uint8_t* bytes, size_t size, const TrackChoice& choice, SanitizedContainer* sanitized) {
   static constexpr std::string_view kKept[] = {"ftyp", "styp", "mdat", "wide", "skip", "prft", "emsg", "mfra"};
   static constexpr std::string_view kKeptOfMovie[] = {"mvhd", "mvex"};
   size_t fragments = 0;
+  size_t movies = 0;  // libavformat reads the first
   PacketCounter packets(bytes);
   ForEachBox(bytes, 0, size, [&](const Box& box) {
     if (box.name == "moof") {
       ++fragments;
       RequireNoMovieInside(bytes, box);
       packets.Add(box);
-    } else if (box.name == "moov") {
-      const Box track = SelectTrack(bytes, box);
+    } else if (box.name == "moov" && movies++ == 0) {
+      const Box track = KeepTrack(bytes, box, choice, sanitized);
       packets.AddTrack(track);
       ForEachBox(bytes, box.begin, box.end, [&](const Box& child) {
         if (child.name_at == track.name_at || IsOneOf(child.name, kKeptOfMovie)) {

@@ -170,8 +170,9 @@ bool OggContinues(const uint8_t* bytes, size_t begin, size_t next, size_t end) {
   return false;
 }
 
-bool OggEndsEarly(const uint8_t* bytes, size_t size) {
-  std::vector<uint32_t> open;  // serial numbers of streams before their last page
+bool OggEndsEarly(const uint8_t* bytes, size_t size, size_t stream) {
+  std::vector<uint32_t> serials;  // of the streams up to that one
+  bool open = false;              // before its last page
   for (size_t at = 0; at < size;) {
     const size_t length = PageLength(bytes, size, at);
     if (length > size - at) return true;
@@ -179,17 +180,14 @@ bool OggEndsEarly(const uint8_t* bytes, size_t size) {
       at = NextPage(bytes, size, at + 1);
       continue;
     }
-    const uint32_t serial = Serial(bytes + at);
     const uint8_t flags = bytes[at + kFlagsOffset];
-    if ((flags & (kFirstPageFlag | kLastPageFlag)) != 0) {
-      open.erase(std::remove(open.begin(), open.end(), serial), open.end());
-    }
-    if ((flags & kLastPageFlag) == 0 && (flags & kFirstPageFlag) != 0 && open.size() < kMaxStreams) {
-      open.push_back(serial);
-    }
+    const bool first = (flags & kFirstPageFlag) != 0;
+    if (first && serials.size() <= stream) serials.push_back(Serial(bytes + at));
+    if (serials.size() > stream && Serial(bytes + at) == serials[stream])
+      open = (open || first) && (flags & kLastPageFlag) == 0;
     at += length;
   }
-  return !open.empty();
+  return open;
 }
 
 // Like libavformat, skips pages with an invalid CRC and searches inside them. Each can cost the CRC of 64

@@ -94,6 +94,7 @@ class Sink {
   void CheckChannels(int channels) const;
 
   DecodeBudget& budget() { return budget_; }
+  int track() const { return options_.track; }                   // of the options
   double seconds() const { return seconds_; }                    // of source audio so far
   double missing_seconds() const { return missing_seconds_; }    // of them, announced as silence
   double declared_seconds() const { return declared_seconds_; }  // 0 when the file declares none

@@ -190,6 +190,7 @@ std::unique_ptr<AudioReader> OpenWav(const uint8_t* bytes, size_t size, Sink* si
   const ByteOrder order{std::memcmp(bytes, "RIFX", 4) == 0};
   const WavFile wav = ReadChunks(bytes, size, order);
   if (!wav.has_format) throw Error(ErrorCode::kMalformed, "Expected a WAV format chunk, got none");
+  SelectTrack({true}, {sink->track()});
   SampleFormat sample_format{};
   const char* codec = nullptr;
   sink->CheckChannels(wav.format.channels);

@@ -11,6 +11,7 @@ const maxUrls = 1000;
 const listError = `1 to ${maxUrls} addresses`;
 const urlError = 'addresses as text';
 const channelError = 'the number of a channel';
+const trackError = 'the number of an audio track';
 
 export const jobsBody = z.strictObject({
   urls: z
@@ -27,6 +28,15 @@ export const jobsBody = z.strictObject({
     .nullable()
     .default(null)
     .describe('0-based index of the channel to analyse; null for the average of all.'),
+  track: z
+    .int({ error: trackError })
+    .min(0, { error: trackError })
+    .max(9999, { error: trackError })
+    .nullable()
+    .default(null)
+    .describe(
+      '0-based index of the audio track to analyse; null for the one that the file marks as default, or else the first that decodes.',
+    ),
   channels: z
     .enum(channelModes, { error: channelModes.join(' or ') })
     .nullable()

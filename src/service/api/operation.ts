@@ -192,6 +192,13 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
             description:
               '0-based index of the channel to analyse instead of the average of all; of each baseline that has this channel too.',
           },
+          track: {
+            type: 'integer',
+            minimum: 0,
+            maximum: 9999,
+            description:
+              '0-based index of the audio track to analyse, instead of the one that the file marks as default or else the first that decodes; of each baseline that has this track too. Tracks of video do not count.',
+          },
           channels: {
             type: 'string',
             enum: channelModes,

@@ -82,6 +82,7 @@ async function enqueue(
     owner,
     source,
     channel,
+    track,
     channels,
     segments,
     speakers,
@@ -97,6 +98,7 @@ async function enqueue(
     const fields = {
       source,
       channel,
+      track,
       channels,
       segments,
       speakers,

@@ -10,7 +10,7 @@ import type { Metadata, RecordingName } from '../form.ts';
 // Payload of a job in Redis: versioned, and encrypted because URLs may contain keys.
 
 /** Increased with every change that workers of the release before cannot read. */
-const version = 1;
+const version = 2;
 
 const bytes = z.int().min(0);
 
@@ -24,6 +24,8 @@ const schema = z.object({
   ]),
   /** 0-based; null averages all channels. */
   channel: z.int().min(0).nullable(),
+  /** 0-based; null: the default one. Absent in payloads of version 1. */
+  track: z.int().min(0).nullable().default(null),
   channels: z.enum(channelModes).nullable(),
   segments: z
     .array(z.object({ start: z.number(), end: z.number(), speaker: z.string() }))
@@ -150,9 +152,21 @@ export function createPartDigest(key: Uint8Array, part: RecordingName): Hmac {
 /** @returns HMAC-SHA256 of a request in hexadecimal */
 export function digestRequest(
   key: Uint8Array,
-  { source, channel, channels, segments, speakers, callback, receipt = false, metadata = {} }: DigestInput,
+  {
+    source,
+    channel,
+    track,
+    channels,
+    segments,
+    speakers,
+    callback,
+    receipt = false,
+    metadata = {},
+  }: DigestInput,
 ): string {
   const parts = 'url' in source ? ['url', source.url] : ['upload', source.audio, ...source.baselines];
-  const text = JSON.stringify([parts, channel, channels, segments, speakers, callback, receipt, metadata]);
+  const options = [channel, channels, segments, speakers, callback, receipt, metadata];
+  // Without a track as in earlier releases, whose digests are in the database.
+  const text = JSON.stringify([parts, ...options, ...(track === null ? [] : [track])]);
   return createHmac('sha256', key).update(`request\n${text}`).digest('hex');
 }

@@ -236,11 +236,12 @@ async function analyze(context: WorkerContext, analysis: Analysis): Promise<Repo
   const { config, pool, receiptKeys } = context;
   const signal = AbortSignal.any([context.stop, removed]);
   const recording = await load(context, analysis, signal);
-  const { channel, channels, segments, speakers, ignored, owner } = payload;
+  const { channel, track, channels, segments, speakers, ignored, owner } = payload;
   const key = receiptKeys.current();
   const signing = payload.receipt && { ...payload.receipt, keyId: key.id };
   const { maxSeconds } = config.jobs;
-  const options = { channel, channels, segments, speakers, ignored, signing, maxSeconds, requestId: job.id };
+  const parts = { channel, track, channels, segments, speakers };
+  const options = { ...parts, ignored, signing, maxSeconds, requestId: job.id };
   const { result, cancel } = pool.submit(
     { job: queue, ...recording, ...options },
     {

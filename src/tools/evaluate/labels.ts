@@ -268,8 +268,8 @@ async function findMissing(recordings: readonly LabelledRecording[], file: Score
 }
 
 function toTask(path: string, embeddings: boolean): AnalyzeTask {
-  const { channel, segments, speakers } = defaultOptions;
-  return { path, bytes: null, optional: false, signals, channel, segments, speakers, embeddings };
+  const { channel, track, segments, speakers } = defaultOptions;
+  return { path, bytes: null, optional: false, signals, channel, track, segments, speakers, embeddings };
 }
 
 // Scores of labelled recordings as JSON lines, from which an interrupted run resumes.

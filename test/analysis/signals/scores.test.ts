@@ -76,7 +76,10 @@ const source = {
   truncated: false,
   unreadData: false,
   missingSeconds: 0,
+  track: 0,
+  tracks: 1,
   averaged: true,
+  trackChosen: false,
 };
 const warnings = {
   minSnrDb: 10,
@@ -111,6 +114,7 @@ const bounds = [
   ['clipped', { clippedRatio: 0.001 }, {}, { clippedRatio: 0.0011 }, {}],
   ['narrow_band', {}, { bandwidthHz: 4500 }, {}, { bandwidthHz: 4499 }],
   ['channels_differ', { channelCorrelation: 0.5 }, {}, { channelCorrelation: 0.49 }, {}],
+  ['several_tracks', { tracks: 2, trackChosen: true }, {}, { tracks: 2 }, {}],
   ['several_speakers', {}, {}, {}, { severalSpeakers: true }],
   ['truncated', {}, {}, { truncated: true }, {}],
   ['unread_data', {}, {}, { unreadData: true }, {}],

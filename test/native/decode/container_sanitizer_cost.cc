@@ -26,8 +26,8 @@ void Demux(const test::Bytes& bytes, bool sanitize) {
   try {
     const ProbeResult probe = Probe(bytes.data(), bytes.size());
     const SanitizedContainer sanitized =
-        sanitize ? SanitizeContainer(bytes.data(), bytes.size(), probe.format, budget) : SanitizedContainer{};
-    Demuxer demuxer(bytes.data(), bytes.size(), probe, sanitized, budget);
+        sanitize ? SanitizeContainer(bytes.data(), bytes.size(), probe.format, {}, budget) : SanitizedContainer{};
+    Demuxer demuxer(bytes.data(), bytes.size(), probe, sanitized, {}, budget);
     AVPacket* packet = av_packet_alloc();
     while (demuxer.Read(packet)) av_packet_unref(packet);
     av_packet_free(&packet);

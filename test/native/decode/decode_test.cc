@@ -50,8 +50,8 @@ const std::string kDelayed[] = {"aac.mkv",   "adts.aac",   "fragmented.mp4", "la
 TEST_CASE("every container and codec decodes to the original") {
   const Audio original = DecodeAll(Fixture("speech.wav"));
   for (const std::string& name : FixtureNames()) {
-    if (name == "encrypted.mp4" || name == "silent-film.mp4" || name.find("chain") != std::string::npos ||
-        name.find("gap.") == 0 || name.find("late.") == 0)
+    if (name == "encrypted.mp4" || name == "silent-film.mp4" || name == "tracks-tone.m4a" ||
+        name.find("chain") != std::string::npos || name.find("gap.") == 0 || name.find("late.") == 0)
       continue;
     CAPTURE(name);
     const Audio audio = DecodeAll(Fixture(name));

@@ -140,7 +140,7 @@ TEST_CASE("packets that share their bytes are refused") {
 // The bytes as libavformat reads them.
 std::string Sanitized(Bytes bytes, ContainerFormat format) {
   const DecodeBudget budget(Limits());
-  for (const Patch& patch : SanitizeContainer(bytes.data(), bytes.size(), format, budget).patches)
+  for (const Patch& patch : SanitizeContainer(bytes.data(), bytes.size(), format, {}, budget).patches)
     bytes[patch.at] = patch.byte;
   return std::string(bytes.begin(), bytes.end());
 }

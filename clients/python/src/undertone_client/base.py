@@ -19,7 +19,9 @@ REFUSED = (403, 501)
 LIMITS = ("value_error.audio.too_long", "value_error.audio.too_large")
 
 
-def speakers_options(segments: object, speakers: str | None, channel: int | None, receipt: bool) -> Options:
+def speakers_options(
+    segments: object, speakers: str | None, channel: int | None, track: int | None, receipt: bool
+) -> Options:
     """
     Form parts of ``analyze_speakers``.
 
@@ -28,7 +30,13 @@ def speakers_options(segments: object, speakers: str | None, channel: int | None
     if (segments is None) == (speakers is None):
         raise ValueError(f"Expected `segments` or `speakers`, got {'neither' if segments is None else 'both'}")
     text = segments if segments is None or isinstance(segments, str) else json.dumps(segments)
-    return {"segments": text, "speakers": speakers, "channel": channel, "receipt": "true" if receipt else None}
+    return {
+        "segments": text,
+        "speakers": speakers,
+        "channel": channel,
+        "track": track,
+        "receipt": "true" if receipt else None,
+    }
 
 
 def is_above_limit(error: ValidationError) -> bool:

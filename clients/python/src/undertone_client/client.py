@@ -48,18 +48,19 @@ class Client(Base):
         *,
         baseline: Baseline | None = None,
         channel: int | None = None,
+        track: int | None = None,
         receipt: bool = False,
     ) -> Report:
         """
         Both reports from one pass. A recording above the limits of a request is analysed as a job, by this call and the
         next two: it may take minutes, and the job is deleted at the end.
         """
-        options = {"channel": channel, "receipt": "true" if receipt else None}
+        options = {"channel": channel, "track": track, "receipt": "true" if receipt else None}
         return cast(Report, self._post_any(audio, baseline, options))
 
-    def analyze_channels(self, audio: Recording, *, receipt: bool = False) -> ChannelsReport:
+    def analyze_channels(self, audio: Recording, *, track: int | None = None, receipt: bool = False) -> ChannelsReport:
         """One report per channel of a recording with two, and their conversation."""
-        options = {"channels": "split", "receipt": "true" if receipt else None}
+        options = {"channels": "split", "track": track, "receipt": "true" if receipt else None}
         return cast(ChannelsReport, self._post_any(audio, None, options))
 
     def analyze_speakers(
@@ -69,6 +70,7 @@ class Client(Base):
         *,
         speakers: Literal["2", "auto"] | None = None,
         channel: int | None = None,
+        track: int | None = None,
         receipt: bool = False,
     ) -> SpeakersReport:
         """
@@ -78,7 +80,7 @@ class Client(Base):
         :param speakers: without ``segments``: ``2`` voices on one channel, or ``auto`` for one or two, are separated
         :raises ValueError: for both, or neither
         """
-        options = speakers_options(segments, speakers, channel, receipt)
+        options = speakers_options(segments, speakers, channel, track, receipt)
         return cast(SpeakersReport, self._post_any(audio, None, options))
 
     def emotion(
@@ -87,9 +89,10 @@ class Client(Base):
         *,
         baseline: Baseline | None = None,
         channel: int | None = None,
+        track: int | None = None,
         receipt: bool = False,
     ) -> EmotionReport:
-        options = {"channel": channel, "receipt": "true" if receipt else None}
+        options = {"channel": channel, "track": track, "receipt": "true" if receipt else None}
         return cast(EmotionReport, self._post(EMOTION, audio, baseline, options))
 
     def cognitive(
@@ -98,14 +101,15 @@ class Client(Base):
         *,
         baseline: Baseline | None = None,
         channel: int | None = None,
+        track: int | None = None,
         receipt: bool = False,
     ) -> CognitiveReport:
-        options = {"channel": channel, "receipt": "true" if receipt else None}
+        options = {"channel": channel, "track": track, "receipt": "true" if receipt else None}
         return cast(CognitiveReport, self._post(COGNITIVE, audio, baseline, options))
 
-    def embed(self, audio: Recording, *, channel: int | None = None) -> EmbeddingReport:
+    def embed(self, audio: Recording, *, channel: int | None = None, track: int | None = None) -> EmbeddingReport:
         """Embeddings of the recording and of its utterances; needs the scope ``embed``."""
-        return cast(EmbeddingReport, self._post(EMBED, audio, None, {"channel": channel}))
+        return cast(EmbeddingReport, self._post(EMBED, audio, None, {"channel": channel, "track": track}))
 
     def _post_any(self, audio: Recording, baseline: Baseline | None, options: Options) -> object:
         form = self._form(read(audio), read_all(baseline), options)
@@ -189,15 +193,16 @@ class AsyncClient(Base):
         *,
         baseline: AsyncBaseline | None = None,
         channel: int | None = None,
+        track: int | None = None,
         receipt: bool = False,
     ) -> Report:
         """As Client.analyze."""
-        options = {"channel": channel, "receipt": "true" if receipt else None}
+        options = {"channel": channel, "track": track, "receipt": "true" if receipt else None}
         return cast(Report, await self._post_any(audio, baseline, options))
 
-    async def analyze_channels(self, audio: AsyncRecording, *, receipt: bool = False) -> ChannelsReport:
+    async def analyze_channels(self, audio: AsyncRecording, *, track: int | None = None, receipt: bool = False) -> ChannelsReport:
         """One report per channel of a recording with two, and their conversation."""
-        options = {"channels": "split", "receipt": "true" if receipt else None}
+        options = {"channels": "split", "track": track, "receipt": "true" if receipt else None}
         return cast(ChannelsReport, await self._post_any(audio, None, options))
 
     async def analyze_speakers(
@@ -207,6 +212,7 @@ class AsyncClient(Base):
         *,
         speakers: Literal["2", "auto"] | None = None,
         channel: int | None = None,
+        track: int | None = None,
         receipt: bool = False,
     ) -> SpeakersReport:
         """
@@ -216,7 +222,7 @@ class AsyncClient(Base):
         :param speakers: without ``segments``: ``2`` voices on one channel, or ``auto`` for one or two, are separated
         :raises ValueError: for both, or neither
         """
-        options = speakers_options(segments, speakers, channel, receipt)
+        options = speakers_options(segments, speakers, channel, track, receipt)
         return cast(SpeakersReport, await self._post_any(audio, None, options))
 
     async def emotion(
@@ -225,9 +231,10 @@ class AsyncClient(Base):
         *,
         baseline: AsyncBaseline | None = None,
         channel: int | None = None,
+        track: int | None = None,
         receipt: bool = False,
     ) -> EmotionReport:
-        options = {"channel": channel, "receipt": "true" if receipt else None}
+        options = {"channel": channel, "track": track, "receipt": "true" if receipt else None}
         return cast(EmotionReport, await self._post(EMOTION, audio, baseline, options))
 
     async def cognitive(
@@ -236,14 +243,15 @@ class AsyncClient(Base):
         *,
         baseline: AsyncBaseline | None = None,
         channel: int | None = None,
+        track: int | None = None,
         receipt: bool = False,
     ) -> CognitiveReport:
-        options = {"channel": channel, "receipt": "true" if receipt else None}
+        options = {"channel": channel, "track": track, "receipt": "true" if receipt else None}
         return cast(CognitiveReport, await self._post(COGNITIVE, audio, baseline, options))
 
-    async def embed(self, audio: AsyncRecording, *, channel: int | None = None) -> EmbeddingReport:
+    async def embed(self, audio: AsyncRecording, *, channel: int | None = None, track: int | None = None) -> EmbeddingReport:
         """As Client.embed."""
-        return cast(EmbeddingReport, await self._post(EMBED, audio, None, {"channel": channel}))
+        return cast(EmbeddingReport, await self._post(EMBED, audio, None, {"channel": channel, "track": track}))
 
     async def _post_any(
         self, audio: AsyncRecording, baseline: AsyncBaseline | None, options: Options

@@ -30,6 +30,7 @@ UPLOAD_TIMEOUT = httpx.Timeout(600.0, connect=60.0)
 
 class UrlOptions(TypedDict, total=False):
     channel: int
+    track: int
     channels: Literal["split"]
     #: Separates 2 voices on one channel, or with auto one or two.
     speakers: Literal["2", "auto"]

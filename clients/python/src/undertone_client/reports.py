@@ -73,6 +73,8 @@ class Recording(TypedDict):
     codec: str
     sample_rate_hz: int
     channels: int
+    track: NotRequired[int]
+    tracks: NotRequired[int]
     clipped_ratio: float
 
 
@@ -94,6 +96,8 @@ class Audio(TypedDict):
     codec: str
     sample_rate_hz: int
     channels: int
+    track: NotRequired[int]
+    tracks: NotRequired[int]
     snr_db: float | None
     level_dbfs: float
     clipped_ratio: float
@@ -149,7 +153,7 @@ class ValidationItem(TypedDict):
 
     loc: list[str]
     msg: str
-    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.channels', 'value_error.segments', 'value_error.speakers', 'value_error.receipt', 'value_error.scopes', 'value_error.unknown', 'value_error.callback', 'value_error.metadata', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
+    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.audio.track', 'value_error.channels', 'value_error.segments', 'value_error.speakers', 'value_error.receipt', 'value_error.scopes', 'value_error.unknown', 'value_error.callback', 'value_error.metadata', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
 
 
 class Empty(TypedDict):
@@ -195,6 +199,7 @@ class Options(TypedDict):
 
     signals: list[str]
     channel: int | None
+    track: NotRequired[int]
     channels: str | None
     speakers: str | None
     ignored: NotRequired[list[IgnoredItem]]
@@ -485,6 +490,7 @@ class JobList(TypedDict):
 
     urls: list[Url]
     channel: NotRequired[int | None]
+    track: NotRequired[int | None]
     channels: NotRequired[Literal['split'] | None]
     speakers: NotRequired[Literal['2', 'auto'] | None]
     receipt: NotRequired[bool]

@@ -44,7 +44,7 @@ const urlsPerIteration = 100;
 /** Reasons that uploads share carry the prefix `audio.`. */
 const jobsRules = createBodyRules(
   2 ** 18,
-  (kind) => `${kind === 'channel' || kind === 'too_large' ? 'audio.' : ''}${kind}`,
+  (kind) => `${['channel', 'track', 'too_large'].includes(kind) ? 'audio.' : ''}${kind}`,
 );
 const keyPattern = /^[\x21-\x7e]{1,200}$/;
 /** Each URL of a list has its own key; the space keeps it apart from the keys of clients. */
