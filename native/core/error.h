@@ -12,6 +12,7 @@ enum class ErrorCode {
   kEmpty,
   kMalformed,
   kUnsupported,
+  kUnknown,  // bytes of no known format
   kTooLong,
   kTooComplex,  // decoding exceeds the CPU budget
   kTooManyChannels,
@@ -41,10 +42,9 @@ void CheckRange(double value, double min, double max, const char* name);
 
 // The name of a code in JavaScript.
 inline const char* CodeName(ErrorCode code) {
-  static constexpr const char* kNames[] = {"empty",       "malformed",         "unsupported", "too_long",
-                                           "too_complex", "too_many_channels", "sample_rate", "channel",
-                                           "track",       "deadline",          "cancelled",   "bad_argument",
-                                           "internal"};
+  static constexpr const char* kNames[] = {
+      "empty",   "malformed", "unsupported", "unknown",  "too_long",  "too_complex",  "too_many_channels",
+      "sample_rate", "channel", "track",     "deadline", "cancelled", "bad_argument", "internal"};
   static_assert(std::size(kNames) == static_cast<size_t>(ErrorCode::kInternal) + 1);
   return kNames[static_cast<size_t>(code)];
 }

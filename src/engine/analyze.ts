@@ -275,13 +275,13 @@ async function nextOf(
 function open(
   part: UploadPart,
   bytes: Uint8Array,
-  selection: Pick<AnalyzeRequest, 'cancel' | 'channel' | 'track' | 'channels'>,
+  selection: Pick<AnalyzeRequest, 'cancel' | 'channel' | 'track' | 'channels' | 'declared'>,
   { models, limits, chunking }: Context,
   timer: StageTimer,
 ): readonly IncrementalDecoder[] {
   const { sampleRate } = models.features;
-  const { cancel, channel, track, channels } = selection;
-  const options = { sampleRate, channel, track, channels, limits, cancel };
+  const { cancel, channel, track, channels, declared } = selection;
+  const options = { sampleRate, channel, track, channels, declared, limits, cancel };
   return openDecoders(part, bytes, options, chunking, models.platform, timer);
 }
 

@@ -56,7 +56,11 @@ export type UploadPart = 'audio' | 'baseline';
 export function openDecoders(
   part: UploadPart,
   bytes: Uint8Array,
-  { channels, ...options }: DecodeOptions & { readonly channels: ChannelMode | null },
+  {
+    channels,
+    declared,
+    ...options
+  }: DecodeOptions & Pick<AnalyzeOptions, 'declared'> & { readonly channels: ChannelMode | null },
   chunking: Chunking,
   platform: Platform,
   timer: StageTimer,
@@ -64,7 +68,7 @@ export function openDecoders(
   const maxSamples = Math.round((chunking.chunkSeconds * options.sampleRate) / blocksOf(chunking));
   const { channel: _, ...shared } = options;
   const selector = channels === null ? 'channel' : 'channels';
-  const decoders = toEngineErrors(part, selector, () =>
+  const decoders = toEngineErrors(part, { selector, declared }, () =>
     channels === null
       ? [platform.openIncrementalDecoder(bytes, options, maxSamples)]
       : platform.openChannelDecoders(bytes, shared, maxSamples),
@@ -72,7 +76,7 @@ export function openDecoders(
   return decoders.map((decoder) => ({
     ...decoder,
     next: () => {
-      const samples = toEngineErrors(part, selector, decoder.next);
+      const samples = toEngineErrors(part, { selector, declared }, decoder.next);
       timer.mark('decode');
       return samples;
     },
@@ -82,7 +86,7 @@ export function openDecoders(
 /** @param selector the part of the upload that chooses channels */
 function toEngineErrors<Result>(
   part: UploadPart,
-  selector: 'channel' | 'channels',
+  { selector, declared }: { readonly selector: 'channel' | 'channels' } & Pick<AnalyzeOptions, 'declared'>,
   work: () => Result,
 ): Result {
   try {
@@ -98,6 +102,12 @@ function toEngineErrors<Result>(
         throw error;
       case 'channel':
         throw new EngineError('channel', selector, error.reason);
+      case 'unknown':
+        throw new EngineError(
+          'unsupported',
+          part,
+          declared === undefined ? error.reason : `Expected an audio file, got ${declared}`,
+        );
       case 'track':
         throw new EngineError('track', 'track', error.reason);
       default: {
@@ -258,6 +268,8 @@ export type AnalyzeOptions = {
   readonly segments: readonly SpeakerSegment[] | null;
   /** Not null: one analysis per voice. At most one of `channels`, `segments` and `speakers` is not null. */
   readonly speakers: SpeakerMode | null;
+  /** What raw data the sender of `audio` declares, for the error about bytes of no known format. */
+  readonly declared?: string | undefined;
 };
 
 export const defaultOptions: AnalyzeOptions = {

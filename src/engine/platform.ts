@@ -109,6 +109,8 @@ export type AudioErrorCode =
   | 'empty'
   | 'malformed'
   | 'unsupported'
+  /** Bytes of no known format. */
+  | 'unknown'
   | 'too_long'
   | 'too_complex'
   | 'too_many_channels'
@@ -219,7 +221,7 @@ export type Platform = {
 };
 
 type EngineErrorCode =
-  | Exclude<AudioErrorCode, 'deadline' | 'cancelled' | 'bad_argument' | 'internal'>
+  | Exclude<AudioErrorCode, 'unknown' | 'deadline' | 'cancelled' | 'bad_argument' | 'internal'>
   | 'insufficient_speech'
   /** The models compare no voices. */
   | 'speakers'

@@ -9,6 +9,7 @@ import {
   speakerModes,
 } from '../engine/index.ts';
 import { type Ignored, maxBaselines } from '../engine/schema.ts';
+import { describeRaw } from '../node/files.ts';
 import { suggest } from './config.ts';
 import { invalidPart, type ProblemReason, type ServiceError } from './errors.ts';
 import { decodeUtf8, parseJson } from './json.ts';
@@ -74,10 +75,12 @@ export function createFormReader(
   const sizes: Partial<Record<RecordingName, number>> = {};
   const values: Partial<Record<TextName, string>> = {};
   const names: string[] = [];
+  let declared: string | null = null;
 
-  function readRecording(name: RecordingName, contentType: string | null): PartHandler {
+  function readRecording(name: RecordingName, { contentType, fileName }: PartHeaders): PartHandler {
     const part = name === 'audio' ? name : 'baseline';
     checkType(part, contentType);
+    if (part === 'audio') declared = describeRaw(contentType, fileName);
     let size = 0;
     sizes[name] = size;
     return {
@@ -106,10 +109,11 @@ export function createFormReader(
     };
   }
 
-  function onPart({ name, contentType }: PartHeaders): PartHandler | null {
+  function onPart(headers: PartHeaders): PartHandler | null {
+    const { name } = headers;
     names.push(name);
-    if (name === 'audio' && sizes.audio === undefined) return readRecording(name, contentType);
-    if (name === 'baseline') return readRecording(nextBaseline(), contentType);
+    if (name === 'audio' && sizes.audio === undefined) return readRecording(name, headers);
+    if (name === 'baseline') return readRecording(nextBaseline(), headers);
     if (isText(name) && values[name] === undefined) return readText(name);
     return null;
   }
@@ -141,6 +145,7 @@ export function createFormReader(
         channels: toOneOf('channels', channelModes, channels) ?? defaultOptions.channels,
         segments: segments === undefined ? defaultOptions.segments : parseSegments(segments),
         speakers: toOneOf('speakers', speakerModes, speakers) ?? defaultOptions.speakers,
+        ...(declared !== null && { declared }),
         receipt: toOneOf('receipt', flags, receipt) === 'true',
         callback,
         metadata: toMetadata(metadata),

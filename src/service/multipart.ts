@@ -147,6 +147,8 @@ export type PartHeaders = {
   readonly name: string;
   /** Media type in lower case without parameters; null when missing. */
   readonly contentType: string | null;
+  /** Empty when missing. */
+  readonly fileName: string;
 };
 
 const maxBoundary = 70;
@@ -169,6 +171,7 @@ export function boundaryOf(contentType: string | undefined): string | null {
 /** @throws ServiceError with the reason `multipart` */
 function parseHeaders(lines: readonly string[]): PartHeaders {
   let name = '';
+  let fileName = '';
   let contentType: string | null = null;
   for (const line of lines) {
     const colon = line.indexOf(':');
@@ -176,12 +179,14 @@ function parseHeaders(lines: readonly string[]): PartHeaders {
     const field = line.slice(0, colon).trim().toLowerCase();
     const value = line.slice(colon + 1).trim();
     if (field === 'content-disposition' && /^form-data\s*(;|$)/i.test(value)) {
-      name = parameters(value).get('name') ?? '';
+      const found = parameters(value);
+      name = found.get('name') ?? '';
+      fileName = found.get('filename') ?? '';
     } else if (field === 'content-type') {
       contentType = (value.split(';', 1)[0] as string).trim().toLowerCase() || null;
     }
   }
-  return { name, contentType };
+  return { name, contentType, fileName };
 }
 
 /** Parameters of a header value, the first of each name. Extended ones (`filename*`) keep their star. */

@@ -1,5 +1,5 @@
 /** Thread entry of `undertone analyze`: analyses one file at a time. */
-import { workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { type DecodeLimits, ModelError, type SpeakerMode } from '../engine/index.ts';
 import type { Signal } from '../engine/schema.ts';
 import { escapeControls, FileError, type ReadOptions, readRegularFile } from '../node/files.ts';
@@ -45,6 +45,9 @@ export type AnalyzeTask = Omit<Input, 'name'> & {
   readonly embedOnly?: boolean;
 };
 
+/** Posted after each chunk of a recording that has several. */
+export type FileProgress = { readonly path: string; readonly part: number };
+
 export type FileResult = { readonly report: Report; readonly embeddings?: PooledEmbeddings } | FailedFile;
 
 /** @see AnalyzeTask */
@@ -65,7 +68,11 @@ export async function run(task: AnalyzeTask): Promise<AnalyzeResult | EmbedResul
   try {
     const { channel, segments, speakers, signals, embeddings: wanted = false } = task;
     const { baselines: shared = [], maxBytes, roots = null, ...own } = settings;
-    const options = { ...own, track: task.track };
+    const onProgress = (analyzed: number, duration: number | null) => {
+      if (duration === null || analyzed >= duration) return;
+      parentPort?.postMessage({ path: task.path, part: analyzed / duration } satisfies FileProgress);
+    };
+    const options = { ...own, track: task.track, fileName: task.path, onProgress };
     const read = { maxBytes, roots, setting: 'UNDERTONE_JOB_MAX_BYTES' };
     const audio = task.bytes ?? (await readRegularFile(task.path, read));
     if (task.embedOnly) return { report: await embed(audio, { ...options, channel: null }) };

@@ -5,7 +5,13 @@ import { maxBaselines, type Signal, signals } from '../engine/schema.ts';
 import { escapeControls } from '../node/files.ts';
 import { entryFile, modelSets, shippedModels } from '../node/paths.ts';
 import { parseConfig } from '../service/config.ts';
-import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask, EmbedResult } from './analyze-thread.ts';
+import type {
+  AnalyzeResult,
+  AnalyzeSettings,
+  AnalyzeTask,
+  EmbedResult,
+  FileProgress,
+} from './analyze-thread.ts';
 import {
   type CliContext,
   countFiles,
@@ -132,7 +138,8 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
   if (output.header !== undefined) await writeLine(terminal.stdout, output.header);
   const progress = showProgress(tasks.length, terminal);
   const totals = { done: 0, failed: 0, skipped: 0, seconds: 0 };
-  for await (const result of mapInOrder({ file, jobs, settings, tasks, lost })) {
+  const onNote = ({ path, part }: FileProgress) => progress.advance(path, part);
+  for await (const result of mapInOrder({ file, jobs, settings, tasks, lost, onNote })) {
     const target = files?.[totals.done];
     const { path, optional } = tasks[totals.done++] as AnalyzeTask;
     const skipped = optional && isNoAudio(result);
@@ -153,6 +160,7 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
     const printed = target === undefined ? text : undefined;
     await progress.step(
       output.isData && printed !== undefined && !terminal.stdout.isTTY ? Buffer.from(printed) : printed,
+      path,
     );
     if (terminal.stdoutClosed()) break;
   }
@@ -201,7 +209,15 @@ export function isNoAudio(result: AnalyzeResult | EmbedResult): boolean {
   return 'error' in result && /\.(unsupported|empty)$/.test(result.error.type);
 }
 
-/** Reads the manifests once, so that an invalid folder is one error instead of one per file. */
+/** Of a recording that the command reads: the index of a day of packets fits into what the decoder may allocate. */
+const maxSeconds = 86_400;
+/** The most that Node.js reads at once. */
+const maxFileBytes = 2 ** 31 - 1;
+
+/**
+ * Reads the manifests once, so that an invalid folder is one error instead of one per file. Defaults that protect a service from its
+ * clients do not limit the command.
+ */
 export async function readSettings(
   { models, modelsDir }: Pick<Options, 'models' | 'modelsDir'>,
   { env }: CliContext,
@@ -214,7 +230,9 @@ export async function readSettings(
   await readManifests(folder).catch((error: Error) => {
     throw error instanceof ModelError ? new UsageError(error.message) : error;
   });
-  return { modelsDir: folder, limits: config.limits, maxBytes: config.jobs.maxBytes };
+  const seconds = env.UNDERTONE_MAX_SECONDS === undefined ? maxSeconds : config.limits.seconds;
+  const maxBytes = env.UNDERTONE_JOB_MAX_BYTES === undefined ? maxFileBytes : config.jobs.maxBytes;
+  return { modelsDir: folder, limits: { ...config.limits, seconds, deadlineSeconds: 0 }, maxBytes };
 }
 
 type Totals = { done: number; failed: number; skipped: number; seconds: number };

@@ -42,7 +42,9 @@ export async function writeLine(stream: WriteStream, line: string | Uint8Array):
 
 type Progress = {
   /** Counts a finished file. Writes `line` to standard output, above the bar. */
-  step(line?: string | Uint8Array): Promise<void>;
+  step(line?: string | Uint8Array, path?: string): Promise<void>;
+  /** Shows how far a long file is. @param part of it that is done, 0 to 1 */
+  advance(path: string, part: number): void;
   /** Writes a line to standard error, above the bar; `path` stays on the line. */
   note(text: string, path?: string): void;
   end(summary: string): void;
@@ -57,25 +59,34 @@ const defaultColumns = 80;
  * so that it needs neither a saved cursor nor a change of the terminal's modes.
  */
 export function showProgress(total: number, { stdout, stderr }: CliContext): Progress {
-  const shown = stderr.isTTY === true && total > 1;
+  let shown = stderr.isTTY === true && total > 1;
   const started = performance.now();
   let done = 0;
+  /** Of long files that are running. */
+  const parts = new Map<string, number>();
   const clear = () => {
     if (shown) stderr.write(clearLine);
   };
   const draw = () => {
-    const bar = describeProgress(done, total, (performance.now() - started) / 1000);
+    const all = [...parts.values()].reduce((sum, part) => sum + part, done);
+    const bar = describeProgress(all, total, (performance.now() - started) / 1000);
     clear();
     if (shown) stderr.write(bar.slice(0, (stderr.columns || defaultColumns) - 1));
   };
   draw();
   return {
-    async step(line) {
+    async step(line, path) {
+      if (path !== undefined) parts.delete(path);
       if (line !== undefined) {
         if (stdout.isTTY) clear();
         await writeLine(stdout, line);
       }
       done++;
+      draw();
+    },
+    advance(path, part) {
+      shown = stderr.isTTY === true;
+      parts.set(path, part);
       draw();
     },
     note(text, path) {
@@ -94,7 +105,7 @@ function describeProgress(done: number, total: number, seconds: number): string 
   const filled = Math.round((barWidth * done) / total);
   const bar = '█'.repeat(filled) + '░'.repeat(barWidth - filled);
   const rest = done === 0 ? '' : `, ${formatSeconds((seconds / done) * (total - done))} to go`;
-  return `${bar} ${done}/${total} files${rest}`;
+  return `${bar} ${Math.floor(done)}/${countFiles(total)}${rest}`;
 }
 
 function formatSeconds(seconds: number): string {
@@ -121,25 +132,30 @@ function stackMebibytes(argv: readonly string[]): number {
 /** Tasks per thread that may be submitted ahead of the oldest unfinished one. */
 const aheadPerThread = 16;
 
-type MapOptions<Task, Result> = {
+type MapOptions<Task, Result, Note> = {
   readonly file: string;
   readonly jobs: number;
   readonly settings: object;
   readonly tasks: readonly Task[];
   /** The result of a task whose thread died. */
   lost(task: Task, cause: Error): Result;
+  /** Called with what threads post. */
+  onNote?(note: Note): void;
 };
 
-export async function* mapInOrder<Task, Result>(options: MapOptions<Task, Result>): AsyncGenerator<Result> {
-  const { tasks, lost } = options;
+export async function* mapInOrder<Task, Result, Note extends object = never>(
+  options: MapOptions<Task, Result, Note>,
+): AsyncGenerator<Result> {
+  const { tasks, lost, onNote } = options;
   if (tasks.length === 0) return;
   const threads = Math.min(options.jobs, tasks.length);
   const { createThreadPool } = await import('../service/workers/threads.ts');
-  const pool = createThreadPool<Task, Result>({
+  const pool = createThreadPool<Task, Result, Note>({
     threads,
     file: options.file,
     settings: options.settings,
     stackMebibytes: stackMebibytes(process.argv),
+    ...(onNote && { onNote }),
   });
   // The tasks of a thread that cannot start fail below.
   pool.started.catch(() => {});

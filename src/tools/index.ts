@@ -19,6 +19,7 @@ import {
 } from '../engine/index.ts';
 import { signals as allSignals, type Signal, withoutRequestIds } from '../engine/schema.ts';
 import { decode as decodeAll } from '../node/addon.ts';
+import { describeRaw } from '../node/files.ts';
 import { createAnalyzer } from '../node/models.ts';
 import { shippedModels } from '../node/paths.ts';
 import { parseConfig } from '../service/config.ts';
@@ -84,8 +85,12 @@ type AnalyzeOptions = {
   readonly channel?: number | null;
   /** 0-based audio track; null: the one that the file marks as default, else the first that decodes. */
   readonly track?: number | null;
+  /** For errors: names data without a header by its extension. */
+  readonly fileName?: string;
   /** Adds `embeddings` to the report. */
   readonly embeddings?: boolean;
+  /** Called after each chunk, of at most three minutes, with the seconds so far and the declared duration, if there is one. */
+  readonly onProgress?: (analyzedSeconds: number, durationSeconds: number | null) => void;
   /** The models of the package by default. */
   readonly modelsDir?: string;
   /** Defaults of the service. */
@@ -109,7 +114,7 @@ export type SpeakersReport = WithoutId<Omit<HttpSpeakersReport, 'speakers'>> & {
   readonly speakers: readonly ({ readonly speaker: string } & WithoutId<CombinedReport>)[];
 };
 
-type SharedOptions = Pick<AnalyzeOptions, 'track' | 'modelsDir' | 'limits'>;
+type SharedOptions = Pick<AnalyzeOptions, 'track' | 'fileName' | 'modelsDir' | 'limits' | 'onProgress'>;
 
 type EmbedOptions = SharedOptions & Pick<AnalyzeOptions, 'channel'>;
 
@@ -134,17 +139,24 @@ export function analyze(audio: Uint8Array, options: AnalyzeOptions = {}): Promis
 /** Embeddings of a recording and of its utterances. @throws Failure when the recording cannot be analysed */
 export function embed(audio: Uint8Array, options: EmbedOptions = {}): Promise<Embeddings> {
   return enqueue(async () => {
-    const { modelsDir = shippedModels, limits = parseConfig({}).limits, ...own } = options;
+    const {
+      modelsDir = shippedModels,
+      limits = parseConfig({}).limits,
+      onProgress,
+      fileName,
+      ...own
+    } = options;
     const request = {
       ...defaultOptions,
       ...own,
       audio,
       baselines: [],
       signals: [],
+      declared: declaredBy(fileName),
       embeddings: true,
       cancel: null,
     };
-    const [analysis] = await (await loadAnalyzer(modelsDir, limits)).analyze(request);
+    const [analysis] = await (await loadAnalyzer(modelsDir, limits)).analyze(request, onProgress);
     return embeddingReport(analysis);
   });
 }
@@ -182,13 +194,18 @@ async function reportParts(
   {
     modelsDir = shippedModels,
     limits = parseConfig({}).limits,
+    onProgress,
+    fileName,
     ...options
   }: SharedOptions & Partial<AnalyzeRequest>,
 ): Promise<object> {
-  const request = { ...defaultOptions, ...options, audio, baselines: [], signals: allSignals, cancel: null };
-  const analyses = await (await loadAnalyzer(modelsDir, limits)).analyze(request);
+  const own = { ...defaultOptions, ...options, declared: declaredBy(fileName) };
+  const request = { ...own, audio, baselines: [], signals: allSignals, cancel: null };
+  const analyses = await (await loadAnalyzer(modelsDir, limits)).analyze(request, onProgress);
   return withoutRequestIds(composeReport(request, analyses, ''));
 }
+
+const declaredBy = (fileName = '') => describeRaw(null, fileName) ?? undefined;
 
 function rethrow(error: unknown): never {
   const known = toServiceError(error);
@@ -196,7 +213,7 @@ function rethrow(error: unknown): never {
 }
 
 async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Report> {
-  const { signals = allSignals, baseline = null, embeddings = false } = options;
+  const { signals = allSignals, baseline = null, embeddings = false, onProgress } = options;
   const {
     channel = defaultOptions.channel,
     track = defaultOptions.track,
@@ -209,11 +226,12 @@ async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Repor
     ...defaultOptions,
     channel,
     track,
+    declared: declaredBy(options.fileName),
     signals,
     embeddings,
     cancel: null,
   };
-  const [analysis] = await (await loadAnalyzer(modelsDir, limits)).analyze(request);
+  const [analysis] = await (await loadAnalyzer(modelsDir, limits)).analyze(request, onProgress);
   const full = combinedReport(analysis, '');
   const requested = allSignals.filter((signal) => signals.includes(signal));
   return {

@@ -4,8 +4,10 @@ import * as fs from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { wavHeader } from '../../src/engine/index.ts';
 import { commandLine, runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
+import { hasTerminal, runInTerminal } from '../support/terminal.ts';
 
 const sample = resolve('examples/sample.wav');
 const folder = makeFolder();
@@ -19,7 +21,7 @@ const pipe = pipeNamed('pipe');
 const pipes = { json: pipeNamed('pipe.json'), jsonl: pipeNamed('pipe.jsonl') };
 const large = inFolder('large.wav');
 fs.writeFileSync(large, '');
-fs.truncateSync(large, 2 ** 29 + 1);
+fs.truncateSync(large, 2 ** 31);
 const [labels, scores, out] = ['labels.csv', 'scores', 'out'].map(inFolder) as [string, string, string];
 fs.writeFileSync(labels, `path,label\n${sample},neutral\n`);
 fs.mkdirSync(scores);
@@ -49,7 +51,7 @@ for (const [what, command] of Object.entries(named)) {
     for (const [path, got] of [
       [pipe, 'a device, pipe or socket'],
       ['/dev/null', 'a device, pipe or socket'],
-      [large, `${2 ** 29 + 1} bytes, more than `],
+      [large, `${2 ** 31} bytes, more than `],
     ] as const) {
       const { code, stdout, stderr } = await runCli(command(path), { cwd: folder });
       t.true(code === 1 || code === 2, stderr);
@@ -79,6 +81,40 @@ test('the limit of a recording names its setting, and holds for standard input',
   t.regex(file.stdout, /got \d+ bytes, more than 1000 \(UNDERTONE_JOB_MAX_BYTES\)\n$/);
   const { code, stderr } = await runCli(['analyze', '-'], { env, input: fs.readFileSync(sample) });
   t.deepEqual([code, stderr], [2, 'Expected at most 1000 bytes for `-`, got more\n']);
+});
+
+/** Speech, and silence up to 16 minutes. */
+function longRecording(): Buffer {
+  const speech = fs.readFileSync(sample).subarray(44);
+  const format = { encoding: 's16le', sampleRate: 16_000, channels: 1 } as const;
+  const bytes = Buffer.concat([speech, Buffer.alloc(2 * 16_000 * 960 - speech.length)]);
+  return Buffer.concat([wavHeader(format, bytes.length), bytes]);
+}
+
+const long = inFolder('long.wav');
+fs.writeFileSync(long, longRecording());
+
+test('a recording of more than 15 minutes is analysed, unless a setting limits it', async (t) => {
+  const { code, stdout } = await runCli(['analyze', '--jsonl', '--signals', 'cognitive', long]);
+  t.is(code, 0, stdout);
+  t.is(JSON.parse(stdout).audio.duration_s, 960);
+  const limited = await runCli(['analyze', long], { env: { UNDERTONE_MAX_SECONDS: '900' } });
+  t.is(limited.code, 1);
+  t.regex(limited.stdout, /at most 900 s of audio, got more: UNDERTONE_MAX_SECONDS sets the limit/);
+});
+
+(hasTerminal ? test : test.skip)('a bar shows how far a long recording is', async (t) => {
+  const command = commandLine(['analyze', '--signals', 'cognitive', long]).map((part) => `'${part}'`);
+  const screen = await runInTerminal(command.join(' '), 80, { cwd: folder });
+  t.is(screen.code, 0, screen.raw);
+  t.regex(screen.raw, /█░* 0\/1 file, \d+ (s|min \d+ s) to go/);
+});
+
+test('data without a header is named by its extension', async (t) => {
+  const raw = inFolder('call.ulaw');
+  fs.writeFileSync(raw, Buffer.alloc(8000, 0xd5));
+  const { stdout } = await runCli(['analyze', raw]);
+  t.regex(stdout, /got raw mu-law samples, which have no header: .* ffmpeg -f mulaw -ar 8000 -i FILE/);
 });
 
 test('segments come from standard input, once', async (t) => {

@@ -72,6 +72,9 @@ const beside = (name: string, bytes: Uint8Array | string): readonly PartSpec[] =
 const missingAudio = (gotAndTodo: string) =>
   `field required: expected a recording in the part \`audio\` of a form (multipart/form-data), got ${gotAndTodo}: curl -F audio=@recording.wav`;
 
+const rawMuLaw =
+  'Expected an audio file, got raw mu-law samples, which have no header: convert them, such as with ffmpeg -f mulaw -ar 8000 -i FILE recording.wav';
+
 type Refusal = readonly [field: string, type: string, parts: readonly PartSpec[], message?: string];
 
 const refusals: Readonly<Record<string, Refusal>> = {
@@ -85,6 +88,18 @@ const refusals: Readonly<Record<string, Refusal>> = {
   'no samples': ['audio', 'audio.empty', audio(wav(0))],
   'text/plain': ['audio', 'audio.content_type', [{ ...sound, type: 'text/plain' }]],
   'no audio format': ['audio', 'audio.unsupported', audio(garbage)],
+  'raw samples by content type': [
+    'audio',
+    'audio.unsupported',
+    [{ ...sound, type: 'audio/pcmu', bytes: new Uint8Array(4000) }],
+    rawMuLaw,
+  ],
+  'raw samples by file name': [
+    'audio',
+    'audio.unsupported',
+    [{ ...sound, filename: 'call.ul', bytes: new Uint8Array(4000) }],
+    rawMuLaw,
+  ],
   'a damaged recording': ['audio', 'audio.malformed', audio(damaged)],
   'too long a recording': [
     'audio',

@@ -2273,7 +2273,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name is used, up to five of `baseline`; others are ignored, and listed as `ignored` in the report. File names are ignored. */
+        /** @description The first part of each name is used, up to five of `baseline`; others are ignored, and listed as `ignored` in the report. File names serve errors about data without a header alone. */
         requestBody: {
             content: {
                 "multipart/form-data": {
@@ -2455,7 +2455,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name is used, up to five of `baseline`; others are ignored, and listed as `ignored` in the report. File names are ignored. */
+        /** @description The first part of each name is used, up to five of `baseline`; others are ignored, and listed as `ignored` in the report. File names serve errors about data without a header alone. */
         requestBody: {
             content: {
                 "multipart/form-data": {
@@ -2637,7 +2637,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name is used, up to five of `baseline`; others are ignored, and listed as `ignored` in the report. File names are ignored. */
+        /** @description The first part of each name is used, up to five of `baseline`; others are ignored, and listed as `ignored` in the report. File names serve errors about data without a header alone. */
         requestBody: {
             content: {
                 "multipart/form-data": {
@@ -2819,7 +2819,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name is used, up to five of `baseline`; others are ignored, and listed as `ignored` in the report. File names are ignored. */
+        /** @description The first part of each name is used, up to five of `baseline`; others are ignored, and listed as `ignored` in the report. File names serve errors about data without a header alone. */
         requestBody: {
             content: {
                 "multipart/form-data": {
@@ -3138,7 +3138,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name is used, up to five of `baseline`; others are ignored, and listed as `ignored` in the report. File names are ignored. Or JSON, if the operator allows URLs of recordings. */
+        /** @description The first part of each name is used, up to five of `baseline`; others are ignored, and listed as `ignored` in the report. File names serve errors about data without a header alone. Or JSON, if the operator allows URLs of recordings. */
         requestBody: {
             content: {
                 "multipart/form-data": {

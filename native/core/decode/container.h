@@ -79,6 +79,9 @@ std::optional<double> MatroskaStart(const uint8_t* bytes, size_t size, const Dec
 // Whether the file has fragments, whose timestamps may begin anywhere.
 bool HasMp4Fragments(const uint8_t* bytes, size_t size);
 
+// Whether the bytes begin with blocks of a WebM or Matroska file, or have a cluster of one, but not its header.
+bool IsMatroskaSlice(const uint8_t* bytes, size_t size);
+
 // Turns a metadata block of FLAC after STREAMINFO into PADDING (RFC 9639, 8). Returns the offset of the next.
 size_t PadFlacBlock(const uint8_t* bytes, size_t at, SanitizedContainer* sanitized);
 

@@ -104,6 +104,26 @@ void RejectEncrypted(const AVPacket& packet) {
   }
 }
 
+// Variants that releases of libav do not decode, from the header of the codec; "" for others.
+std::string VariantName(const AVCodecParameters& parameters) {
+  const uint8_t* header = parameters.extradata;
+  const int size = parameters.extradata_size;
+  if (parameters.codec_id == AV_CODEC_ID_AAC && size >= 2) {
+    // ISO/IEC 14496-3, 1.6.2.1: 31 is followed by 6 more bits.
+    const int type = header[0] >> 3 == 31 ? 32 + ((header[0] & 7) << 3 | header[1] >> 5) : header[0] >> 3;
+    if (type == 42) return "xHE-AAC (USAC)";
+  }
+  if (parameters.codec_id == AV_CODEC_ID_OPUS && size >= 19) {
+    const int family = header[18];
+    if (family > 2 && family != 255) return "Opus with channel mapping family " + std::to_string(family);
+  }
+  if (parameters.codec_id == AV_CODEC_ID_FLAC && size >= 14) {
+    const int bits = ((header[12] & 1) << 4 | header[13] >> 4) + 1;
+    if (bits > 24) return std::to_string(bits) + "-bit FLAC";
+  }
+  return "";
+}
+
 bool HasNewExtradata(const AVPacket& packet) {
   size_t size = 0;
   return av_packet_get_side_data(&packet, AV_PKT_DATA_NEW_EXTRADATA, &size) != nullptr && size > 0;
@@ -215,9 +235,17 @@ void Decoder::Open(const uint8_t* extradata, size_t size) {
   context_->thread_count = 1;
   context_->max_samples = kMaxFrameSamples;
   if (avcodec_open2(context_.get(), codec, nullptr) < 0) {
+    RejectVariant();
     throw Error(ErrorCode::kMalformed,
                 std::string("Expected readable ") + avcodec_get_name(id) + " headers, got corrupt ones");
   }
+}
+
+void Decoder::RejectVariant() const {
+  const std::string name = VariantName(*stream_.codecpar);
+  if (name.empty()) return;
+  throw Error(ErrorCode::kUnsupported,
+              "Expected a supported codec, got " + name + ": convert it to WAV, MP3, AAC, FLAC or Opus");
 }
 
 void Decoder::SetExtradata(const uint8_t* extradata, size_t size) {

@@ -54,6 +54,9 @@ class Decoder {
   // Whether silence stands for packets that the codec refused.
   bool skipped_damage() const { return skipped_damage_; }
 
+  // Throws kUnsupported for a variant of the codec that libav may not decode.
+  void RejectVariant() const;
+
   // Whether the codec refused the last packet.
   bool last_packet_failed() const { return last_packet_failed_; }
 

@@ -94,7 +94,10 @@ class LibavReader : public AudioReader {
 
   bool Step() override {
     while (!decoder_.WriteFrame()) {
-      if (drained_) return false;
+      if (drained_) {
+        if (decoded_seconds() == 0 && packets_ > 0) decoder_.RejectVariant();
+        return false;
+      }
       av_packet_unref(packet_.get());
       if (!duration_checked_ && decoded_seconds() > trusted_seconds_ + kMaxUndeclaredSeconds)
         CheckTotalDuration();

@@ -209,6 +209,32 @@ bool HasSecondFile(const uint8_t* bytes, size_t size) {
   return ReadElement(bytes, size, at + segment.header_bytes + static_cast<size_t>(segment.size)).id == kEbmlHeader;
 }
 
+bool IsMatroskaSlice(const uint8_t* bytes, size_t size) {
+  constexpr int kMinElements = 3;
+  const auto has_elements = [&](size_t at) {
+    int count = 0;
+    while (at < size && count < kMinElements) {
+      const Element element = ReadElement(bytes, size, at);
+      if (element.id != kCluster && element.id != kTimestamp && element.id != kSimpleBlock &&
+          element.id != kBlockGroup)
+        return false;
+      at += element.header_bytes;
+      if (element.id != kCluster) at += std::min<uint64_t>(element.size, size - at);
+      ++count;
+    }
+    return count == kMinElements;
+  };
+  if (has_elements(0)) return true;
+  constexpr uint8_t kClusterId[] = {0x1F, 0x43, 0xB6, 0x75};
+  for (size_t at = 0; at < size; ++at) {
+    const void* found = memmem(bytes + at, size - at, kClusterId, sizeof kClusterId);
+    if (found == nullptr) return false;
+    at = static_cast<size_t>(static_cast<const uint8_t*>(found) - bytes);
+    if (has_elements(at)) return true;
+  }
+  return false;
+}
+
 void SanitizeMatroska(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized) {
   sanitized->has_unread_data = HasSecondFile(bytes, size);
   uint64_t tracks_bytes = 0;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "decode/container.h"
 #include "error.h"
 
 namespace undertone {
@@ -107,6 +108,12 @@ size_t AdtsFrameLength(const uint8_t* bytes) {
   return length < 7 ? 0 : length;
 }
 
+// ISO/IEC 14496-3, 1.7.2: a LOAS frame.
+size_t LatmFrameLength(const uint8_t* bytes) {
+  if (bytes[0] != 0x56 || (bytes[1] & 0xE0) != 0xE0) return 0;
+  return 3 + (size_t{bytes[1] & 0x1FU} << 8 | bytes[2]);
+}
+
 // Whether at least kMinConsecutiveFrames consecutive frames start at `at`. At the start of the file fewer
 // suffice if they extend to its end; after junk, such short runs occur by chance.
 bool HasConsecutiveFrames(const uint8_t* bytes, size_t size, size_t at, bool at_start,
@@ -164,8 +171,34 @@ constexpr Signature kMedia[] = {
     {0, "\x30\x26\xB2\x75\x8E\x66\xCF\x11"sv, "a WMA or WMV file (ASF)"},
     {0, ".RMF"sv, "a RealMedia file"},
     {0, "MAC "sv, "Monkey's Audio (APE)"},
+    {0, "MACF"sv, "Monkey's Audio (APE)"},
     {0, "wvpk"sv, "a WavPack file"},
+    {0, "NIST_1A\n"sv, "a NIST SPHERE file"},
+    {0, "\2dss"sv, "a dictation file (DSS)"},
+    {0, "\3dss"sv, "a dictation file (DSS)"},
+    {0, "\1ds2"sv, "a dictation file (DS2)"},
+    {0, "\3ds2"sv, "a dictation file (DS2)"},
+    {0, "MPCK"sv, "a Musepack file"},
+    {0, "MP+"sv, "a Musepack file"},
+    {0, "DSD \x1C\0\0\0"sv, "DSD audio (DSF)"},
+    {0, "FRM8"sv, "DSD audio (DSDIFF)"},
+    {0, "TTA1"sv, "a True Audio file (TTA)"},
+    {0, "tBaK"sv, "a TAK file"},
+    {0, "OFR "sv, "an OptimFROG file"},
+    {0, "ajkg"sv, "a Shorten file"},
+    {0, "\x7F\xFE\x80\x01"sv, "DTS audio"},
+    {0, ".ra\xFD"sv, "a RealAudio file"},
+    {0, "Creative Voice File\x1A"sv, "a Creative Voice file (VOC)"},
+    {0, "#!iLBC"sv, "an iLBC file"},
+    {0, "#!SILK_V3"sv, "a SILK voice message"},
+    {1, "#!SILK_V3"sv, "a SILK voice message"},
+    {0, "#!EVS"sv, "an EVS file"},
+    {0, "#!AMR_MC1.0\n"sv, "an AMR file of several channels"},
+    {0, "#!AMR-WB_MC1.0\n"sv, "an AMR file of several channels"},
+    {8, "QLCM"sv, "a QCELP file (QCP)"},
+    {8, "8SVX"sv, "an 8SVX file"},
 };
+constexpr char kLatm[] = "AAC in a LATM stream";
 constexpr char kTransportStream[] = "an MPEG transport stream (TS)";
 constexpr char kConvert[] = ", which is not supported: convert it to WAV, MP3, MP4, FLAC, Ogg or WebM";
 
@@ -193,13 +226,36 @@ bool IsTransportStream(Bytes bytes) {
   return has_syncs(0, 188) || has_syncs(4, 192);
 }
 
-// Printable ASCII, white space and the bytes of UTF-8.
+// Printable ASCII, white space and sequences of UTF-8, of which the last may be cut. A-law is no text.
 bool IsText(Bytes bytes) {
-  return !bytes.empty() && std::all_of(bytes.begin(), bytes.end(), [](char c) {
+  int following = 0;  // bytes that the sequence still needs
+  for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x20 ? byte < 0xF8 && byte != 0x7F
-                        : byte == '\t' || byte == '\n' || byte == '\r' || byte == '\f';
-  });
+    if ((byte & 0xC0) == 0x80) {
+      if (following-- == 0) return false;
+      continue;
+    }
+    if (following > 0 || byte >= 0xF8 || byte == 0x7F) return false;
+    if (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r' && byte != '\f') return false;
+    following = byte < 0x80 ? 0 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
+  }
+  return !bytes.empty();
+}
+
+// A recorder writes the header of a file into its first slice alone. Returns the container of a later one.
+const char* FindSliceContainer(const uint8_t* bytes, size_t size) {
+  const Bytes text(reinterpret_cast<const char*>(bytes), size);
+  if (Has(text, 4, "moof") || Has(text, 4, "styp") || Has(text, 4, "sidx")) return "MP4";
+  constexpr uint8_t kFirstPageFlag = 2;
+  if (Has(text, 0, "OggS\0"sv) && size > 5 && (bytes[5] & kFirstPageFlag) == 0) return "Ogg";
+  return nullptr;
+}
+
+void RejectSlice(const char* container) {
+  if (container == nullptr) return;
+  throw Error(ErrorCode::kMalformed, std::string("Expected a whole recording, got a slice of ") + container +
+                                         " without its header: the first slice of the recorder is missing, "
+                                         "send all slices joined in their order");
 }
 
 // Names common files that are not audio ("a PNG image"); empty for other bytes.
@@ -229,18 +285,23 @@ bool EndsInsideFrame(const uint8_t* bytes, size_t size, ContainerFormat format) 
 ProbeResult Probe(const uint8_t* bytes, size_t size) {
   if (size == 0) throw Error(ErrorCode::kEmpty, "Expected an audio file, got no bytes");
   const size_t start = Id3v2Length(bytes, size);
+  RejectSlice(FindSliceContainer(bytes + start, size - start));
   if (auto result = FindContainer({reinterpret_cast<const char*>(bytes) + start, size - start})) {
     result->start = start;
     return *result;
   }
-  const std::string file_type = IdentifyFileType(bytes + start, size - start);
+  std::string file_type = IdentifyFileType(bytes + start, size - start);
+  if (file_type.empty() && HasConsecutiveFrames(bytes, size, start, true, LatmFrameLength))
+    file_type = std::string(kLatm) + kConvert;
   if (auto result = file_type.empty() ? FindFrames(bytes, size, start) : std::nullopt) {
     result->skips_data = result->start > start;
     return *result;
   }
-  if (start > 0) throw Error(ErrorCode::kMalformed, "Expected audio after the ID3 tag, got none");
-  throw Error(ErrorCode::kUnsupported,
-              "Expected an audio file, got " + (file_type.empty() ? "data of an unknown kind" : file_type));
+  if (file_type.empty() && IsMatroskaSlice(bytes + start, size - start)) RejectSlice("WebM");
+  if (file_type.empty() && start > 0) throw Error(ErrorCode::kMalformed, "Expected audio after the ID3 tag, got none");
+  if (file_type.empty())
+    throw Error(ErrorCode::kUnknown, "Expected an audio file, got data of an unknown kind");
+  throw Error(ErrorCode::kUnsupported, "Expected an audio file, got " + file_type);
 }
 
 }  // namespace undertone

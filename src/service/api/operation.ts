@@ -227,7 +227,7 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
 }
 
 const parts =
-  'The first part of each name is used, up to five of `baseline`; others are ignored, and listed as `ignored` in the report. File names are ignored.';
+  'The first part of each name is used, up to five of `baseline`; others are ignored, and listed as `ignored` in the report. File names serve errors about data without a header alone.';
 
 export const upload = {
   required: true,

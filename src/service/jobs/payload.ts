@@ -32,6 +32,7 @@ const schema = z.object({
     .readonly()
     .nullable(),
   speakers: z.enum(speakerModes).nullable(),
+  declared: z.string().optional(),
   callback: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),
   /** Null: no receipt. `purpose`: that of the token. */

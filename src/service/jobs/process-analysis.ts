@@ -2,6 +2,7 @@
 import { setInterval, setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { round } from '../../engine/schema.ts';
+import { describeRaw } from '../../node/files.ts';
 import type { Usage } from '../auth/usage.ts';
 import type { Config } from '../config.ts';
 import { explainLimit, ServiceError } from '../errors.ts';
@@ -240,7 +241,10 @@ async function analyze(context: WorkerContext, analysis: Analysis): Promise<Repo
   const key = receiptKeys.current();
   const signing = payload.receipt && { ...payload.receipt, keyId: key.id };
   const { maxSeconds } = config.jobs;
-  const parts = { channel, track, channels, segments, speakers };
+  const { source, declared: sent } = payload;
+  const declared =
+    source.kind === 'object' ? (describeRaw(null, new URL(source.url).pathname) ?? undefined) : sent;
+  const parts = { channel, track, channels, segments, speakers, declared };
   const options = { ...parts, ignored, signing, maxSeconds, requestId: job.id };
   const { result, cancel } = pool.submit(
     { job: queue, ...recording, ...options },
