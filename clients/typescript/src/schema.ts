@@ -1148,6 +1148,10 @@ export interface components {
             sample_rate_hz: number;
             /** @description Channels of the source. Their average is analysed unless `channel` selects one. */
             channels: number;
+            /** @description Number of the analysed audio track, from 0. Absent when the file has one. */
+            track?: number;
+            /** @description Audio tracks of the file. Absent when it has one. */
+            tracks?: number;
             /** @description Share of source samples in runs at full scale, or at a lower limit of all samples, 0 to 1. */
             clipped_ratio: number;
         };
@@ -1192,7 +1196,7 @@ export interface components {
             end_s: number;
         }[];
         /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
-        Warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "unread_data" | "gaps" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
+        Warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_tracks" | "several_speakers" | "truncated" | "unread_data" | "gaps" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
         /** @description The model of this report. */
         Model: {
             /** @description Name of the model, as in GET /v1/models. */
