@@ -58,8 +58,11 @@ await runScript(async () => {
       LOGURU_LEVEL: 'CRITICAL',
     });
     const output = await run(agent, 'python', [example, url, token, sample]);
-    const readme = readFileSync(join(folder, 'README.md'), 'utf8');
-    if (!readme.includes(output))
-      throw new ExpectedError(`Expected the output of ${example} in its README.md, see above`);
+    const readme = join(folder, 'README.md');
+    const [, shown] = /^```text\n(.*?)^```$/ms.exec(readFileSync(readme, 'utf8')) ?? [];
+    if (output !== shown)
+      throw new ExpectedError(
+        `Expected the output of ${example} as ${readme} shows it, got the output above:\n${shown ?? 'no block of text'}`,
+      );
   });
 });
