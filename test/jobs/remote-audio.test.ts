@@ -250,7 +250,7 @@ test.serial('an unknown field is named beside the known ones', async (t) => {
   };
   t.is(
     await msgOf('/v1/jobs', { urls: ['x'], chanel: 1, '<b>': 2 }),
-    'Expected only the fields urls, channel, channels, speakers, receipt, callback, metadata in `body`, got `chanel`, another',
+    'Expected only the fields urls, channel, track, channels, speakers, receipt, callback, metadata in `body`, got `chanel`, another',
   );
   t.is(
     await msgOf('/v1/stream/tokens', { scope: [] }),
