@@ -82,7 +82,7 @@ const rows: Readonly<Record<string, Row>> = {
     call: { ...echo, body: 'x'.repeat(1001) },
     body: listed(
       'value_error.audio.too_large',
-      'Expected at most 1000 bytes for `body`, got more: UNDERTONE_MAX_UPLOAD_BYTES sets the limit, and POST /v1/jobs takes up to 268435456 bytes',
+      'Expected at most 1000 bytes for `body`, got more: UNDERTONE_MAX_UPLOAD_BYTES sets the limit, and POST /v1/jobs takes up to 267386880 bytes',
     ),
     settings: { env: { UNDERTONE_MAX_UPLOAD_BYTES: '1000' } },
   },
@@ -90,7 +90,7 @@ const rows: Readonly<Record<string, Row>> = {
     call: { ...echo, headers: { ...echo.headers, 'Transfer-Encoding': 'chunked' }, body: 'x'.repeat(1001) },
     body: listed(
       'value_error.audio.too_large',
-      'Expected at most 1000 bytes for `body`, got more: UNDERTONE_MAX_UPLOAD_BYTES sets the limit, and POST /v1/jobs takes up to 268435456 bytes',
+      'Expected at most 1000 bytes for `body`, got more: UNDERTONE_MAX_UPLOAD_BYTES sets the limit, and POST /v1/jobs takes up to 267386880 bytes',
     ),
     settings: { env: { UNDERTONE_MAX_UPLOAD_BYTES: '1000' } },
   },
