@@ -213,12 +213,14 @@ test('a payload is read as it was written, for its own job alone', (t) => {
 
 test('payloads of later releases have an error of their own, unlike malformed ones', (t) => {
   const read = (value: unknown) => () => decryptPayload(sealed(value), 'job_1', cipher);
-  t.throws(read({ version: 2, anything: true }), {
+  t.throws(read({ version: 3, anything: true }), {
     instanceOf: NewerPayloadError,
-    message: 'Expected a payload of version 1, got version 2',
+    message: 'Expected a payload of version 2, got version 3',
   });
-  const right = { version: 1, ...payload };
+  const right = { version: 2, ...payload };
   t.deepEqual(read({ ...right, later: 1 })(), payload);
+  const { track, ...first } = payload;
+  t.deepEqual(read({ version: 1, ...first })(), { ...payload, track: null }, 'of 1.0.0');
   for (const wrong of [
     null,
     'x',
@@ -227,7 +229,8 @@ test('payloads of later releases have an error of their own, unlike malformed on
     { ...right, channel: '1' },
     { ...right, version: 0 },
     { ...right, source: {} },
-    ...Object.keys(payload).map((field) => ({ ...right, [field]: undefined })),
+    { ...right, track: '1' },
+    ...Object.keys(first).map((field) => ({ ...right, [field]: undefined })),
   ]) {
     t.throws(read(wrong), { instanceOf: PayloadError }, JSON.stringify(wrong));
   }
@@ -239,7 +242,7 @@ test.serial('a job that a later release queued is left to a worker of that relea
   const request = { owner, idempotencyKey: null, digest: '', ...defaultOptions, callback: null };
   await jobs.create('job_1', { ...request, source: { kind: 'object', url } });
   const job = await queues.analyses.queue.getJob('job_1');
-  await job?.updateData(sealed({ version: 2 }));
+  await job?.updateData(sealed({ version: 3 }));
   await work();
   const left = () => log().find(({ msg }) => msg === 'job of a later release left in the queue');
   while (left() === undefined) await sleep(50);
