@@ -40,7 +40,8 @@ TEST_CASE("the track that the file marks as default is decoded, else the first t
                                                        {"tracks.ogg", "0/2 opus"},
                                                        {"video.mp4", "0/1 aac"},
                                                        {"speech.wav", "0/1 pcm_s16le"}};
-  for (const auto& [file, name] : files) {
+  for (const auto& [given, name] : files) {
+    const char* file = given;
     CAPTURE(file);
     const Track track = DecodeTrack(Fixture(file));
     CHECK(track.name == name);
@@ -52,7 +53,8 @@ TEST_CASE("the track that the file marks as default is decoded, else the first t
 TEST_CASE("a chosen track is decoded alone, whatever the others last") {
   const std::pair<const char*, int> files[] = {
       {"tracks-default.mkv", 0}, {"tracks-disabled.m4a", 0}, {"tracks.ogg", 1}};
-  for (const auto& [file, index] : files) {
+  for (const auto& [given, index] : files) {
+    const char* file = given;
     CAPTURE(file);
     const Track track = DecodeTrack(Fixture(file), index);
     CHECK(track.name.substr(0, 3) == std::to_string(index) + "/2");
