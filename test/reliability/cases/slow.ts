@@ -117,6 +117,9 @@ async function attackSlowly(server: Server, allowed: Limits): Promise<Measured> 
   };
 }
 
+/** Less than the 30 s after which a response that is not read is closed, whatever the timeout of requests. */
+const maxClosingSeconds = 15;
+
 /** @returns seconds until the last one of a kind was closed, null when one was not */
 function lastClosed(clients: readonly SlowClient[], kind: SlowKind): number | null {
   const seconds = clients
@@ -135,7 +138,7 @@ function closing({ clients, freedSeconds, openSockets }: Measured, allowed: Limi
     .map((kind) => {
       const limit = kind === 'silent' || kind === 'headers' ? headerSeconds : requestSeconds;
       return atMost(
-        limit + marginSeconds,
+        limit + Math.min(marginSeconds, maxClosingSeconds),
         `slow ${kind}: the last was closed after`,
         's',
         lastClosed(clients, kind),
