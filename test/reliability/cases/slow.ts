@@ -9,7 +9,7 @@ import { percentile } from '../../../src/tools/evaluate/statistics.ts';
 import { atMost, exactly, negativeControl, type Options, type Row } from '../case.ts';
 import { eventually, footprint, heldResources } from '../support/footprint.ts';
 import { analysis, exchange, type Outcome, speechUpload } from '../support/requests.ts';
-import { buildService, type Server, withServer } from '../support/service.ts';
+import { buildService, preload, type Server, withServer } from '../support/service.ts';
 
 const upload = speechUpload(1);
 const pauseMs = 25;
@@ -117,9 +117,6 @@ async function attackSlowly(server: Server, allowed: Limits): Promise<Measured> 
   };
 }
 
-/** Less than the 30 s after which a response that is not read is closed, whatever the timeout of requests. */
-const maxClosingSeconds = 15;
-
 /** @returns seconds until the last one of a kind was closed, null when one was not */
 function lastClosed(clients: readonly SlowClient[], kind: SlowKind): number | null {
   const seconds = clients
@@ -138,7 +135,7 @@ function closing({ clients, freedSeconds, openSockets }: Measured, allowed: Limi
     .map((kind) => {
       const limit = kind === 'silent' || kind === 'headers' ? headerSeconds : requestSeconds;
       return atMost(
-        limit + Math.min(marginSeconds, maxClosingSeconds),
+        limit + marginSeconds,
         `slow ${kind}: the last was closed after`,
         's',
         lastClosed(clients, kind),
@@ -185,13 +182,19 @@ function judge(measured: Measured, allowed: Limits): Row[] {
 export async function run(options: Options): Promise<readonly Row[]> {
   buildService();
   const allowed = limits(options);
-  const under = (deadline: number, expected: Limits) =>
-    withServer({ UNDERTONE_DEADLINE_S: String(deadline), UNDERTONE_LOG_LEVEL: 'warn' }, (server) =>
-      attackSlowly(server, expected),
+  const under = (expected: Limits, faults: Readonly<Record<string, string>> = {}) =>
+    withServer(
+      {
+        UNDERTONE_DEADLINE_S: String(expected.requestSeconds),
+        UNDERTONE_LOG_LEVEL: 'warn',
+        ...faults,
+      },
+      (server) => attackSlowly(server, expected),
     );
-  const measured = await under(allowed.requestSeconds, allowed);
-  const control = closing(measured, { ...allowed, headerSeconds: 1, requestSeconds: 1, marginSeconds: 0 });
-  return [...judge(measured, allowed), negativeControl('goals of a second', control)];
+  const rows = judge(await under(allowed), allowed);
+  const shortLimits = limits({ ...options, long: false, count: null });
+  const control = closing(await under(shortLimits, preload('unseen-responses')), shortLimits);
+  return [...rows, negativeControl('responses that wait are not seen', control)];
 }
 
 // Clients that send headers or bodies, or read responses, very slowly.

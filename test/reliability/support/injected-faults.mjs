@@ -134,6 +134,10 @@ const faults = {
     const { push } = Socket.prototype;
     Object.defineProperty(Socket.prototype, 'push', { get: () => push, set: () => {} });
   },
+  /** No connection seems to have bytes that wait for its client. */
+  'unseen-responses'() {
+    Object.defineProperty(Socket.prototype, 'writableLength', { get: () => 0 });
+  },
   /** The request id selects a fault of the worker: a death, or a delay with the worker's id in the response. */
   'worker-faults'() {
     if (isMainThread) return;

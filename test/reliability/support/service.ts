@@ -79,6 +79,7 @@ export type PreloadScript =
   | 'worker-faults'
   | 'early-slots'
   | 'parallel-requests'
+  | 'unseen-responses'
   | 'unlimited-frames';
 
 /** @returns the environment to start the service with */
