@@ -63,6 +63,18 @@ test('slots stay reserved until their jobs are queued', async (t) => {
 const owners = ['a', 'b'].map((name) => ({ key: `token:${name}`, accountId: null }));
 const [a = { key: '', accountId: null }, b = a] = owners;
 
+test('requests that come together do not pass the limit of kept jobs together', async (t) => {
+  const admission = createAdmission({
+    store: { countKept: async () => ({ jobs: 0, bytes: 0 }) },
+    settings: { queue: 100, results: 2, resultBytes: 1 },
+    countUsed: async () => ({ all: 0, own: 0 }),
+  });
+  const all = await Promise.allSettled(
+    Array.from({ length: 5 }, () => admission.reserve(a, 1, async () => null)),
+  );
+  t.is(all.filter(({ status }) => status === 'fulfilled').length, 2);
+});
+
 for (const kind of databaseKinds) {
   test(`${kind}: kept jobs and the bytes of their results are limited for each owner`, async (t) => {
     const database = await openDatabase(await makeDatabaseUrl(kind));

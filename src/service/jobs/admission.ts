@@ -86,18 +86,19 @@ function createKeptJobs(
     return counting;
   }
 
-  async function check(owner: JobOwner, added: number): Promise<Kept> {
-    const kept = await count(owner);
+  function requireRoom(kept: Kept, added: number): void {
     if (kept.jobs + added > results)
       throw full(`${results} kept jobs`, kept.jobs + added, 'UNDERTONE_JOB_RESULTS');
-    if (kept.bytes < resultBytes) return kept;
-    throw full(`${resultBytes} bytes of kept results`, kept.bytes, 'UNDERTONE_JOB_RESULT_BYTES');
+    if (kept.bytes >= resultBytes)
+      throw full(`${resultBytes} bytes of kept results`, kept.bytes, 'UNDERTONE_JOB_RESULT_BYTES');
   }
 
   return {
-    check,
+    check: async (owner: JobOwner, added: number): Promise<void> => requireRoom(await count(owner), added),
     async reserve<T>(owner: JobOwner, added: number, work: () => Promise<T>): Promise<T> {
-      const kept = await check(owner, added);
+      const kept = await count(owner);
+      // In the same turn: requests that come together do not pass the limit together.
+      requireRoom(kept, added);
       kept.jobs += added;
       try {
         return await work();
