@@ -61,7 +61,7 @@ export function unauthorized(got: string): ServiceError {
 
 type RateLimits = ReturnType<typeof createRateLimits>;
 
-/** Supervisors and load balancers ask from one address. */
+/** Supervisors and load balancers send many requests from one address. */
 const unlimited: ReadonlySet<string> = new Set(['/health', '/ready']);
 
 /** @param store null for the memory of this process */

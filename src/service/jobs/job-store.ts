@@ -66,6 +66,7 @@ export function createJobStore(database: Database, now: () => number = Date.now)
     database
       .selectFrom('jobs')
       .where((row) => row.or([row('outcome', 'is', null), row('expires_at', '>', now())]));
+  const rows = () => live().select(listed).select(error);
   return {
     /** `duplicate_key`: another job of the owner has the idempotency key. */
     async insert(job: NewJob): Promise<'inserted' | 'duplicate_key' | 'owner_missing'> {
@@ -90,15 +91,9 @@ export function createJobStore(database: Database, now: () => number = Date.now)
       }
     },
     find: (owner: JobOwner, id: string): Promise<JobRow | null> =>
-      first(live().select(listed).select(error).where('holder', '=', owner.key).where('id', '=', id)),
+      first(rows().where('holder', '=', owner.key).where('id', '=', id)),
     findByKey: (owner: JobOwner, key: string): Promise<JobRow | null> =>
-      first(
-        live()
-          .select(listed)
-          .select(error)
-          .where('holder', '=', owner.key)
-          .where('idempotency_key', '=', key),
-      ),
+      first(rows().where('holder', '=', owner.key).where('idempotency_key', '=', key)),
     /** Up to `count` jobs, newest first, older than `before` unless null. */
     async list(owner: JobOwner, before: ListedRow | null, count: number): Promise<ListedRow[]> {
       const all = live().select(listed).where('holder', '=', owner.key);
@@ -111,8 +106,7 @@ export function createJobStore(database: Database, now: () => number = Date.now)
       return runQuery(older.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(count).execute());
     },
     /** Reads a job of any owner, for workers. */
-    read: (id: string): Promise<JobRow | null> =>
-      first(live().select(listed).select(error).where('id', '=', id)),
+    read: (id: string): Promise<JobRow | null> => first(rows().where('id', '=', id)),
     /** Reads a job with its result. */
     readWhole: (id: string): Promise<JobRow | null> =>
       first(live().select(listed).select('body').where('id', '=', id)),
@@ -240,19 +234,24 @@ export async function* streamJobs(
   more: object,
   pieces: Pieces,
 ): AsyncGenerator<string | Uint8Array> {
-  const [before = '', after = ''] = encodeJobs([], more).split('[]');
-  yield `${before}[`;
+  const [before, after] = encodeAroundJobs(more);
+  yield before;
   for (const [index, job] of jobs.entries()) {
     if (index > 0) yield ',';
     yield* streamJob(job, {}, pieces);
   }
-  yield `]${after}`;
+  yield after;
 }
 
 /** @param more further members @returns JSON text: `{"jobs": [...]}` */
 export function encodeJobs(jobs: readonly StoredJob[], more: object): string {
+  return encodeAroundJobs(more).join(jobs.map((job) => encodeJob(job)).join(','));
+}
+
+/** The text before the jobs and after them. */
+function encodeAroundJobs(more: object): readonly [before: string, after: string] {
   const members = Object.entries(more).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
-  return `{"jobs":[${jobs.map((job) => encodeJob(job)).join(',')}]${members.join('')}}`;
+  return ['{"jobs":[', `]${members.join('')}}`];
 }
 
 /** The body of a callback, as JSON text: the job, with `type` and `timestamp` as in Standard Webhooks. */
