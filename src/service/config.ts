@@ -354,7 +354,9 @@ const maxDistance = 3;
 
 /** The closest name within three edits, one for each third character of `text`, or the first that begins with `text`; null if none does. */
 export function suggest(text: string, names: readonly string[]): string | null {
+  // Each character of difference in length is an edit.
   const [closest] = names
+    .filter((name) => Math.abs(name.length - text.length) <= maxDistance)
     .map((name) => ({ name, distance: editDistance(text, name) }))
     .filter(({ distance }) => distance <= Math.min(maxDistance, text.length / 3))
     .sort((a, b) => a.distance - b.distance);
