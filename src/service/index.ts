@@ -113,6 +113,7 @@ export async function openService({
   const seconds = config.deadlineSeconds;
   const main = createHttpServer(app.callback(), {
     seconds,
+    trustedProxies: config.trustedProxies,
     ...(jobs === null ? {} : { jobSeconds: config.jobs.uploadSeconds }),
   });
   metrics.addUnread(main.unread);

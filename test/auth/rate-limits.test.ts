@@ -7,9 +7,9 @@ import {
   createLoginThrottle,
   createSharedRateLimiters,
   inMemory,
-  networkOf,
 } from '../../src/service/auth/rate-limits.ts';
 import { ServiceError } from '../../src/service/errors.ts';
+import { networkOf } from '../../src/service/network.ts';
 import { analysis, startApp } from '../support/app.ts';
 import { call } from '../support/http.ts';
 import { connectRedis, useRedis } from '../support/redis.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { createHttpServer, type Handler } from '../../src/service/http/server.ts';
-import { wire } from '../support/http.ts';
+import { type Wire, wire } from '../support/http.ts';
 import type { Teardown } from '../support/share.ts';
 import { until } from '../support/wait.ts';
 
@@ -92,6 +92,58 @@ test('malformed bytes after pipelined requests are refused after their responses
   client.socket.write(`${get('/1')}${get('/2')}nonsense\r\n\r\n`);
   const received = await client.ended();
   t.deepEqual(answers(received), ['<GET /1  >', '<GET /2  >']);
+});
+
+/** Connections that the server has accepted: it accepts one per turn. */
+async function openMany(open: () => Promise<Wire>, count: number): Promise<Wire[]> {
+  const clients = await Promise.all(Array.from({ length: count }, open));
+  for (const client of clients) {
+    client.socket.write(get('/first'));
+    await client.until(/\r\n\r\n/);
+  }
+  return clients;
+}
+
+test('a request alone is handled before the pipelined ones of a hundred connections', async (t) => {
+  const paths: string[] = [];
+  const { open } = await serve(t, async ({ url }, response) => {
+    paths.push(String(url));
+    response.end();
+  });
+  const [other, ...clients] = await openMany(open, 101);
+  for (const { socket } of clients) socket.write(get('/many').repeat(20));
+  other?.socket.write(get('/one'));
+  await until(() => paths.length === 101 + 2001);
+  t.true(paths.indexOf('/one') < 150, String(paths.indexOf('/one')));
+});
+
+test('requests of a network wait for one of each other, also of connections of a proxy', async (t) => {
+  const from: string[] = [];
+  const handle: Handler = async ({ headers }, response) => {
+    from.push(String(headers['x-forwarded-for']));
+    response.end();
+  };
+  const { open } = await serve(t, handle, { trustedProxies: 1 });
+  const clients = await openMany(open, 103);
+  for (const [index, { socket }] of clients.entries()) {
+    const address = index < 100 ? '192.0.2.1' : `198.51.100.${index}`;
+    socket.write(get('/', `X-Forwarded-For: 203.0.113.${index}, ${address}\r\n`));
+  }
+  await until(() => from.length === 2 * 103);
+  const last = from.findLastIndex((addresses) => addresses.includes('198.51.100.'));
+  t.true(last < 150, String(last));
+});
+
+test('all requests of connections that pipeline from their first bytes on are handled', async (t) => {
+  let handled = 0;
+  const { open } = await serve(t, async (_, response) => {
+    handled++;
+    response.end();
+  });
+  const clients = await Promise.all(Array.from({ length: 30 }, open));
+  for (const { socket } of clients) socket.write(get('/').repeat(20));
+  await until(() => handled === 600);
+  t.pass();
 });
 
 const long = Buffer.alloc(2 ** 25, 'x');

@@ -1,7 +1,6 @@
 /** Rate limiters by key: of one process, shared in Redis, and those of log-ins. */
 
 import { createHmac } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 import {
   type RateLimiterAbstract,
   RateLimiterMemory,
@@ -10,6 +9,7 @@ import {
 } from 'rate-limiter-flexible';
 import type { Rate } from '../config.ts';
 import { ServiceError } from '../errors.ts';
+import { networkOf } from '../network.ts';
 import type { Redis } from '../redis.ts';
 import { UserError } from './credentials.ts';
 import { deriveKey } from './secret.ts';
@@ -47,20 +47,6 @@ async function count(counter: RateLimiterAbstract, key: string): Promise<RateLim
 
 function toResult({ msBeforeNext, remainingPoints }: RateLimiterRes, full: boolean): RateLimitResult {
   return { full, remaining: remainingPoints, seconds: Math.ceil(msBeforeNext / 1000) };
-}
-
-/** Returns the /64 of an IPv6 address, which one customer of a provider controls, or the IPv4 address. */
-export function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail = ''] = plain.split('::');
-  const before = head.split(':').filter((group) => group !== '');
-  const after = tail.split(':').filter((group) => group !== '');
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
-  return [...before, ...zeros, ...after]
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
 }
 
 /** Returns a function that is true for the first use of a key in `seconds`. */

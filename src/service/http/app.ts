@@ -13,6 +13,7 @@ import { ServiceError } from '../errors.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { OwnWorker } from '../jobs/own-worker.ts';
 import { type Lifecycle, readinessError } from '../lifecycle.ts';
+import { networkOf } from '../network.ts';
 import type { ReceiptKeys } from '../receipts.ts';
 import type { TraceExport } from '../traces.ts';
 import type { Pool } from '../workers/pool.ts';
@@ -99,9 +100,8 @@ async function tokenAccount({ state }: Context): Promise<string> {
   return accountOf(state.principal);
 }
 
-/** The account of requests without a token: their network. Loads its module on first use. */
+/** The account of requests without a token: their network. */
 async function clientNetwork({ ip }: Context): Promise<string> {
-  const { networkOf } = await import('../auth/rate-limits.ts');
   return networkOf(ip);
 }
 

@@ -4,6 +4,7 @@ import type { RateLimiterFactory, RateLimitResult } from '../auth/rate-limits.ts
 import type { Principal, Scope, Tokens } from '../auth/tokens.ts';
 import type { Config, Rate } from '../config.ts';
 import { ServiceError } from '../errors.ts';
+import { networkOf } from '../network.ts';
 import type { State } from './context.ts';
 import { setAccount } from './unread.ts';
 
@@ -115,7 +116,7 @@ function setOlderNames(context: Context, limit: number, remaining: number, secon
 
 /** Loads its module on the first request. */
 async function openCounter(name: Name, rate: Rate, store: RateLimiterFactory | null): Promise<Counter> {
-  const { consume, inMemory, networkOf } = await import('../auth/rate-limits.ts');
+  const { consume, inMemory } = await import('../auth/rate-limits.ts');
   const counter = (store ?? inMemory)(`${name}-rate`, rate);
   return (key) => consume(counter, name === 'address' ? networkOf(key) : key);
 }

@@ -10,24 +10,35 @@ import { streamPath } from '../live/protocol.ts';
 /** The response that has not left yet, by connection. */
 export const pendingResponses = new WeakMap<Socket, ServerResponse>();
 
-/** Of all connections. */
-const requestsPerTurn = 8;
-const waiting: (() => void)[] = [];
+const followed = new WeakSet<Socket>();
 
-/** @param rest the bytes after the headers of the request */
-export function postpone(server: Server, request: IncomingMessage, rest: Buffer): void {
+/** Whether the connection has sent a request after the one that is handled. */
+export const isFollowed = (socket: Socket): boolean => followed.has(socket);
+
+type Postponed = {
+  readonly server: Server;
+  readonly request: IncomingMessage;
+  /** The bytes after the headers of the request. */
+  readonly rest: Buffer;
+  /** Called after the response before: `parse` may be called later. */
+  readonly onFree: (parse: () => void) => void;
+};
+
+export function postpone({ server, request, rest, onFree }: Postponed): void {
   const { socket } = request;
   const pending = pendingResponses.get(socket);
   // Before the end of the stream, after which nothing can be put back.
   if (rest.length > 0) socket.unshift(rest);
   socket.unshift(encodeHead(request));
+  followed.add(socket);
   // The parser passed these on.
   const onDrain = () => pending?.emit('drain');
   socket.on('drain', onDrain);
   pending?.once('close', () => {
     socket.off('drain', onDrain);
-    waiting.push(() => reopen(server, socket));
-    if (waiting.length === 1) setImmediate(reopenNext);
+    followed.delete(socket);
+    // A closure would keep the response before.
+    onFree(reopen.bind(null, server, socket));
   });
 }
 
@@ -36,12 +47,6 @@ function reopen(server: Server, socket: Socket): void {
   // That of an idle connection.
   socket.setTimeout(0);
   server.emit('connection', socket);
-}
-
-/** Lets the event loop turn between a few pipelined requests: other clients do not wait for all of them. */
-function reopenNext(): void {
-  for (const next of waiting.splice(0, requestsPerTurn)) next();
-  if (waiting.length > 0) setImmediate(reopenNext);
 }
 
 /** The headers as they arrived: the parser has checked them, and decodes them as Latin-1. */

@@ -8,6 +8,7 @@ import type { Address } from '../config.ts';
 import { type ErrorCode, httpStatus, ServiceError } from '../errors.ts';
 import { closeSlowly, errorBody, errorHeaders, isLingering } from './errors.ts';
 import { chunksTooSmall, expectedChunks, GatheredRequest, pendingResponses, postpone } from './request.ts';
+import { createRequestQueue } from './request-queue.ts';
 import { watchResponses } from './unread.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
@@ -42,11 +43,13 @@ type Limits = {
   readonly unreadSeconds?: number;
   /** Of responses, and of requests after them, that wait for clients to read. */
   readonly maxUnreadBytes?: number;
+  /** Proxies whose X-Forwarded-For is trusted. */
+  readonly trustedProxies?: number;
 };
 
 export function createHttpServer(
   handler: Handler,
-  { seconds, jobSeconds = 0, unreadSeconds = 30, maxUnreadBytes = 64 * 2 ** 20 }: Limits,
+  { seconds, jobSeconds = 0, unreadSeconds = 30, maxUnreadBytes = 64 * 2 ** 20, trustedProxies = 0 }: Limits,
 ) {
   const requestMs = Math.max(1000, 1000 * seconds);
   const server = createServer({
@@ -76,11 +79,13 @@ export function createHttpServer(
     socket.once('end', () => probe(pendingResponses.get(socket)));
   });
   let closing: Promise<unknown> | null = null;
+  const queue = createRequestQueue(trustedProxies);
   // Requests wait while the listener closes: a client that is refused may connect again at once.
-  const respond: Handler = async (request, response) => {
-    if (closing !== null) await closing;
-    return handler(request, response);
-  };
+  const respond = (request: IncomingMessage, response: ServerResponse) =>
+    queue.add(request, async () => {
+      if (closing !== null) await closing;
+      await handler(request, response);
+    });
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     request.once(chunksTooSmall, () => rejectRequest({ code: chunksTooSmall }, request.socket));
     handleRequest(respond, request, response);
@@ -91,8 +96,10 @@ export function createHttpServer(
   server.on('upgrade', (request, duplex, head) => {
     const socket = duplex as Socket;
     if (isLingering(socket)) socket.destroy();
-    else if (pendingResponses.has(socket)) postpone(server, request, head);
-    else void respond(request, responseToUpgrade(request, socket, head));
+    else if (pendingResponses.has(socket)) {
+      const onFree = queue.postpone(request);
+      postpone({ server, request, rest: head, onFree });
+    } else respond(request, responseToUpgrade(request, socket, head));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => rejectRequest(error, socket));
   server.on('connect', (_request, socket) => rejectRequest({ code: 'CONNECT' }, socket));
@@ -125,12 +132,16 @@ function probe(response: ServerResponse | undefined, againMs = firstProbeMs): vo
   setTimeout(() => probe(response, 4 * againMs), againMs).unref();
 }
 
-function handleRequest(handler: Handler, request: IncomingMessage, response: ServerResponse): void {
+function handleRequest(
+  respond: (request: IncomingMessage, response: ServerResponse) => void,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   const { socket } = request;
   if (isLingering(socket)) return;
   pendingResponses.set(socket, response);
   response.once('close', () => pendingResponses.delete(socket));
-  void handler(request, response);
+  respond(request, response);
 }
 
 /** Answers bytes that are not a request, or stop being one within the body. */
