@@ -60,11 +60,35 @@ ffmpeg -nostdin -loglevel error -f lavfi -i color=black:s=64x64:r=5:d=1 -c:v mpe
 for file in gap.webm gap.mkv gap.ogg gap.mp4; do
   encode $file -c:a libopus -b:a 48k -bsf:a "noise=drop='between(n,50,99)'"
 done
-# The audio begins 1.5 s after the picture.
-for file in late.mp4 late.mkv; do
-  ffmpeg -nostdin -loglevel error -f lavfi -i color=black:s=64x64:r=5:d=2 -itsoffset 1.5 -i speech.wav -c:v mpeg4 -c:a aac \
-    -b:a 128k $file
+# Two sentences in noise; the packets of the pause between them, from 3 s to 4.7 s, were not sent.
+sox -D "$speech/fox.flac" -r 48000 -c 1 -b 16 sentence.wav gain -3 trim 0 2.9 pad 0 1.7 repeat 1
+sox -D -R sentence.wav -p synth whitenoise vol 0.003 | sox -D -m sentence.wav - -b 16 noisy.wav
+for pause in 0 1; do
+  ffmpeg -nostdin -loglevel error -i noisy.wav -c:a libopus -b:a 48k -t 7.6 -bsf:a "noise=drop='$pause*between(n,150,234)'" noisy-$pause.webm
 done
+mv noisy-0.webm noisy.webm
+mv noisy-1.webm noisy-gap.webm
+rm sentence.wav noisy.wav
+# The audio begins 1.5 s after the picture.
+late() {
+  ffmpeg -nostdin -loglevel error -f lavfi -i color=black:s=64x64:r=5:d=2 -itsoffset 1.5 -i speech.wav -c:v mpeg4 -c:a aac \
+    -b:a 128k "$@"
+}
+late late.mp4
+late late.mkv
+late -movflags frag_keyframe+delay_moov late-fragments.mp4
+late -movflags frag_keyframe+empty_moov late-first-packet.mp4
+# The second track begins 1.5 s after the first.
+for codec in libopus libvorbis; do
+  ffmpeg -nostdin -loglevel error -i speech.wav -itsoffset 1.5 -i speech.wav -map 0 -map 1 -c:a $codec late-track-$codec.ogg
+done
+# Packets of the first page, from 0.2 s to 1.2 s, were not sent.
+encode gap-in-first-page.ogg -c:a libvorbis -bsf:a "noise=drop='between(pts*tb,0.2,1.2)'"
+# The picture goes on for 5.5 s after the audio.
+for file in picture-longer.mp4 picture-longer.mkv; do
+  ffmpeg -nostdin -loglevel error -f lavfi -i testsrc=s=320x240:r=25:d=17 -i speech.wav -c:v mpeg4 -c:a aac -b:a 128k $file
+done
+ffmpeg -nostdin -loglevel error -i picture-longer.mp4 -c copy -movflags frag_keyframe+empty_moov picture-longer-fragments.mp4
 # One command for both would end the audio with the picture since FFmpeg 7.
 ffmpeg -nostdin -loglevel error -f lavfi -i color=red:s=64x64:d=0.1 -frames:v 1 cover.png
 ffmpeg -nostdin -loglevel error -i speech.wav -i cover.png -map 0:a -map 1:v -c:v copy -disposition:v attached_pic \

@@ -10,6 +10,7 @@ import {
   isAudioError,
   type Platform,
 } from './platform.ts';
+import { lacksNoise } from './quality.ts';
 import {
   analyzeSpeech,
   countFrames,
@@ -126,6 +127,8 @@ export type SpeechChunk = {
   readonly bounds: readonly Segment[];
   /** Gaps of the file inside the chunk that may be missing audio. */
   readonly gaps: readonly Gap[];
+  /** Whether gaps left no noise in the pauses. */
+  readonly lacksNoise: boolean;
   /** End of the last utterance before the chunk, in frames of the chunk. */
   readonly previousEnd: number;
   readonly isWhole: boolean;
@@ -188,6 +191,7 @@ export function detectChunks(
         speech: { ...speech, features: features(speech.power.length) },
         allSegments: speech.segments,
         gaps: describeGaps(gaps, speech, models.vad.manifest.params.offset),
+        lacksNoise: lacksNoise(gaps, speech),
         bounds,
       };
     }
@@ -202,11 +206,12 @@ export function detectChunks(
     rows = rows.slice(end * bins);
     frames = sliceFrames(speech, end);
     const bounds = [{ start, end }];
+    const noise = lacksNoise(gaps, own);
     const ownGaps = describeGaps(gaps, own, models.vad.manifest.params.offset);
     gaps = shift(gaps, -end).filter((gap) => gap.end > 0);
     position += end;
     [start, previousEnd] = [0, utteranceEnd - end];
-    return { ...part, speech: chunk, allSegments: own.segments, gaps: ownGaps, bounds };
+    return { ...part, speech: chunk, allSegments: own.segments, gaps: ownGaps, lacksNoise: noise, bounds };
   };
 }
 

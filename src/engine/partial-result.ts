@@ -48,6 +48,8 @@ export type ChunkResult = {
   readonly noise: NoiseLevel;
   readonly voiceLogOdds: number;
   readonly quality: SignalQuality;
+  /** Whether gaps left no noise in the pauses: `snrDb` is of the quietest speech. */
+  readonly lacksNoise: boolean;
   /** RMS of all samples; of the speech alone in a chunk with at least `minTotalSpeechSeconds` of it. */
   readonly levelDbfs: number;
   readonly signals: Partial<Record<Signal, unknown>>;
@@ -98,6 +100,7 @@ export async function analyzeChunk(
     ...scored,
     voiceLogOdds: meanOver(segments, speech.voiceLogOdds),
     quality,
+    lacksNoise: chunk.lacksNoise,
     levelDbfs,
     signals: results,
   };
@@ -235,6 +238,7 @@ export function aggregate(
   const utterances = utterancesOf(results);
   const enough = span.speechSeconds >= params.minTotalSpeechSeconds && utterances.length > 0;
   const quality = joinQualities(results);
+  const { snrDb } = joinQualities(results.map(withMeasuredNoise));
   const totals = results.some((result) => result.utterances.length > 0)
     ? results.at(-1)?.totals
     : results.find(({ runs }) => runs !== null)?.runs?.totals;
@@ -258,6 +262,7 @@ export function aggregate(
       speechSeconds: span.speechSeconds,
       source,
       ...quality,
+      snrDb,
     },
     span,
     unassigned,
@@ -268,7 +273,9 @@ export function aggregate(
     warnings: recordingWarnings(
       {
         source: { ...source, averaged, trackChosen, missingSeconds },
-        spoken: enough ? { ...quality, severalSpeakers: hasSeveralSpeakers(utterances, models) } : null,
+        spoken: enough
+          ? { ...quality, snrDb, severalSpeakers: hasSeveralSpeakers(utterances, models) }
+          : null,
         voiceLogOdds: span.speechSeconds > 0 ? meanBySpeech(results, (result) => result.voiceLogOdds) : null,
         levelDbfs: meanLevel(results),
       },
@@ -278,6 +285,10 @@ export function aggregate(
   };
   timer.mark('aggregate');
   return { ...analysis, stages: timer.stages() };
+}
+
+function withMeasuredNoise(result: ChunkResult): ChunkResult {
+  return result.lacksNoise ? { ...result, quality: { ...result.quality, snrDb: null } } : result;
 }
 
 function poolEmbeddings(utterances: readonly Scored[], framesPerSecond: number): PooledEmbeddings | null {

@@ -85,6 +85,25 @@ const bandwidthDb = 60;
 /** Evenly spread over an utterance. */
 const maxSpectra = 40;
 
+/**
+ * Whether the noise of the pauses is not in the file: encoders that send nothing in pauses (DTX) leave gaps there. Without
+ * them the pauses would be long enough to measure it.
+ * @param gaps in frames
+ */
+export function lacksNoise(
+  gaps: readonly Segment[],
+  { segments, power, framesPerSecond }: Pick<DetectedSpeech, 'segments' | 'power' | 'framesPerSecond'>,
+): boolean {
+  if (gaps.length === 0) return false;
+  const collar = collarSeconds * framesPerSecond;
+  const isNoise = new Uint8Array(power.length).fill(1);
+  for (const { start, end } of segments) isNoise.fill(0, Math.max(0, start - collar), end + collar);
+  const seconds = () => isNoise.reduce((sum, value) => sum + value, 0) / framesPerSecond;
+  const before = seconds();
+  for (const { start, end } of gaps) isNoise.fill(0, Math.max(0, start), Math.max(0, end));
+  return before >= minNoiseSeconds && seconds() < minNoiseSeconds;
+}
+
 export type QualityMeter = ReturnType<typeof createQualityMeter>;
 
 /** As `measureQuality` of the addon, of the frames so far. @param before noise before the frames */

@@ -36,7 +36,7 @@ export const audioSchema = z
       .number()
       .nullable()
       .describe(
-        'Level of the speech above the noise in pauses, or without pauses above the quietest tenth, 0 to 60 dB; null without speech to measure.',
+        'Level of the speech above the noise in pauses, or without pauses above the quietest tenth, 0 to 60 dB; null without speech to measure, and where the file lacks the noise of its pauses (Opus DTX).',
       ),
     level_dbfs: z.number().describe('RMS level of the speech, dB; 0 is full scale.'),
     clipped_ratio: scoreSchema.describe(

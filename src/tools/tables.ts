@@ -75,12 +75,12 @@ const partColumn = (kind: Part['kind'], unit: string, description: string): Colu
 });
 
 const audioColumn = (
-  name: 'duration_s' | 'speech_s' | 'snr_db',
+  name: 'duration_s' | 'speech_s' | 'gaps_s' | 'snr_db',
   column: Pick<Column, 'type' | 'unit' | 'rows' | 'table'>,
 ): Column => ({
   name,
   description: descriptionOf(audioSchema.shape[name]),
-  value: ofReport(({ audio }) => audio[name]),
+  value: ofReport(({ audio }) => audio[name] ?? null),
   ...column,
 });
 
@@ -114,6 +114,7 @@ const firstColumns: readonly Column[] = [
   },
   audioColumn('duration_s', { ...seconds, rows: perRecording }),
   audioColumn('speech_s', { ...seconds, rows: perRecording, table: ['SPEECH', 7] }),
+  audioColumn('gaps_s', { ...seconds, rows: perRecording }),
   audioColumn('snr_db', { type: 'DOUBLE', unit: 'dB', rows: ['file'] }),
   {
     name: 'utterance',

@@ -1,8 +1,11 @@
 /** Gaps between the packets of a file: silence that was not sent, or missing audio. */
 import test from 'ava';
+import { fixture } from '../../scripts/recordings.ts';
 import { describeGaps, missingAudio, toGapFrames } from '../../src/engine/gaps.ts';
+import { lacksNoise } from '../../src/engine/quality.ts';
 import { runsOf } from '../../src/engine/signals/measures.ts';
 import type { DetectedSpeech, Segment } from '../../src/engine/speech.ts';
+import { reporter } from '../support/analysis.ts';
 
 const framesPerSecond = 100;
 const offset = 0.3;
@@ -78,4 +81,25 @@ test('missing audio is no pause', (t) => {
     runs.map(({ pause }) => pause),
     [1, 0, 0],
   );
+});
+
+test('noise is lacking where gaps fill the pauses', (t) => {
+  const lacks = (gaps: readonly Segment[]) => lacksNoise(gaps, speechWith(gaps, 1e-7));
+  t.false(lacks([]));
+  t.false(lacks([{ start: 1000, end: 1200 }]), 'noise before speech');
+  t.false(lacks([{ start: 500, end: 600 }]), 'a gap in speech');
+  const pauses = [
+    { start: -10, end: 170 },
+    { start: 1010, end: 1250 },
+  ];
+  t.true(lacks(pauses));
+  const [first, second] = pauses as [Segment, Segment];
+  t.false(lacks([{ ...first, end: 150 }, second]), '0.4 s of noise');
+});
+
+test('a recording without the noise of its pauses has no SNR', async (t) => {
+  const analyze = await reporter('models/standard');
+  const snrOf = async (name: string) => (await analyze(fixture(name))).audio.snr_db;
+  t.is(await snrOf('noisy-gap.webm'), null);
+  t.is(typeof (await snrOf('noisy.webm')), 'number');
 });

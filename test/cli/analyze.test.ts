@@ -105,7 +105,7 @@ test('--output csv and table', async (t) => {
   const [head = '', row = '', failed = '', ...rest] = csv.stdout.split('\n');
   t.regex(
     head,
-    /^path,status,duration_s,speech_s,valence,.*,warnings,emotion_warnings,cognitive_warnings,error$/,
+    /^path,status,duration_s,speech_s,gaps_s,valence,.*,warnings,emotion_warnings,cognitive_warnings,error$/,
   );
   t.true(row.startsWith(`"${odd.replaceAll('"', '""')}",ok,39.5453,`), row);
   t.is(row.slice(row.indexOf('",ok,') + 2).split(',').length, head.split(',').length - 1);

@@ -1177,7 +1177,7 @@ export interface components {
             track?: number;
             /** @description Audio tracks of the file. Absent when it has one. */
             tracks?: number;
-            /** @description Level of the speech above the noise in pauses, or without pauses above the quietest tenth, 0 to 60 dB; null without speech to measure. */
+            /** @description Level of the speech above the noise in pauses, or without pauses above the quietest tenth, 0 to 60 dB; null without speech to measure, and where the file lacks the noise of its pauses (Opus DTX). */
             snr_db: number | null;
             /** @description RMS level of the speech, dB; 0 is full scale. */
             level_dbfs: number;

@@ -130,11 +130,11 @@ SanitizedContainer SanitizeContainer(const uint8_t* bytes, size_t size, Containe
   return sanitized;
 }
 
-std::optional<double> RecordingStart(const uint8_t* bytes, size_t size, ContainerFormat format,
-                                     const DecodeBudget& budget) {
-  if (format == ContainerFormat::kMatroska) return MatroskaStart(bytes, size, budget);
-  if (format == ContainerFormat::kMp4 && !HasMp4Fragments(bytes, size)) return 0;
-  return std::nullopt;
+RecordingSpan FindRecordingSpan(const uint8_t* bytes, size_t size, ContainerFormat format,
+                                const DecodeBudget& budget) {
+  if (format == ContainerFormat::kMatroska) return {MatroskaStart(bytes, size, budget)};
+  if (format == ContainerFormat::kMp4) return Mp4Span(bytes, size, budget);
+  return {};
 }
 
 bool ContainerEndsEarly(const uint8_t* bytes, size_t size, ContainerFormat format, size_t stream,
@@ -151,6 +151,8 @@ bool ContainerEndsEarly(const uint8_t* bytes, size_t size, ContainerFormat forma
       return W64EndsEarly(bytes, size);
     case ContainerFormat::kMatroska:
       return MatroskaEndsEarly(bytes, size, budget);
+    case ContainerFormat::kMp4:
+      return Mp4EndsEarly(bytes, size);
     default:
       return false;
   }

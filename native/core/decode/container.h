@@ -33,10 +33,14 @@ struct SanitizedContainer {
 SanitizedContainer SanitizeContainer(const uint8_t* bytes, size_t size, ContainerFormat format,
                                      const TrackChoice& choice, const DecodeBudget& budget);
 
-// Timestamp in seconds at which the recording begins, in Matroska and MP4: its audio may begin later. Absent: the
-// audio begins the recording. Throws what the budget throws.
-std::optional<double> RecordingStart(const uint8_t* bytes, size_t size, ContainerFormat format,
-                                     const DecodeBudget& budget);
+// When a recording begins and ends, in seconds of its timestamps: its audio may begin later and end earlier.
+struct RecordingSpan {
+  std::optional<double> start;  // absent: with the audio
+  double end = 0;               // at least; 0: unknown
+};
+
+// The span of Matroska and MP4, unknown for other formats. Throws what the budget throws.
+RecordingSpan FindRecordingSpan(const uint8_t* bytes, size_t size, ContainerFormat format, const DecodeBudget& budget);
 
 // Whether the bytes end before the stream of that number does. False for formats that declare a duration or
 // sizes, which libavformat reads. Throws what the budget throws.
@@ -76,8 +80,12 @@ bool MatroskaEndsEarly(const uint8_t* bytes, size_t size, const DecodeBudget& bu
 // Timestamp of the first block of any track, in seconds; absent without a block. Throws what the budget throws.
 std::optional<double> MatroskaStart(const uint8_t* bytes, size_t size, const DecodeBudget& budget);
 
-// Whether the file has fragments, whose timestamps may begin anywhere.
-bool HasMp4Fragments(const uint8_t* bytes, size_t size);
+// Whether the file ends inside the movie, a fragment or samples.
+bool Mp4EndsEarly(const uint8_t* bytes, size_t size);
+
+// From 0; with fragments, whose timestamps may begin anywhere, from the first fragment of any track, to the start of
+// the last one. Throws what the budget throws.
+RecordingSpan Mp4Span(const uint8_t* bytes, size_t size, const DecodeBudget& budget);
 
 // Whether the bytes begin with blocks of a WebM or Matroska file, or have a cluster of one, but not its header.
 bool IsMatroskaSlice(const uint8_t* bytes, size_t size);

@@ -160,7 +160,13 @@ void Decoder::SendPacket(const AVPacket* packet) {
 
 bool Decoder::WriteFrame() {
   for (;;) {
-    if (ReceiveFrame()) return WriteReceived();
+    if (WriteSilence()) return true;
+    if (ReceiveFrame()) {
+      if (WriteSilence()) return true;
+      Write(*frame_);
+      av_frame_unref(frame_.get());
+      return true;
+    }
     if (reopen_) {
       Reopen();
     } else if (packet_ == nullptr || !IsAmr() || at_ >= packet_->size) {
@@ -184,36 +190,39 @@ void Decoder::SendToCodec(const AVPacket* packet) {
 bool Decoder::ReceiveFrame() {
   if (frame_->nb_samples > 0) return true;
   if (receiving_) receiving_ = avcodec_receive_frame(context_.get(), frame_.get()) >= 0;
-  if (receiving_) BeginSilence();
+  if (receiving_) FindSilence();
   return receiving_;
 }
 
-// Writes the received frame, or a block of the silence before it.
-bool Decoder::WriteReceived() {
-  if (silence_ > 0) {
-    const size_t count = std::min(silence_, Sink::kBlock);
-    sink_->WriteSilence(count);
-    silence_ -= count;
-    return true;
-  }
-  Write(*frame_);
-  av_frame_unref(frame_.get());
+// Writes a block of the silence. Returns false when none is left.
+bool Decoder::WriteSilence() {
+  if (silence_ == 0) return false;
+  const size_t count = std::min(silence_, Sink::kBlock);
+  sink_->WriteSilence(count);
+  silence_ -= count;
   return true;
 }
 
+void Decoder::EndInSilence(double seconds) { BeginSilence(seconds, true); }
+
 // Sets the silence that stands for missing audio before the received frame.
-void Decoder::BeginSilence() {
+void Decoder::FindSilence() {
   const AVFrame& frame = *frame_;
   if (!SetFormat(frame)) return;
   const double duration = static_cast<double>(frame.nb_samples) / frame.sample_rate;
   const bool is_damaged = std::exchange(refused_packets_, false);
-  const bool is_lost = std::exchange(has_frames_, true) || is_damaged;
+  // The first frame may be the delay of the encoder, to which FFmpeg gives the time until late audio begins.
+  const bool is_lost = frames_++ > 1 || is_damaged;
   if (frame.pts == AV_NOPTS_VALUE) return timeline_.Skip(duration);
   const double seconds = timeline_.MissingBefore(ToSeconds(frame.pts), duration);
   if (seconds == 0) return;
   skipped_damage_ = skipped_damage_ || is_damaged;
+  BeginSilence(seconds, is_lost);
+}
+
+void Decoder::BeginSilence(double seconds, bool is_lost) {
   sink_->BeginSilence(seconds, is_lost);
-  silence_ = static_cast<size_t>(std::llround(seconds * frame.sample_rate));
+  silence_ = static_cast<size_t>(std::llround(seconds * context_->sample_rate));
 }
 
 double Decoder::ToSeconds(int64_t timestamp) const {

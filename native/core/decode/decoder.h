@@ -48,8 +48,11 @@ class Decoder {
   // returned false. Throws kUnsupported for an encrypted packet.
   void SendPacket(const AVPacket* packet);
 
-  // Writes the next decoded frame to the sink. Returns false when the packet has no more.
+  // Writes the next decoded frame to the sink, or silence. Returns false when the packet has no more.
   bool WriteFrame();
+
+  // Announces `seconds` of missing audio after the last frame, which WriteFrame then writes. Throws kTooLong.
+  void EndInSilence(double seconds);
 
   // Whether silence stands for packets that the codec refused.
   bool skipped_damage() const { return skipped_damage_; }
@@ -63,8 +66,9 @@ class Decoder {
  private:
   void SendToCodec(const AVPacket* packet);
   bool ReceiveFrame();
-  bool WriteReceived();
-  void BeginSilence();
+  bool WriteSilence();
+  void FindSilence();
+  void BeginSilence(double seconds, bool is_lost);
   void Open(const uint8_t* extradata, size_t size);
   void SetExtradata(const uint8_t* extradata, size_t size);
   void Reopen();
@@ -85,7 +89,7 @@ class Decoder {
   bool receiving_ = false;  // the decoder may have frames
   bool last_packet_failed_ = false;
   size_t silence_ = 0;  // frames to write before the one that was received
-  bool has_frames_ = false;
+  size_t frames_ = 0;   // decoded
   bool refused_packets_ = false;  // since the last frame
   bool skipped_damage_ = false;
   bool reopen_ = false;               // the packet has new extradata; the old decoder is being drained

@@ -246,8 +246,27 @@ double Demuxer::DeclaredStreamSeconds() const {
 
 double Demuxer::DeclaredSeconds() const {
   const double seconds = DeclaredStreamSeconds();
-  if (seconds > 0 || format_->duration == AV_NOPTS_VALUE || format_->duration <= 0) return seconds;
+  return seconds > 0 ? seconds : DeclaredFileSeconds();
+}
+
+double Demuxer::DeclaredFileSeconds() const {
+  if (format_->duration == AV_NOPTS_VALUE || format_->duration <= 0) return 0;
   return static_cast<double>(format_->duration) / AV_TIME_BASE;
+}
+
+std::optional<double> Demuxer::NextTimestamp() {
+  constexpr int kMaxPackets = 100;
+  for (unsigned i = 0; i < format_->nb_streams; ++i) format_->streams[i]->discard = AVDISCARD_DEFAULT;
+  const auto packet = Own(av_packet_alloc());
+  for (int count = 0; count < kMaxPackets; ++count) {
+    budget_.Check();
+    if (av_read_frame(format_, packet.get()) < 0) break;
+    const AVStream& stream = *format_->streams[packet->stream_index];
+    const int64_t timestamp = packet->pts;
+    av_packet_unref(packet.get());
+    if (timestamp != AV_NOPTS_VALUE) return static_cast<double>(timestamp) * av_q2d(stream.time_base);
+  }
+  return std::nullopt;
 }
 
 }  // namespace undertone

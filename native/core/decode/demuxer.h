@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,9 @@ class Demuxer {
   // Duration of the stream in the header, else of the file; 0: none.
   double DeclaredSeconds() const;
   double DeclaredStreamSeconds() const;
+  double DeclaredFileSeconds() const;
+  // Timestamp of the next packet of any stream, in seconds; absent where the packets that follow have none.
+  std::optional<double> NextTimestamp();
   bool corrupt() const { return corrupt_; }  // reading ended in corrupt data, or a packet was corrupt
 
  private:

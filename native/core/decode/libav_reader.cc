@@ -23,6 +23,12 @@ constexpr double kMaxMissingSeconds = 0.2;
 // Audio decoded beyond the trusted duration before SumPacketDurations runs over the file.
 constexpr double kMaxUndeclaredSeconds = 60;
 
+// Audio may end so much before the picture.
+constexpr double kMaxShareBeforeEnd = 0.02;
+constexpr double kMaxSecondsBeforeEnd = 1;
+// An Ogg stream that begins later was cut out of a longer one.
+constexpr double kMaxOggStart = 2;
+
 constexpr int kMaxListedTracks = 8;  // in an error
 
 // Checks what the header declares against the limits, where the file is large enough for it. Returns the
@@ -86,17 +92,19 @@ class LibavReader : public AudioReader {
         trusted_seconds_(CheckDeclaredFormat(*demuxer_, size, sink)),
         codec_(avcodec_get_name(demuxer_->stream().codecpar->codec_id)),
         packet_(Own(av_packet_alloc())) {
-    if (const std::optional<double> start = RecordingStart(bytes, size, probe.format, sink->budget()))
-      decoder_.StartAt(*start);
+    span_ = FindRecordingSpan(bytes, size, probe.format, sink->budget());
+    if (probe.format == ContainerFormat::kOgg && !demuxer_->only_stream()) span_.start = FirstTimestamp();
+    if (span_.start) decoder_.StartAt(*span_.start);
     if (probe.format == ContainerFormat::kOgg && demuxer_->stream().codecpar->codec_id == AV_CODEC_ID_OPUS)
-      opus_clock_.emplace(bytes, size);
+      opus_clock_.emplace(bytes, size, demuxer_->only_stream());
   }
 
   bool Step() override {
     while (!decoder_.WriteFrame()) {
       if (drained_) {
         if (decoded_seconds() == 0 && packets_ > 0) decoder_.RejectVariant();
-        return false;
+        if (std::exchange(ended_, true) || !EndInSilence()) return false;
+        continue;
       }
       av_packet_unref(packet_.get());
       if (!duration_checked_ && decoded_seconds() > trusted_seconds_ + kMaxUndeclaredSeconds)
@@ -104,6 +112,7 @@ class LibavReader : public AudioReader {
       if (demuxer_->Read(packet_.get())) {
         ++packets_;
         if (opus_clock_ && !PlaceOpusPacket()) continue;
+        if (packets_ == 1 && BeginsNearZero()) decoder_.StartAt(0);
         decoder_.SendPacket(packet_.get());
       } else {
         drained_ = true;
@@ -140,6 +149,33 @@ class LibavReader : public AudioReader {
 
   double decoded_seconds() const { return sink_->seconds() - start_seconds_; }
 
+  // Of all streams.
+  std::optional<double> FirstTimestamp() const {
+    const auto start = OpenDemuxer(bytes_, size_, probe_, {track().index}, sink_->budget())->NextTimestamp();
+    if (!start) return start;
+    return std::max(*start, 0.0);
+  }
+
+  // Whether a lone stream of Ogg counts from 0: missing audio in its first page makes it begin later.
+  bool BeginsNearZero() const {
+    if (probe_.format != ContainerFormat::kOgg || !demuxer_->only_stream()) return false;
+    const double seconds = static_cast<double>(packet_->pts) * av_q2d(demuxer_->stream().time_base);
+    return packet_->pts > 0 && seconds <= kMaxOggStart;
+  }
+
+  // Silence follows audio that ends well before the picture. Returns whether it does.
+  bool EndInSilence() {
+    const bool is_alone = demuxer_->only_stream() || track().count > 1;
+    if (is_alone || decoded_seconds() == 0 || status().truncated) return false;
+    const double end = std::max(demuxer_->DeclaredFileSeconds(), span_.end - span_.start.value_or(0));
+    const double missing = end - decoded_seconds();
+    const bool is_trusted = end * kMinBytesPerSecond <= static_cast<double>(size_);
+    const bool fits = start_seconds_ + end <= sink_->budget().max_seconds();
+    if (!is_trusted || !fits || missing <= kMaxSecondsBeforeEnd + kMaxShareBeforeEnd * end) return false;
+    decoder_.EndInSilence(missing);
+    return true;
+  }
+
   void CheckTotalDuration() {
     duration_checked_ = true;
     const double mean = (decoded_seconds() - sink_->missing_seconds()) / static_cast<double>(packets_);
@@ -161,7 +197,9 @@ class LibavReader : public AudioReader {
   std::optional<OggOpusClock> opus_clock_;
   size_t packets_ = 0;
   bool duration_checked_ = false;
+  RecordingSpan span_;
   bool drained_ = false;
+  bool ended_ = false;
   bool ends_early_ = false;
 };
 

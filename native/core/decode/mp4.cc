@@ -20,6 +20,7 @@ struct Box {
   size_t name_at = 0;
   size_t begin = 0;  // of the content
   size_t end = 0;    // 0: no box
+  bool is_cut = false;  // it declares more bytes than there are
 };
 
 template <size_t kCount>
@@ -34,10 +35,11 @@ Box ReadBox(const uint8_t* bytes, size_t at, size_t end) {
   const bool is_large = size == 1 && end - at >= 16;
   const size_t header = is_large ? 16 : 8;
   if (is_large) size = ReadBigEndian(bytes + at + 8, 8);
-  if (size == 0 || size > end - at) size = end - at;
+  const bool is_cut = size > end - at;
+  if (size == 0 || is_cut) size = end - at;
   if (size < header) return {};
   const std::string_view name(reinterpret_cast<const char*>(bytes) + at + 4, 4);
-  return {name, at + 4, at + header, at + static_cast<size_t>(size)};
+  return {name, at + 4, at + header, at + static_cast<size_t>(size), is_cut};
 }
 
 template <typename Visit>
@@ -111,6 +113,38 @@ Box KeepTrack(const uint8_t* bytes, const Box& movie, const TrackChoice& choice,
   if (audio.empty()) return first;
   sanitized->track = SelectTrack(enabled, choice);
   return audio[static_cast<size_t>(sanitized->track->index)];
+}
+
+// ISO/IEC 14496-12, 8.3.2, 8.4.2.
+struct FragmentedTrack {
+  double id;
+  double ticks;  // per second
+};
+
+std::vector<FragmentedTrack> FragmentedTracks(const uint8_t* bytes, const Box& movie) {
+  std::vector<FragmentedTrack> tracks;
+  ForEachBox(bytes, movie.begin, movie.end, [&](const Box& box) {
+    if (box.name != "trak" || tracks.size() == kMaxStreams) return;
+    const Box header = FindBox(bytes, box, "tkhd");
+    const Box media = FindBox(bytes, FindBox(bytes, box, "mdia"), "mdhd");
+    if (header.end == header.begin || media.end == media.begin) return;
+    const double id = ReadUint32(bytes, header, bytes[header.begin] == 1 ? 20 : 12);
+    const double ticks = ReadUint32(bytes, media, bytes[media.begin] == 1 ? 20 : 12);
+    if (ticks > 0) tracks.push_back({id, ticks});
+  });
+  return tracks;
+}
+
+// Decode time of the first sample of a track in a fragment, in seconds (8.8.12).
+std::optional<double> FragmentStart(const uint8_t* bytes, const Box& fragment,
+                                    const std::vector<FragmentedTrack>& tracks) {
+  const Box time = FindBox(bytes, fragment, "tfdt");
+  if (time.end == time.begin) return std::nullopt;
+  const double id = ReadUint32(bytes, FindBox(bytes, fragment, "tfhd"), 4);
+  const auto track = std::find_if(tracks.begin(), tracks.end(), [&](const auto& one) { return one.id == id; });
+  if (track == tracks.end()) return std::nullopt;
+  const double high = bytes[time.begin] == 1 ? ReadUint32(bytes, time, 4) : 0;
+  return (high * 4294967296.0 + ReadUint32(bytes, time, bytes[time.begin] == 1 ? 8 : 4)) / track->ticks;
 }
 
 // Counts the index entries that libavformat builds from the tables of a track and the runs of fragments. Most
@@ -195,10 +229,34 @@ bool HasDataAfterMovie(const uint8_t* bytes, size_t size) {
   return found;
 }
 
-bool HasMp4Fragments(const uint8_t* bytes, size_t size) {
-  bool found = false;
-  ForEachBox(bytes, 0, size, [&](const Box& box) { found = found || box.name == "moof"; });
-  return found;
+bool Mp4EndsEarly(const uint8_t* bytes, size_t size) {
+  static constexpr std::string_view kContent[] = {"moov", "moof", "mdat"};
+  bool cut = false;
+  ForEachBox(bytes, 0, size, [&](const Box& box) {
+    cut = box.is_cut && IsOneOf(box.name, kContent);
+  });
+  return cut;
+}
+
+RecordingSpan Mp4Span(const uint8_t* bytes, size_t size, const DecodeBudget& budget) {
+  std::vector<FragmentedTrack> tracks;
+  RecordingSpan span;
+  bool has_fragments = false;
+  ForEachBox(bytes, 0, size, [&](const Box& box) {
+    budget.Check();
+    if (box.name == "moov" && tracks.empty()) tracks = FragmentedTracks(bytes, box);
+    if (box.name != "moof") return;
+    has_fragments = true;
+    ForEachBox(bytes, box.begin, box.end, [&](const Box& child) {
+      if (child.name != "traf") return;
+      const std::optional<double> start = FragmentStart(bytes, child, tracks);
+      if (!start) return;
+      span.start = std::min(span.start.value_or(*start), *start);
+      span.end = std::max(span.end, *start);
+    });
+  });
+  if (!has_fragments) span.start = 0;
+  return span;
 }
 
 // Masks all tracks but one, and what is neither the movie nor audio: tags, pictures, fragment indexes and

@@ -72,7 +72,7 @@ void OggOpusClock::ReadPage(bool is_first) {
   const int64_t granule = Granule(page);
   if (duration == 0 || granule < 0 || granule > kMaxGranule) return;
   const int64_t gap = granule - duration - position_;
-  if (gap < -kMaxOverlap || (is_first && gap > kMaxFirstGap)) {
+  if (gap < -kMaxOverlap || (is_first && gap > (alone_ ? kMaxFirstGap : 0))) {
     position_ += gap;
   } else if (gap > 0) {
     gap_ = gap;

@@ -13,7 +13,8 @@ bool IsOpusHeader(const uint8_t* packet, size_t size);
 // between the smallest packets, which are those of a pause; libavformat puts them after the first packet.
 class OggOpusClock {
  public:
-  OggOpusClock(const uint8_t* bytes, size_t size) : bytes_(bytes), size_(size) {}
+  // `alone`: whether the file has no other stream, which may begin before this one.
+  OggOpusClock(const uint8_t* bytes, size_t size, bool alone) : bytes_(bytes), size_(size), alone_(alone) {}
 
   // Returns the timestamp of the next packet, in samples at 48 kHz. `page`: offset of the page in which it begins.
   int64_t Timestamp(size_t page, const uint8_t* packet, size_t size);
@@ -23,6 +24,7 @@ class OggOpusClock {
 
   const uint8_t* bytes_;
   size_t size_;
+  bool alone_;
   size_t page_ = SIZE_MAX;  // of the last packet
   size_t packet_ = 0;       // next one, counted in its page
   int64_t position_ = 0;    // at the end of the last packet

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import pandas
 
 PARTS = ("channel", "speaker")
-QUALITY = ("duration_s", "speech_s", "snr_db")
+QUALITY = ("duration_s", "speech_s", "gaps_s", "snr_db")
 
 
 def to_frame(
