@@ -182,14 +182,16 @@ Napi::Value MeasureSignalQualityCall(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// Runs on a thread of libuv's pool. The references keep the arrays, whose memory does not move.
+// Runs on a thread of libuv's pool. The references keep the arrays, whose memory does not move, and `release` keeps
+// that of the samples.
 class ProsodyWorker : public Napi::AsyncWorker {
  public:
   explicit ProsodyWorker(const Napi::Float32Array& samples)
       : AsyncWorker(samples.Env(), "trackProsody"),
         deferred_(samples.Env()),
         samples_(samples.Data()),
-        count_(samples.ElementLength()) {
+        count_(samples.ElementLength()),
+        in_use_(samples.ArrayBuffer()) {
     const Napi::Object track = Napi::Object::New(Env());
     pitch_ = AddTrack(track, "pitchHz");
     level_ = AddTrack(track, "levelDb");
@@ -220,6 +222,7 @@ class ProsodyWorker : public Napi::AsyncWorker {
   Napi::ObjectReference input_;
   const float* samples_;
   size_t count_;
+  BufferInUse in_use_;
   float* pitch_;
   float* level_;
   float* tilt_;

@@ -53,6 +53,25 @@ Napi::Float32Array ToSamples(const Napi::Value& value, const char* name) {
   return ToArray(value, napi_float32_array, "a Float32Array", name).As<Napi::Float32Array>();
 }
 
+namespace {
+
+// Shared memory, which nothing frees, counts as null.
+const void* AddressOf(Napi::ArrayBuffer buffer) { return buffer.IsArrayBuffer() ? buffer.Data() : nullptr; }
+
+// Of the calling thread, to which all arrays of an environment belong: the starts of buffers, once per user.
+std::multiset<const void*>& BuffersInUse() {
+  thread_local std::multiset<const void*> buffers;
+  return buffers;
+}
+
+}  // namespace
+
+BufferInUse::BufferInUse(Napi::ArrayBuffer buffer) : data_(AddressOf(buffer)) { BuffersInUse().insert(data_); }
+
+BufferInUse::~BufferInUse() { BuffersInUse().erase(BuffersInUse().find(data_)); }
+
+bool BufferInUse::Contains(Napi::ArrayBuffer buffer) { return BuffersInUse().count(AddressOf(buffer)) > 0; }
+
 int ToInteger(const Napi::Value& value, const std::string& name) {
   if (!value.IsNumber()) ThrowBadArgument("an integer", name, value);
   const double number = value.As<Napi::Number>().DoubleValue();

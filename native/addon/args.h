@@ -24,6 +24,20 @@ Napi::Float32Array ToSamples(const Napi::Value& value, const char* name);
 int ToInteger(const Napi::Value& value, const std::string& name);
 double ToNumber(const Napi::Value& value, const std::string& name);
 
+// Memory that a thread of libuv's pool reads. While one exists, `release` leaves the buffer to V8's collector.
+class BufferInUse {
+ public:
+  explicit BufferInUse(Napi::ArrayBuffer buffer);
+  ~BufferInUse();
+  BufferInUse(const BufferInUse&) = delete;
+  BufferInUse& operator=(const BufferInUse&) = delete;
+
+  static bool Contains(Napi::ArrayBuffer buffer);
+
+ private:
+  const void* data_;
+};
+
 // Reads an options object key by key. All readers throw kBadArgument.
 class OptionsReader {
  public:

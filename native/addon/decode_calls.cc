@@ -201,11 +201,11 @@ Napi::Value CloseIncrementalDecoderCall(const Napi::CallbackInfo& info) {
 }
 
 // release(array): frees its buffer at once, without V8's collector; all views of it become empty.
-// An empty buffer stays as it is: it holds nothing, and others may read it.
+// An empty buffer stays as it is: it holds nothing, and others may read it. One that trackProsody reads stays, too.
 Napi::Value ReleaseCall(const Napi::CallbackInfo& info) {
   if (!info[0].IsTypedArray()) ThrowBadArgument("a typed array", "array", info[0]);
   Napi::ArrayBuffer buffer = info[0].As<Napi::TypedArray>().ArrayBuffer();
-  if (buffer.ByteLength() > 0) buffer.Detach();
+  if (buffer.ByteLength() > 0 && !BufferInUse::Contains(buffer)) buffer.Detach();
   return info.Env().Undefined();
 }
 

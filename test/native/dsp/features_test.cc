@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
 #include <thread>
@@ -206,6 +207,50 @@ TEST_CASE("a spec out of range is refused by name") {
   spec = WhisperSpec();
   spec.energy = Energy::kLog;
   CHECK(ErrorOf(spec) == "Expected \"none\" without `nMfcc` for `energy`, got \"log\"");
+}
+
+TEST_CASE("every number of a spec has bounds, which are accepted") {
+  struct Bounds {
+    const char* name;
+    std::function<void(FeatureSpec*, double)> set;
+    double low;
+    double high;
+    double step;  // to the next value that is refused
+  };
+  const auto integer = [](int FeatureSpec::*member) {
+    return [member](FeatureSpec* spec, double value) { spec->*member = static_cast<int>(value); };
+  };
+  const auto number = [](double FeatureSpec::*member) {
+    return [member](FeatureSpec* spec, double value) { spec->*member = value; };
+  };
+  const Bounds all[] = {
+      {"sampleRate", integer(&FeatureSpec::sample_rate), 16000, 384000, 15001},
+      {"winLength", integer(&FeatureSpec::win_length), 2, 400, 1},
+      {"hopLength", integer(&FeatureSpec::hop_length), 1, 32768, 1},
+      {"preemphasis", number(&FeatureSpec::preemphasis), 0, 1, 0.01},
+      {"nFft", integer(&FeatureSpec::n_fft), 400, 32768, 2},
+      {"nMels", integer(&FeatureSpec::n_mels), 1, 1024, 1},
+      {"lowHz", number(&FeatureSpec::low_hz), 0, 7999, 1.5},
+      {"highHz", number(&FeatureSpec::high_hz), 1, 8000, 0.5},
+      {"logFloor", number(&FeatureSpec::log_floor), 1e-37, 1, 1e-3},
+      {"topDb", [](FeatureSpec* spec, double value) { spec->top_db = value; }, 1e-5, 1e7, 1},
+      {"offset", number(&FeatureSpec::offset), -1e6, 1e6, 1},
+      {"scale", number(&FeatureSpec::scale), -1e6, 1e6, 1},
+      {"nMfcc", [](FeatureSpec* spec, double value) { spec->n_mfcc = static_cast<int>(value); }, 1, 80, 1},
+      {"highpassHz", [](FeatureSpec* spec, double value) { spec->highpass_hz = value; }, 10, 200, 0.1},
+  };
+  for (const Bounds& bounds : all) {
+    CAPTURE(bounds.name);
+    const auto error_of = [&](double value) {
+      FeatureSpec spec = WhisperSpec();
+      bounds.set(&spec, value);
+      return ErrorOf(spec);
+    };
+    CHECK(error_of(bounds.low) == "accepted");
+    CHECK(error_of(bounds.high) == "accepted");
+    CHECK(error_of(bounds.low - bounds.step).rfind("Expected ", 0) == 0);
+    CHECK(error_of(bounds.high + bounds.step).rfind("Expected ", 0) == 0);
+  }
 }
 
 // Every vector width that this processor has, against the vector that make.py wrote.

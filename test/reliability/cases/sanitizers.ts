@@ -61,7 +61,8 @@ function checkInjectedFault(folder: string, fault: string): Row {
 
 // Tests of the addon's callers, in Node, with an addon built under AddressSanitizer and UndefinedBehaviorSanitizer.
 
-const files = ['test/audio/*.test.ts', 'test/analysis/analyze.test.ts'];
+const files = ['test/audio/*.test.ts', 'test/analysis/analyze.test.ts', 'test/runtime/random-calls.test.ts'];
+const randomCalls = 100_000;
 const copied = ['benchmarks', 'scripts', 'src', 'test', 'package.json', 'tsconfig.json'];
 const linked = ['node_modules', 'models', 'examples', 'docs'];
 
@@ -69,7 +70,12 @@ const linked = ['node_modules', 'models', 'examples', 'docs'];
 function environment(): NodeJS.ProcessEnv {
   const library = (name: string) => runProgram('g++', [`-print-file-name=${name}`]).trim();
   const preload = ['libasan.so', 'libubsan.so', 'libstdc++.so'].map(library).join(':');
-  return { ...process.env, LD_PRELOAD: preload, ASAN_OPTIONS: 'detect_leaks=0' };
+  return {
+    ...process.env,
+    LD_PRELOAD: preload,
+    ASAN_OPTIONS: 'detect_leaks=0',
+    UNDERTONE_RANDOM_CALLS: `${randomCalls}`,
+  };
 }
 
 /** The tree around other addons. */
