@@ -120,6 +120,8 @@ SanitizedContainer SanitizeContainer(const uint8_t* bytes, size_t size, Containe
   if (format == ContainerFormat::kWav || format == ContainerFormat::kAiff || format == ContainerFormat::kCaf ||
       format == ContainerFormat::kW64)
     SanitizeSampleChunk(bytes, size, format, &sanitized);
+  if (format == ContainerFormat::kMp3 || format == ContainerFormat::kAdts)
+    sanitized.has_unread_data = HasDataBetweenFrames(bytes, size, format);
   if (format == ContainerFormat::kCaf) sanitized.declared_packets = DeclaredCafPackets(bytes, size);
   if (format == ContainerFormat::kOgg) SanitizeOgg(bytes, size, budget, &sanitized);
   if (format == ContainerFormat::kMatroska) SanitizeMatroska(bytes, size, &sanitized);

@@ -282,6 +282,23 @@ bool EndsInsideFrame(const uint8_t* bytes, size_t size, ContainerFormat format) 
   return false;
 }
 
+bool HasDataBetweenFrames(const uint8_t* bytes, size_t size, ContainerFormat format) {
+  const auto length_of = format == ContainerFormat::kMp3 ? MpegFrameLength : AdtsFrameLength;
+  size_t at = 0;
+  while (at + kFrameHeaderBytes <= size) {
+    const size_t frame = length_of(bytes + at);
+    const bool is_id3v1 = std::memcmp(bytes + at, "TAG", 3) == 0;
+    const size_t length = frame > 0 ? frame : is_id3v1 ? 128 : Id3v2Length(bytes + at, size - at);
+    if (length == 0) break;
+    at += length;
+  }
+  if (at == 0) return false;
+  for (; at + kFrameHeaderBytes <= size; ++at) {
+    if (bytes[at] == 0xFF && HasConsecutiveFrames(bytes, size, at, false, length_of)) return true;
+  }
+  return false;
+}
+
 ProbeResult Probe(const uint8_t* bytes, size_t size) {
   if (size == 0) throw Error(ErrorCode::kEmpty, "Expected an audio file, got no bytes");
   const size_t start = Id3v2Length(bytes, size);

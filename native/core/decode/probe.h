@@ -22,4 +22,7 @@ ProbeResult Probe(const uint8_t* bytes, size_t size);
 // Whether a stream of MPEG or ADTS frames ends inside one. Searches the last 64 KiB.
 bool EndsInsideFrame(const uint8_t* bytes, size_t size, ContainerFormat format);
 
+// Whether a stream of MPEG or ADTS frames has other data before more frames. Tags of ID3 do not count.
+bool HasDataBetweenFrames(const uint8_t* bytes, size_t size, ContainerFormat format);
+
 }  // namespace undertone

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,26 @@ TEST_CASE("of two files in one, all is decoded or the source says that data was 
     const bool all = static_cast<double>(both.samples.size()) > 1.99 * static_cast<double>(one.samples.size());
     CHECK((all || both.source.unread_data));
   }
+}
+
+TEST_CASE("data between frames of MP3 and ADTS is named, and the frames after it are decoded") {
+  for (const char* name : {"cbr.mp3", "vbr.mp3", "adts.aac"}) {
+    CAPTURE(name);
+    const Bytes whole = Fixture(name);
+    const auto middle = whole.begin() + static_cast<ptrdiff_t>(whole.size() / 2);
+    const size_t count = DecodeAll(whole).samples.size();
+    for (const char* between : {"<html>502 Bad Gateway</html>", "\r\n"}) {
+      Bytes bytes(whole.begin(), middle);
+      for (int i = 0; i < 30; ++i) bytes.insert(bytes.end(), between, between + std::strlen(between));
+      bytes.insert(bytes.end(), middle, whole.end());
+      const Audio audio = DecodeAll(bytes);
+      CHECK(audio.source.unread_data);
+      CHECK(audio.samples.size() == doctest::Approx(count).epsilon(0.01));
+    }
+  }
+  Bytes tag(128);
+  std::copy_n("TAG", 3, tag.begin());
+  CHECK_FALSE(DecodeAll(Join({Fixture("cbr.mp3"), tag, Fixture("cbr.mp3"), tag})).source.unread_data);
 }
 
 TEST_CASE("damaged first frames of MP3 are named") {
