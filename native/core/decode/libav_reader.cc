@@ -112,7 +112,7 @@ class LibavReader : public AudioReader {
       if (demuxer_->Read(packet_.get())) {
         ++packets_;
         if (opus_clock_ && !PlaceOpusPacket()) continue;
-        if (packets_ == 1 && BeginsNearZero()) decoder_.StartAt(0);
+        if (packets_ == 1 && BeginsNearZero()) StartAtZero();
         decoder_.SendPacket(packet_.get());
       } else {
         drained_ = true;
@@ -159,8 +159,17 @@ class LibavReader : public AudioReader {
   // Whether a lone stream of Ogg counts from 0: missing audio in its first page makes it begin later.
   bool BeginsNearZero() const {
     if (probe_.format != ContainerFormat::kOgg || !demuxer_->only_stream()) return false;
-    const double seconds = static_cast<double>(packet_->pts) * av_q2d(demuxer_->stream().time_base);
-    return packet_->pts > 0 && seconds <= kMaxOggStart;
+    return packet_->pts > 0 && PacketSeconds() <= kMaxOggStart;
+  }
+
+  double PacketSeconds() const {
+    return static_cast<double>(packet_->pts) * av_q2d(demuxer_->stream().time_base);
+  }
+
+  // The declared duration counts from the first packet.
+  void StartAtZero() {
+    decoder_.StartAt(0);
+    if (trusted_seconds_ > 0) sink_->ReserveDuration(trusted_seconds_ + PacketSeconds());
   }
 
   // Silence follows audio that ends well before the picture. Returns whether it does.
