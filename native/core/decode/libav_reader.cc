@@ -26,8 +26,6 @@ constexpr double kMaxUndeclaredSeconds = 60;
 // Audio may end so much before the picture.
 constexpr double kMaxShareBeforeEnd = 0.02;
 constexpr double kMaxSecondsBeforeEnd = 1;
-// An Ogg stream that begins later was cut out of a longer one.
-constexpr double kMaxOggStart = 2;
 
 constexpr int kMaxListedTracks = 8;  // in an error
 
@@ -159,7 +157,7 @@ class LibavReader : public AudioReader {
   // Whether a lone stream of Ogg counts from 0: missing audio in its first page makes it begin later.
   bool BeginsNearZero() const {
     if (probe_.format != ContainerFormat::kOgg || !demuxer_->only_stream()) return false;
-    return packet_->pts > 0 && PacketSeconds() <= kMaxOggStart;
+    return packet_->pts > 0 && PacketSeconds() <= kMaxOggStartSeconds;
   }
 
   double PacketSeconds() const {

@@ -5,9 +5,8 @@
 namespace undertone {
 namespace {
 
-// Samples at 48 kHz. A first page that begins later was cut out of a longer stream; positions that go further back than
-// the padding at the end of a stream begin anew.
-constexpr int64_t kMaxFirstGap = 96000;
+// Samples at 48 kHz. Positions that go further back than the padding at the end of a stream begin anew.
+constexpr int64_t kMaxFirstGap = kMaxOggStartSeconds * 48000;
 constexpr int64_t kMaxOverlap = 48000;
 constexpr int64_t kMaxGranule = int64_t{1} << 60;
 

@@ -5,6 +5,9 @@
 
 namespace undertone {
 
+// A lone stream of Ogg that begins later was cut out of a longer one.
+constexpr int kMaxOggStartSeconds = 2;
+
 // Whether a packet is one of the two headers, which some servers repeat inside a stream.
 bool IsOpusHeader(const uint8_t* packet, size_t size);
 
