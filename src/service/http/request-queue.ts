@@ -16,7 +16,8 @@ export function createRequestQueue(trustedProxies: number) {
   const pipelined = createFairQueue<Task>(Number.POSITIVE_INFINITY);
   /** Connections whose next request is handled at once. */
   const admitted = new WeakSet<Socket>();
-  let running = 0;
+  /** In this turn. */
+  let handled = 0;
   let isScheduled = false;
 
   function schedule(): void {
@@ -24,8 +25,8 @@ export function createRequestQueue(trustedProxies: number) {
     isScheduled = true;
   }
 
-  function run({ socket, run }: Task): void {
-    running++;
+  function start({ socket, run }: Task): void {
+    handled++;
     if (!socket.destroyed) run();
   }
 
@@ -40,12 +41,12 @@ export function createRequestQueue(trustedProxies: number) {
 
   function nextTurn(): void {
     isScheduled = false;
-    running = 0;
+    handled = 0;
     // A flood of single requests does not stop clients that pipeline.
     for (let task = pipelined.next() ?? next(); task !== null; task = next()) {
       schedule();
-      run(task);
-      if (running === requestsPerTurn) return;
+      start(task);
+      if (handled === requestsPerTurn) return;
     }
   }
 
@@ -65,8 +66,8 @@ export function createRequestQueue(trustedProxies: number) {
       schedule();
       if (admitted.delete(socket)) {
         handle();
-      } else if (running < requestsPerTurn && single.size() + pipelined.size() === 0) {
-        running++;
+      } else if (handled < requestsPerTurn && single.size() + pipelined.size() === 0) {
+        handled++;
         handle();
       } else {
         const network = networkFor(request, trustedProxies);
