@@ -13,7 +13,6 @@ from training import settings
 STEPS = ("all", "vad", "speech-check", "trunk", "heads", "fast", "large", "speakers")
 TOOLS = ("ffmpeg", "sox", "espeak-ng", "fluidsynth")
 FILES = {
-    "openttd-openmsx": Path("/usr/share/games/openttd/baseset/openmsx"),
     "timgm6mb-soundfont": Path("/usr/share/sounds/sf2/TimGM6mb.sf2"),
 }
 # Commands without options -> what they write.

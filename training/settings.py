@@ -16,7 +16,6 @@ SHIPPED_MODELS = REPOSITORY / "models" / "standard"
 DATA = Path(os.environ.get("UNDERTONE_DATA", REPOSITORY / "data"))
 CACHE = Path(os.environ.get("UNDERTONE_TRAINING_CACHE", PACKAGE / ".cache"))
 MODELS = SHIPPED_MODELS
-RECIPE = "standard"  # of corpora/recipe.py
 SEED = 7
 THREADS = 2  # of PyTorch and ONNX Runtime; another number changes the order of sums and so the weights
 SAMPLE_RATE = 16000  # Hz of all audio that training handles
@@ -28,7 +27,6 @@ class Sizes:
 
     vad_steps: int = 8400
     music_pieces: int = 240
-    openmsx_pieces: int | None = None  # all of them
     speech_check_steps: int = 2000
     finetune_epochs: int = 6
     distill_steps: int = 3200
@@ -38,22 +36,13 @@ class Sizes:
 SIZES = Sizes()
 
 
-def use_open() -> None:
-    """The set of models/open: recordings whose licences allow commercial use. To be called before training.corpora is imported."""
-    global CACHE, MODELS, RECIPE, SIZES
-    RECIPE = "open"
-    CACHE = CACHE / RECIPE
-    MODELS = REPOSITORY / "models" / RECIPE
-    SIZES = Sizes(openmsx_pieces=0, finetune_epochs=10)  # fewer recordings: more epochs
-
-
 def use_small() -> None:
     """The same steps over a few recordings. The models go into the cache."""
     global DATA, CACHE, MODELS, SIZES
     CACHE = CACHE / "small"
     DATA = CACHE / "data"
-    MODELS = CACHE / "models" / RECIPE
-    SIZES = Sizes(vad_steps=30, music_pieces=12, openmsx_pieces=4, speech_check_steps=50, finetune_epochs=1, distill_steps=10, voice_steps=10)
+    MODELS = CACHE / "models" / "standard"
+    SIZES = Sizes(vad_steps=30, music_pieces=12, speech_check_steps=50, finetune_epochs=1, distill_steps=10, voice_steps=10)
 
 
 def sibling_models(name: str) -> Path:

@@ -48,9 +48,11 @@ const graphs: Readonly<Record<Kind, Pick<Session, 'inputs' | 'outputs'>>> = {
   ...definitions,
 };
 
+/** A trunk with filterbanks may do without features. */
 function graphOf(manifest: Manifest): Pick<Session, 'inputs' | 'outputs'> {
   const { inputs, outputs } = graphs[manifest.kind];
-  return { inputs: filterbanksOf(manifest) ? [...inputs, 'filterbanks'] : inputs, outputs };
+  if (filterbanksOf(manifest) === null) return { inputs, outputs };
+  return { inputs: [...inputs.filter((name) => manifest.inputs.includes(name)), 'filterbanks'], outputs };
 }
 
 function filterbanksOf(manifest: Manifest): FeatureSpec | null {
@@ -343,7 +345,10 @@ export async function replay(models: Models, samples: Float32Array): Promise<Out
   const spec = filterbanksOf(manifest);
   const features = read(manifest.features);
   const filterbanks = spec && { filterbanks: read(spec) };
-  const trunk = await models.trunk.session.run({ features, ...filterbanks });
+  const trunk = await models.trunk.session.run({
+    ...(manifest.inputs.includes('features') && { features }),
+    ...filterbanks,
+  });
   const tokens = trunk.tokens as Values;
   const frames = features.shape[1] as number;
   const count = Math.ceil(frames / manifest.params.framesPerToken);

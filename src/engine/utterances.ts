@@ -248,7 +248,7 @@ export async function encode(
     shape: [1, frames, values.length / frames],
   });
   const outputs = await session.run({
-    features: shaped(data),
+    ...(session.inputs.includes('features') && { features: shaped(data) }),
     ...(filterbanks && { filterbanks: shaped(filterbanks) }),
   });
   timer.mark('trunk');

@@ -17,8 +17,8 @@ export const version: string = packageRequire('../../package.json').version;
 export const builtAddon = fromRoot('build/Release/undertone.node');
 export const builtProcessAddon = fromRoot('build/Release/undertone_process.node');
 
-/** Folders below models/: the default, a small one, and one of permissively licensed recordings. */
-export const modelSets: readonly string[] = ['standard', 'large', 'fast', 'open'];
+/** Folders below models/: the default, a large and a small one, and one that may not be sold. */
+export const modelSets: readonly string[] = ['standard', 'large', 'fast', 'research'];
 export const shippedModels = fromRoot('models/standard');
 /** Recordings that are scored wrongly. */
 export const failuresFolder = fromRoot('models/failures');

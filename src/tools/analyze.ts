@@ -180,6 +180,7 @@ export function parseSignals(text: string): Signal[] {
 }
 
 function modelsFolder(name: string): string {
+  if (name === 'open') throw expected('standard, large or fast, which may be sold', '--models', 'open, which is no longer there');
   return modelSets.includes(name) ? join(shippedModels, '..', name) : resolve(name);
 }
 

@@ -16,7 +16,7 @@ from training import settings
 from training.augment.audio import FROM_PCM, TO_PCM, decode, read_audio, run_codec
 from training.augment.mix import mix_at_snr
 from training.corpora.corpus import Clip
-from training.corpora.recipe import RECIPE
+from training.corpora.recipe import RESEARCH
 from training.corpora.registry import is_training_noise, read_clips
 from training.settings import SAMPLE_RATE, SEED
 
@@ -139,7 +139,7 @@ def augment_share(folder: Path, share: int) -> None:
     """Every PROCESSES-th group, without those that an interrupted run finished."""
     clips = read_clips()
     environments = AcousticEnvironments(clips)
-    chosen = [clip for clip in clips if clip.corpus in RECIPE.labelled]
+    chosen = [clip for clip in clips if clip.corpus in RESEARCH.labelled]
     order = np.random.default_rng([SEED, 0]).permutation(len(chosen))[::COPIED_EVERY]
     groups = [order[at : at + GROUP] for at in range(0, len(order), GROUP)]
     for number in tqdm(range(share, len(groups), PROCESSES), "augmented groups", mininterval=10):

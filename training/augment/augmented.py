@@ -1,13 +1,10 @@
 """Augmented copies of labelled recordings."""
 
-from functools import cached_property
-
 from training import cache
 from training.augment import audio, augmentation, mix
-from training.corpora.recipe import RECIPE
+from training.corpora.recipe import RESEARCH
 from training.corpora.registry import is_training_noise, read_clips
 from training.features import log_mel
-from training.features.log_mel import LogMelStore
 
 
 class AugmentedCopies:
@@ -17,15 +14,10 @@ class AugmentedCopies:
         clips = read_clips()
         inputs = {
             "recordings": log_mel.content_of(clips),
-            "labelled": sorted(RECIPE.labelled),
+            "labelled": sorted(RESEARCH.labelled),
             "noises": [clip.path for clip in clips if is_training_noise(clip)],
             "code": cache.code_hash(augmentation, audio, mix),
         }
         self.folder = cache.build("augmented", inputs, augmentation.write_copies)
         self.paths = sorted(path.name for path in self.folder.glob("*.wav"))
         self.clips = [int(path.removesuffix(".wav")) for path in self.paths]
-
-    @cached_property
-    def source(self) -> LogMelStore:
-        """Log-mel frames of the copies, in the order of `paths`."""
-        return log_mel.of_generated("augmented", self.folder)

@@ -1,6 +1,6 @@
-"""Generates music: random pieces, and those of openmsx, played by FluidSynth on a sound font.
+"""Generates music: random pieces, played by FluidSynth on a sound font.
 
-Needs fluidsynth, timgm6mb-soundfont and openttd-openmsx (Debian).
+Needs fluidsynth and timgm6mb-soundfont (Debian).
 """
 
 import subprocess
@@ -12,13 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from training import cache, settings
-from training.augment.synthetic_noise import is_held_out
 from training.features import log_mel
 from training.settings import SAMPLE_RATE
 
 FONT = "/usr/share/sounds/sf2/TimGM6mb.sf2"
-OPENMSX = Path("/usr/share/games/openttd/baseset/openmsx")
-PARTS = 5  # of each piece of openmsx
 TICKS_PER_BEAT, BARS = 96, 6
 SECONDS = 7  # kept of each piece
 SCALES = [[0, 2, 4, 5, 7, 9, 11], [0, 2, 3, 5, 7, 8, 10], [0, 3, 5, 7, 10], [0, 2, 4, 7, 9]]
@@ -107,46 +104,29 @@ def variable_length(value: int) -> bytes:
     return bytes(reversed(digits))
 
 
-def play(notes: bytes, parts: dict[Path, float]) -> None:
-    """Renders MIDI and writes SECONDS of it from each start on. `parts`: WAV file -> start in seconds."""
-    first = next(iter(parts))
-    score, rendered = first.with_suffix(".mid"), first.with_suffix(".rendered")
+def play(notes: bytes, path: Path) -> None:
+    """Renders MIDI and writes the first SECONDS of it as WAV."""
+    score, rendered = path.with_suffix(".mid"), path.with_suffix(".rendered")
     score.write_bytes(notes)
     subprocess.run(["fluidsynth", "-niq", "-r", str(SAMPLE_RATE), "-F", str(rendered), "-T", "wav", FONT, str(score)],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
-    for path, start in parts.items():
-        command = ["ffmpeg", "-v", "error", "-y", "-ss", str(start), "-t", str(SECONDS), "-i", str(rendered), "-ac", "1", str(path)]
-        subprocess.run(command, check=True)
+    subprocess.run(["ffmpeg", "-v", "error", "-y", "-t", str(SECONDS), "-i", str(rendered), "-ac", "1", str(path)], check=True)
     score.unlink()
     rendered.unlink()
 
 
-def openmsx_scores() -> list[Path]:
-    return sorted(OPENMSX.glob("*.mid"))[: settings.SIZES.openmsx_pieces]
-
-
 def generate(folder: Path) -> None:
     rng = np.random.default_rng(31)
-    jobs = [(piece(rng), {folder / f"music-{index:03}.wav": 0.0}) for index in range(settings.SIZES.music_pieces)]
-    for score in openmsx_scores():
-        jobs.append((score.read_bytes(), {folder / f"{score.stem}-{part}.wav": 2.0 * SECONDS * part for part in range(PARTS)}))
+    jobs = [(piece(rng), folder / f"music-{index:03}.wav") for index in range(settings.SIZES.music_pieces)]
     with ThreadPoolExecutor(8) as threads:  # FluidSynth mostly waits
         list(threads.map(lambda job: play(*job), jobs))
 
 
 @memoize
 def folder() -> Path:
-    inputs = {"pieces": settings.SIZES.music_pieces, "code": cache.code_hash(sys.modules[__name__])}
-    return cache.build("music", inputs | {"openmsx": [cache.file_hash(path) for path in openmsx_scores()]}, generate)
+    return cache.build("music", {"pieces": settings.SIZES.music_pieces, "code": cache.code_hash(sys.modules[__name__])}, generate)
 
 
 @memoize
 def features() -> log_mel.LogMelStore:
     return log_mel.of_generated("music", folder())
-
-
-def openmsx_data() -> list[dict]:
-    """The entry of the model card for the parts of openmsx that training used."""
-    parts = [path for path in features().paths if not is_held_out(path) and not path.startswith("music-")]
-    pieces = len({path.rsplit("-", 1)[0] for path in parts})
-    return [{"name": f"openmsx ({pieces} pieces)", "licence": "GPL-2.0", "clips": len(parts)}] if parts else []

@@ -15,7 +15,6 @@ from training.settings import SAMPLE_RATE
 
 VOICES = ["en-us", "en-gb", "de", "fr", "it", "es", "pl", "ru", "sv", "nl", "tr", "hi", "pt", "ro"]
 VARIANTS = ["", "+f1", "+f2", "+f3", "+f4", "+m1", "+m2", "+m3", "+m4", "+m5", "+croak", "+whisper"]
-NUMBERED = {"noise", "tones", "sweeps", "chords", "clicks", "silence", "speech", "music"}  # the files of these are independent of each other
 TEXTS = [
     "The train will leave at half past nine, so we should be there early.",
     "I am not sure whether that was the right thing to say.",
@@ -24,6 +23,8 @@ TEXTS = [
     "We walked along the river until it was dark.",
     "Can you tell me where the nearest station is?",
 ]
+
+LOW_KEYS, HIGH_KEYS = (697, 770, 852, 941), (1209, 1336, 1477, 1633)  # Hz
 
 
 def unit_power(x: np.ndarray) -> np.ndarray:
@@ -59,6 +60,26 @@ def tones(rng: np.random.Generator) -> np.ndarray:
         base = rng.choice([50, 60, 100, 120])
         x = sum(np.sin(2 * np.pi * base * k * t) / k ** rng.uniform(0, 2) for k in range(1, 12))
     return unit_power(x) + 10 ** rng.uniform(-4, -1.5) * rng.standard_normal(len(t))
+
+
+def keypad(rng: np.random.Generator) -> np.ndarray:
+    """Keys of a telephone (ITU-T Q.23), or its ringing, busy or congestion tones, as sines or with the overtones of a handset."""
+    kind = rng.integers(4)
+    if kind < 2:
+        on, off = rng.uniform(0.05, 0.4), rng.uniform(0.03, 0.5)
+        bursts = [(on, (LOW_KEYS[rng.integers(4)], HIGH_KEYS[rng.integers(4)])) for _ in range(rng.integers(3, 20))]
+    else:
+        on, off = ((2, 4), (1, 4), (0.5, 0.5), (0.25, 0.25))[rng.integers(4)]
+        pair = ((440, 480), (425,), (400, 450), (480, 620), (350, 440))[rng.integers(5)]
+        bursts = [(on, pair)] * (2 if on >= 1 else 8)
+    overtones = int(rng.integers(1, 4))
+    pieces = []
+    for seconds, pair in bursts:
+        t = np.arange(int(SAMPLE_RATE * seconds)) / SAMPLE_RATE
+        burst = sum(np.sin(2 * np.pi * hertz * k * t) / k**2 for hertz in pair for k in range(1, overtones + 1))
+        pieces += [burst * np.minimum(1, np.minimum(t, t[::-1]) * 200), np.zeros(int(SAMPLE_RATE * off))]
+    x = np.concatenate(pieces)
+    return unit_power(x) + 10 ** rng.uniform(-4, -1.5) * rng.standard_normal(len(x))
 
 
 def sweeps(rng: np.random.Generator) -> np.ndarray:
@@ -117,14 +138,13 @@ def write_speech(path: Path, rng: np.random.Generator) -> None:
 
 
 def is_held_out(path: str) -> bool:
-    """A seventh of the files; all parts of a piece of music are on the same side."""
-    stem, number = path.removesuffix(".wav").rsplit("-", 1)
-    return zlib.crc32((number if stem in NUMBERED else stem).encode()) % 7 == 0
+    """A seventh of the files."""
+    return zlib.crc32(path.removesuffix(".wav").rsplit("-", 1)[1].encode()) % 7 == 0
 
 
 def generate(folder: Path) -> None:
     rng = np.random.default_rng(20)
-    makers = {"noise": (noise, 80), "tones": (tones, 80), "sweeps": (sweeps, 160), "chords": (chords, 80), "clicks": (clicks, 20)}
+    makers = {"noise": (noise, 80), "tones": (tones, 80), "keypad": (keypad, 80), "sweeps": (sweeps, 160), "chords": (chords, 80), "clicks": (clicks, 20)}
     for name, (make, count) in makers.items():
         for index in range(count):
             write(folder / f"{name}-{index:03}.wav", make(rng), rng)

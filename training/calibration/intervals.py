@@ -1,33 +1,26 @@
-"""80 % intervals of valence, arousal and clarity, and of a change from a baseline, fitted on the calibration part.
+"""80 % intervals of valence, arousal and clarity, fitted on rated speakers whom heads of the same recipe were not fitted on.
 
-The service evaluates the same rules.
-
-The half-width of an interval grows with the degradations of a recording: short, noisy, narrow-band, clipped. The rule is
-fitted on the errors of the shipped pipeline for rated recordings and corrupted copies of them.
-
-The errors of a recording and of a baseline of the same speaker cancel in part: the factors of the intervals of relative affect
-(src/engine/signals/relative.ts). They are fitted on rated speakers, with heads that were not fitted on them: each of their other
-recordings beside one to three in which they act calm affects.
+The service evaluates the same rules. The half-width of an interval grows with the degradations of a recording: short, noisy, narrow-band,
+clipped. The rule is fitted on the errors for rated recordings and corrupted copies of them.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 from scipy.optimize import minimize
 
-from training import settings
+from training import cache, settings
 from training.augment.corruptions import Corruptor
-from training.corpora.corpus import DIMENSIONS, Clip, Part
-from training.corpora.recipe import RECIPE
+from training.corpora.corpus import Clip
 from training.corpora.registry import is_steady, read_clips
-from training.evaluation.reports import analyze, is_ok
+from training.encoder import embeddings
+from training.encoder.embeddings import Utterances
+from training.evaluation.reports import CLEAN, analyze, evenly_spaced
 from training.evaluation.statistics import pinball_loss
-from training.export.manifest import update_manifest
+from training.features import log_mel
 
 COVERAGE = 0.8
 # Values of a recording without a degradation; clipping counts up to the last one.
@@ -38,19 +31,18 @@ MIN_EXPONENT = 0.1  # rated recordings are all short and clean; every degradatio
 WORST = {"noise": "noise-5", "narrow": "telephone", "clipped": "clipped", "short": "loudest-1"}
 MIN_GAP = 0.05  # between the worst copies and the clean recordings, for an exponent to follow from it
 CALIBRATION_CONDITIONS = ["noise-5", "noise-10", "noise-20", "telephone", "clipped", "loudest-1"]
-RATED = {"emotion": RECIPE.rated, "cognitive": RECIPE.clarity}
-FEW = 100  # recordings, of which every condition is computed; of more, one each
-AT_REST = ("tranquil", "serene", "mellow")  # affects of RECIPE.rated
+FEW = 300  # recordings, of which every condition is computed; of more, one each
+MAX_RATED = 400  # recordings of a corpus
 
 
 @dataclass(frozen=True)
 class Errors:
     """One row per recording or copy."""
 
-    size: np.ndarray  # [n] |truth - prediction|, over the spread where the model predicts one
+    size: np.ndarray  # [n] |truth - prediction|
     speaker: np.ndarray  # [n]
     degradations: np.ndarray  # [n,4] in the order of DEGRADATIONS
-    condition: np.ndarray  # [n] "clean" or one of CALIBRATION_CONDITIONS
+    condition: np.ndarray  # [n] CLEAN or one of CALIBRATION_CONDITIONS
 
     def where(self, rows: np.ndarray) -> Errors:
         return Errors(self.size[rows], self.speaker[rows], self.degradations[rows], self.condition[rows])
@@ -87,7 +79,7 @@ def fit_interval(errors: Errors) -> dict[str, float]:
     options = {"maxiter": 4000, "fatol": 1e-8}
     fits = [minimize(loss, [start, *[first] * 4], method="Nelder-Mead", options=options) for first in (0.05, 0.2)]
     exponents = MIN_EXPONENT + np.abs(min(fits, key=lambda found: found.fun).x[1:])
-    clean = errors.where(errors.condition == "clean")
+    clean = errors.where(errors.condition == CLEAN)
     for name, condition in WORST.items():
         place = DEGRADATIONS.index(name)
         exponents[place] += exponent_increase(errors.where(errors.condition == condition), clean, exponents, place)
@@ -130,108 +122,58 @@ def measure_coverage(errors: Errors, folds: int = 5) -> dict[str, dict[str, floa
     return found
 
 
-WIDEN = {"base": 1, **dict.fromkeys(DEGRADATIONS, MIN_EXPONENT)}  # of a spread that the model predicts
-
-
-def initial_interval(truth: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
-    """From clean recordings alone, for a model that the pipeline has not run yet."""
-    return {"base": round(float(conformal_quantile(np.abs(truth - predicted))), 4), **dict.fromkeys(DEGRADATIONS, MIN_EXPONENT)}
-
-
-def spreads_of(scores: np.ndarray, intervals: np.ndarray, rule: dict[str, float], degradations: np.ndarray) -> np.ndarray:
-    """Scores [n] and intervals [n,2] of reports made with `rule` -> [n]: the spread that the model predicts, 1 where it predicts none"""
-    half = np.maximum(scores - intervals[:, 0], intervals[:, 1] - scores)  # one end may be cut off at 0 or 1
-    return half / (rule["base"] * np.exp(degradations @ np.array([rule[name] for name in DEGRADATIONS])))
-
-
-def read_errors(signal: str, models: Path, rules: dict[str, dict]) -> dict[str, Errors]:
-    """Score -> errors of the shipped pipeline on clips of the calibration part as recorded and corrupted. `rules`: of its manifest."""
-    clips = read_clips()
-    corruptor = Corruptor([clip for clip in clips if is_steady(clip) and not clip.held_out])
-    chosen: list[tuple[Clip, str, Path]] = []
-    own = [clip for clip in clips if clip.corpus == RATED[signal] and clip.part is Part.CALIBRATION]
-    copies = len(CALIBRATION_CONDITIONS) if len(own) < FEW else 1
-    for number, clip in enumerate(own):
-        chosen.append((clip, "clean", settings.DATA / clip.path))
-        for step in range(copies):
-            condition = CALIBRATION_CONDITIONS[(number + step * len(CALIBRATION_CONDITIONS) // copies) % len(CALIBRATION_CONDITIONS)]
-            chosen.append((clip, condition, corruptor.copy(clip, condition)))
-    reports = analyze([path for *_, path in chosen], signal, models)
-    scored = [(clip, condition, report) for (clip, condition, _), report in zip(chosen, reports) if is_ok(report, signal)]
-    degradations = np.array([degradations_of(report["audio"]) for *_, report in scored])
-    speakers, conditions = (np.array(column) for column in zip(*((clip.speaker, condition) for clip, condition, _ in scored)))
-    errors = {}
-    for name in DIMENSIONS if signal == "emotion" else ("clarity",):
-        truths = [getattr(clip.dimensions if name in DIMENSIONS else clip, name) for clip, *_ in scored]
-        signals = [report[signal]["signals"] for *_, report in scored]
-        predicted = np.array([s[name] for s in signals])
-        bounds = np.array([s["intervals"][name] for s in signals])
-        spreads = spreads_of(predicted, bounds, rules[name], degradations)
-        errors[name] = Errors(np.abs(truths - predicted) / spreads, speakers, degradations, conditions)
-    return errors
-
-
-def fit_intervals(signal: str, models: Path) -> None:
-    """Writes the rules and what they cover into the manifest of the head."""
-    path = models / signal / "manifest.json"
-    manifest = json.loads(path.read_text())
-    for name, errors in read_errors(signal, models, manifest["params"]["intervals"]).items():
-        manifest["params"]["intervals"][name] = fit_interval(errors)
-        print(name, manifest["params"]["intervals"][name])
-        for condition, measured in measure_coverage(errors).items():
-            print(f"  {condition:10} {measured}")
-            for what in ("coverage", "half_width"):
-                key = f"{name}_{what}_{condition.replace('-', '_')}"
-                manifest["training"]["metrics"][key] = measured[what]
-    path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+UNFITTED = {"base": 0.2, **dict.fromkeys(DEGRADATIONS, MIN_EXPONENT)}  # of models that have not run yet
 
 
 @dataclass(frozen=True)
-class Changes:
-    """One row per recording and choice of baselines, of one score."""
+class Copies:
+    """Rated recordings as they are and corrupted, encoded."""
 
-    error: np.ndarray  # [n] |rated change - predicted change|
-    half: np.ndarray  # [n] half-width of the interval, with the factor of the models
-
-
-def is_at_rest(clip: Clip) -> bool:
-    return clip.row["label"] in AT_REST
+    clips: np.ndarray  # [n] clip indices
+    conditions: np.ndarray  # [n]
+    paths: list[str]  # below the root of the file system
+    utterances: Utterances  # whose clips are rows of this
 
 
-def baseline_choices(clips: list[Clip]) -> list[tuple[list[Clip], list[Clip]]]:
-    """-> the baselines and the other clips of one speaker, for each choice of baselines"""
-    rest, others = ([clip for clip in clips if is_at_rest(clip) is wanted] for wanted in (True, False))
-    return [(list(chosen), others) for count in range(1, len(rest) + 1) for chosen in combinations(rest, count)]
+def rated_copies(corpora: tuple[str, ...], trunk: Path) -> Copies:
+    """At most MAX_RATED recordings of each corpus, evenly spaced, and one or all of CALIBRATION_CONDITIONS of each."""
+    clips = read_clips()
+    corruptor = Corruptor([clip for clip in clips if is_steady(clip) and not clip.held_out])
+    chosen: list[tuple[Clip, str, Path]] = []
+    for name in corpora:
+        own = evenly_spaced([clip for clip in clips if clip.corpus == name], MAX_RATED)
+        copies = len(CALIBRATION_CONDITIONS) if len(own) < FEW else 1
+        for number, clip in enumerate(own):
+            chosen.append((clip, CLEAN, settings.DATA / clip.path))
+            for step in range(copies):
+                condition = CALIBRATION_CONDITIONS[(number + step * len(CALIBRATION_CONDITIONS) // copies) % len(CALIBRATION_CONDITIONS)]
+                chosen.append((clip, condition, corruptor.copy(clip, condition)))
+    paths = [str(path.resolve()).removeprefix("/") for *_, path in chosen]
+    content = cache.digest([corruptor.key, log_mel.content_of([clip for clip, *_ in chosen])])
+    utterances = embeddings.encode("embeddings-rated", trunk, Path("/"), paths, np.arange(len(paths)), content, False)
+    return Copies(np.array([clip.index for clip, *_ in chosen]), np.array([condition for _, condition, _ in chosen]), paths, utterances)
 
 
-def read_changes(models: Path) -> dict[str, Changes]:
-    clips = [clip for clip in read_clips() if clip.corpus == RECIPE.rated and clip.part is Part.CALIBRATION]
-    rows: dict[str, list[tuple[float, float]]] = {name: [] for name in DIMENSIONS}
-    for speaker in sorted({clip.speaker for clip in clips}):
-        for baselines, others in baseline_choices([clip for clip in clips if clip.speaker == speaker]):
-            options = [word for clip in baselines for word in ("--baseline", str((settings.DATA / clip.path).resolve()))]
-            for clip, report in zip(others, analyze([settings.DATA / clip.path for clip in others], "emotion", models, options)):
-                if is_ok(report, "emotion"):
-                    for name, found in rows.items():
-                        rated = getattr(clip.dimensions, name) - np.median([getattr(one.dimensions, name) for one in baselines])
-                        change, (lower, upper) = (report["emotion"]["relative"][name][key] for key in ("change", "interval"))
-                        found.append((abs(rated - change), max(change - lower, upper - change)))
-    return {name: Changes(*map(np.array, zip(*found))) for name, found in rows.items()}
+def audio_of(copies: Copies, models: Path) -> list[dict]:
+    """Audio blocks of the shipped pipeline's reports."""
+    return [report["audio"] for report in analyze([Path("/") / path for path in copies.paths], "emotion", models)]
 
 
-def coverage_of(changes: Changes) -> float:
-    return round(float((changes.error <= changes.half).mean()), 3)
+def errors_of(copies: Copies, rows: np.ndarray, truth: np.ndarray, predicted: np.ndarray, audio: list[dict]) -> Errors:
+    """`rows` [m]: copies that truth and prediction [m] belong to, by heads that were not fitted on their speakers"""
+    clips = read_clips()
+    spoken = [place for place, row in enumerate(rows) if audio[row].get("speech_s")]
+    rows, size = rows[spoken], np.abs(truth - predicted)[spoken]
+    degradations = np.array([degradations_of(audio[row]) for row in rows])
+    return Errors(size, np.array([clips[i].speaker for i in copies.clips[rows]]), degradations, copies.conditions[rows])
 
 
-def fit_relative(models: Path) -> dict[str, float]:
-    """`models`: heads that the calibration part is new to. -> factor of each score, also written into their manifest"""
-    folder = models / "emotion"
-    update_manifest(folder, {"relative": dict.fromkeys(DIMENSIONS, 1)})
-    if not any(clip.corpus == RECIPE.rated and is_at_rest(clip) for clip in read_clips()):
-        return dict.fromkeys(DIMENSIONS, 1)  # errors count as independent
-    found = read_changes(models)
-    params = {name: round(float(conformal_quantile(changes.error / changes.half)), 3) for name, changes in found.items()}
-    update_manifest(folder, {"relative": params})
-    held = {name: coverage_of(changes) for name, changes in found.items()}
-    print(f"relative: {json.dumps(params)}; with a factor of 1 the intervals hold {json.dumps(held)}", flush=True)
-    return params
+def fit_rule(name: str, errors: Errors) -> tuple[dict, dict]:
+    """-> rule, and what it covers for the manifest"""
+    rule = fit_interval(errors)
+    found = {}
+    for condition, measured in measure_coverage(errors).items():
+        print(f"{name} {condition:10} {measured}", flush=True)
+        for what in ("coverage", "half_width"):
+            found[f"{name}_{what}_{condition.replace('-', '_')}"] = measured[what]
+    return rule, found

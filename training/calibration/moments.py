@@ -1,22 +1,23 @@
 """Params of the moments of a report: utterances that sound more emotional than the others of the same speaker.
 
-They are fitted on the parts dev and calibration, with heads that were not fitted on them: sides of calls are drawn from the utterances of each
+They are fitted on what heads of the recipe say of speakers that they were not fitted on: sides of calls are drawn from the utterances of each
 speaker, plain ones with one to three emotional ones among them. The service evaluates the same rule (src/engine/signals/moments.ts).
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
-from scipy.special import logit
+from scipy.special import logit, softmax
 
 from training import settings
-from training.corpora.corpus import EMOTIONS, Clip, Part
-from training.corpora.registry import read_clips
-from training.encoder.embeddings import EmbeddingStore
-from training.features.windows import FRAMES_PER_SECOND
-from training.session import Session
+from training.calibration.intervals import Copies
+from training.calibration.strangers import Answers
+from training.corpora.corpus import EMOTIONS, Clip
+from training.encoder.embeddings import Utterances
+from training.evaluation.reports import CLEAN
+from training.export.head_graph import EmotionScale
+from training.features.spec import FRAMES_PER_SECOND
 
 PLAIN = ("neutral", "calm")
 SOUGHT = ("angry", "sad")
@@ -33,12 +34,13 @@ FIRST = 3  # moments of which the sought ones are to be
 MIN_SPREADS = np.arange(1.5, 5.01, 0.1)  # compared
 MIN_LOG_ODDS = np.arange(-1, 4.01, 0.1)  # compared
 COVERAGE = 0.8
+DISTURBED = ("noise-20", "noise-10", "telephone")  # conditions of copies
 MAD_TO_DEVIATION = 1.4826  # of a normal distribution
 MIN_PROBABILITY = 1e-4
 
 
 @dataclass(frozen=True)
-class Utterances:
+class Spoken:
     """Rows of utterances of labelled clips."""
 
     log_odds: np.ndarray  # [n] of an emotion
@@ -48,10 +50,10 @@ class Utterances:
     label: np.ndarray  # [n] names; empty where listeners heard another one
     speaker: np.ndarray  # [n] corpus and speaker
 
-    def where(self, rows: np.ndarray) -> "Utterances":
-        return Utterances(*(values[rows] for values in vars(self).values()))
+    def where(self, rows: np.ndarray) -> "Spoken":
+        return Spoken(*(values[rows] for values in vars(self).values()))
 
-    def by_speaker(self) -> Iterator["Utterances"]:
+    def by_speaker(self) -> Iterator["Spoken"]:
         for name in np.unique(self.speaker):
             yield self.where(self.speaker == name)
 
@@ -68,9 +70,9 @@ class Side:
         return replace(self, log_odds=self.log_odds[~self.sought], sought=self.sought[~self.sought])
 
 
-def log_odds_of(probabilities: np.ndarray) -> np.ndarray:
-    """[n,8] -> [n]"""
-    plain = [EMOTIONS.index(name) for name in PLAIN]
+def log_odds_of(probabilities: np.ndarray, labels: tuple[str, ...]) -> np.ndarray:
+    """[n, labels] -> [n]"""
+    plain = [labels.index(name) for name in PLAIN if name in labels]
     return logit(np.clip(1 - probabilities[:, plain].sum(1), MIN_PROBABILITY, 1 - MIN_PROBABILITY))
 
 
@@ -86,26 +88,20 @@ def label_of(clip: Clip) -> str:
     return str(clip.emotion) if heard else ""
 
 
-def score(head: Path, store: EmbeddingStore, rows: np.ndarray) -> Utterances:
-    session = Session(head, 1)
-    found = []
-    for row in rows:
-        embeddings, weights = store[row]
-        found.append(session.run(tokens=embeddings[None].astype(np.float32), weights=weights[None]))
-    column = {name: np.concatenate([outputs[name] for outputs in found]) for name in ("probabilities", "valence", "arousal")}
-    all_clips = read_clips()
-    clips = [all_clips[i] for i in store.clips[rows]]
-    return Utterances(
-        log_odds=log_odds_of(column["probabilities"]),
-        valence=column["valence"],
-        arousal=column["arousal"],
-        seconds=store.speech_frames[rows] / FRAMES_PER_SECOND,
-        label=np.array([label_of(clip) for clip in clips]),
-        speaker=np.array([f"{clip.corpus} {clip.speaker}" for clip in clips]),
+def utterances_of(answers: Answers, scale: EmotionScale, store: Utterances, clips: list[Clip], labels: tuple[str, ...]) -> Spoken:
+    """Of labelled clips, by heads that were not fitted on their speakers."""
+    owners = [clips[i] for i in store.clips[answers.rows]]
+    return Spoken(
+        log_odds=log_odds_of(softmax(scale.logits(answers.logits), 1), labels),
+        valence=scale.dimensions(answers.dimensions)[:, 0],
+        arousal=scale.dimensions(answers.dimensions)[:, 1],
+        seconds=store.speech_frames[answers.rows] / FRAMES_PER_SECOND,
+        label=np.array([label_of(clip) for clip in owners]),
+        speaker=np.array([f"{clip.corpus} {clip.speaker}" for clip in owners]),
     )
 
 
-def draw_sides(found: Utterances, rng: np.random.Generator) -> list[Side]:
+def draw_sides(found: Spoken, rng: np.random.Generator) -> list[Side]:
     """CALLS of each speaker with enough utterances."""
     sides = []
     for own in found.by_speaker():
@@ -150,33 +146,27 @@ def fit_bounds(sides: list[Side], prior: float) -> tuple[float, float, float]:
     return best
 
 
-def within(values: np.ndarray, found: Utterances) -> float:
+def within(values: np.ndarray, found: Spoken) -> float:
     """Spread within a speaker of the plain utterances."""
     own = [values[found.speaker == name] for name in np.unique(found.speaker)]
     apart = np.concatenate([one - np.median(one) for one in own if len(one) >= PLAIN_IN_CALL[0]])
     return round(float(np.sqrt((apart**2).mean())), 4)
 
 
-def half_width(head: Path, store: EmbeddingStore, chosen: np.ndarray) -> float:
-    """COVERAGE of the differences of log odds between a clip of one utterance and its augmented copy."""
-    counts = np.bincount(store.clips[~store.copied], minlength=len(read_clips()))
-    single = chosen[counts[store.clips[chosen]] == 1]
-    copies = {store.clips[row]: row for row in np.flatnonzero(store.copied)}
-    pairs = [(row, copies[store.clips[row]]) for row in single if store.clips[row] in copies]
-    one, other = (score(head, store, np.array(rows)).log_odds for rows in zip(*pairs))
-    return round(float(np.quantile(np.abs(one - other), COVERAGE)), 3)
+def half_width(log_odds: np.ndarray, copies: Copies, rows: np.ndarray) -> float:
+    """COVERAGE of the differences of log odds between a recording and its copies that are noisy or telephoned. log_odds [n] of `rows` of copies"""
+    found = list(zip(copies.clips[rows].tolist(), copies.conditions[rows].tolist(), log_odds))
+    plain = {clip: value for clip, condition, value in found if condition == CLEAN}
+    apart = [abs(value - plain[clip]) for clip, condition, value in found if condition in DISTURBED and clip in plain]
+    return round(float(np.quantile(apart, COVERAGE)), 3)
 
 
-def fit(head: Path, store: EmbeddingStore) -> tuple[dict, float]:
-    """`head`: weights that the parts dev and calibration are new to. -> params, and the share of sought utterances that they find"""
-    clips = read_clips()
-    held = np.array([clips[i].part in (Part.DEV, Part.CALIBRATION) and clips[i].emotion is not None for i in store.clips])
-    chosen = np.flatnonzero(held & ~store.copied & (store.speech_frames >= MIN_SPEECH_S * FRAMES_PER_SECOND))
-    found = score(head, store, chosen)
+def fit(found: Spoken, labels: tuple[str, ...]) -> tuple[dict, float]:
+    """-> params without the half-width, and the share of sought utterances that they find"""
+    found = found.where((found.seconds >= MIN_SPEECH_S) & np.isin(found.speaker, np.unique(found.speaker[found.label != ""])))
     plain = found.where(np.isin(found.label, PLAIN))
     spreads = {"emotion": within(plain.log_odds, plain), "valence": within(plain.valence, plain), "arousal": within(plain.arousal, plain)}
     least, log_odds, share = fit_bounds(draw_sides(found, np.random.default_rng(settings.SEED)), spreads["emotion"])
-    params = {"plainLabels": list(PLAIN), "minSpeechSeconds": MIN_SPEECH_S, "minUtterances": MIN_UTTERANCES, "minLogOdds": round(log_odds, 1),
-              "minSpreads": round(least, 1), "spreads": spreads, "priorUtterances": PRIOR_UTTERANCES,
-              "logOddsHalfWidth": half_width(head, store, chosen)}  # fmt: skip
+    params = {"plainLabels": [name for name in PLAIN if name in labels], "minSpeechSeconds": MIN_SPEECH_S, "minUtterances": MIN_UTTERANCES,
+              "minLogOdds": round(log_odds, 1), "minSpreads": round(least, 1), "spreads": spreads, "priorUtterances": PRIOR_UTTERANCES}  # fmt: skip
     return params, share

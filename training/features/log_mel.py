@@ -56,7 +56,7 @@ def extract(name: str, root: Path, paths: list[str], content: object, spec: dict
 
 @functools.cache
 def of_corpora() -> LogMelStore:
-    """Features of the recipe's clips: recording i is the clip of index i."""
+    """Features of all clips: recording i is the clip of index i."""
     clips = read_clips()
     return extract("corpora", settings.DATA, [clip.path for clip in clips], content_of(clips))
 

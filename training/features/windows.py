@@ -1,19 +1,17 @@
 """Parameters of segments and utterances, and segments of a recording.
 
-Utterances are cut by the shipped code (encode.ts); test/analysis/training-windows.test.ts compares the segments with the service's.
+Utterances are cut by the shipped code (training/encoder/encode.ts); test/analysis/training-windows.test.ts compares the segments with the service's.
 """
 
 import math
 
 import numpy as np
 
-from training.features.spec import FILTERBANKS, FRAMES_PER_SECOND, SPEC
+from training.features.spec import FRAMES_PER_SECOND, SPEC
 
 SEGMENT_PARAMS = {"onset": 0.5, "offset": 0.3, "minSpeechSeconds": 0.1, "minPauseSeconds": 0.25}
 WINDOW_PARAMS = {"windowSeconds": 10, "marginSeconds": 0.2}
-EDGE = round(WINDOW_PARAMS["marginSeconds"] * FRAMES_PER_SECOND)  # frames of context before and after an utterance
 SILENCE = math.log10(SPEC["logFloor"])  # every feature of a frame of digital silence
-FILTERBANK_SILENCE = math.log(FILTERBANKS["logFloor"])
 MAX_FRAMES = WINDOW_PARAMS["windowSeconds"] * FRAMES_PER_SECOND
 
 
@@ -36,17 +34,3 @@ def find_segments(speech: np.ndarray, params: dict = SEGMENT_PARAMS) -> list[tup
         else:
             joined.append((begin, end))
     return [s for s in joined if s[1] - s[0] >= params["minSpeechSeconds"] * FRAMES_PER_SECOND]
-
-
-def slice_padded(values: np.ndarray, start: int, end: int, padding: float) -> np.ndarray:
-    """A copy of values[start:end], with `padding` outside of the array."""
-    before = max(0, -start)
-    after = max(0, end - len(values))
-    inside = values[max(0, start) : max(0, end)]
-    return np.pad(inside, [(before, after)] + [(0, 0)] * (values.ndim - 1), constant_values=padding)
-
-
-def embedding_weights(speech: np.ndarray, frames: int = 2) -> np.ndarray:
-    """Speech probability [T] -> [ceil(T/frames)]: the mean over the frames of each embedding."""
-    starts = np.arange(0, len(speech), frames)
-    return (np.add.reduceat(speech, starts) / np.diff(starts, append=len(speech))).astype(np.float32)

@@ -13,7 +13,6 @@ from training.augment.audio import read_clip
 from training.augment.mix import gated_power, mix_at_snr
 from training.augment.spectral import random_curve
 from training.corpora.corpus import Clip, Part
-from training.corpora.recipe import RECIPE
 from training.corpora.registry import read_clips
 from training.features import log_mel
 from training.features.log_mel import BINS, of_corpora
@@ -26,10 +25,12 @@ SILERO_CONTEXT = 64  # samples
 ABOVE_FLOOR = 1.0  # log10 of power: some of BAVED's rooms hum
 SYNTHETIC_SPEECH_WEIGHT = 3.0
 MIN_FRAMES = 20
+SPOKEN = 0.9  # speech probability of a frame at which an example may start
 FITTED = (Part.TRAIN, Part.CALIBRATION)  # parts of the weights; the dev part sets the threshold of the speech check
 TELEPHONE_SHARE = 0.25  # of the examples
 TELEPHONE_BINS = 60  # mel bins up to 3.8 kHz
 CURVE_POINTS = 6
+AT_ONCE_SHARE = 0.2  # of the examples: they start within a word
 JUMP_SHARE = 0.25  # of the clips
 JUMP = (-2.0, 0.5)  # log10 of power: a quiet voice may follow a loud one
 
@@ -67,7 +68,7 @@ def label_corpora() -> np.ndarray:
 
 
 def is_fitted(clip: Clip) -> bool:
-    return clip.part in FITTED and clip.corpus not in RECIPE.unseen
+    return clip.part in FITTED
 
 
 def relative_level(log_mel: np.ndarray) -> np.ndarray:
@@ -196,10 +197,13 @@ def write_speech(pool: LabelledPool, rng: np.random.Generator, log_mel: np.ndarr
     """Writes clips into `log_mel` and `target`, some with gaps -> Mixture.syllables"""
     syllables = []
     frames = len(log_mel)
-    at = int(rng.integers(0, frames // 4)) if rng.random() < 0.6 else 0
+    at_once = rng.random() < AT_ONCE_SHARE
+    at = int(rng.integers(0, frames // 4)) if not at_once and rng.random() < 0.5 else 0
     while at < frames - 60:
         item = pool.speech.draw(rng)
         start = int(rng.integers(0, max(1, len(item.log_mel) - frames)))
+        if at_once and at == 0 and (spoken := np.flatnonzero(item.target[:-MIN_FRAMES] > SPOKEN)).size:
+            start = int(rng.choice(spoken))
         clip = item.log_mel[start : start + frames - at]
         jump = rng.uniform(*JUMP) if rng.random() < JUMP_SHARE else 0
         shift = rng.normal(0, 0.3) + jump + curve(rng, 0.25)

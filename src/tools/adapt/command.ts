@@ -30,7 +30,7 @@ export function registerAdapt(program: Command, terminal: CliContext): void {
     .description('fit the models to labelled recordings of your own')
     .argument('<labels>', 'CSV file of recordings and labels')
     .requiredOption('--out <folder>', 'new folder of the adapted models')
-    .option('--models <name>', 'standard, large, fast, open or a folder (UNDERTONE_MODELS_DIR, or standard)')
+    .option('--models <name>', 'standard, large, fast, research or a folder (UNDERTONE_MODELS_DIR, or standard)')
     .option('--jobs <n>', 'files at a time (one per core)')
     .addHelpText('after', examples)
     .action((labels: string, options: Options) => adaptModels(labels, options, terminal));

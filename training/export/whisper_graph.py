@@ -1,17 +1,14 @@
-"""The trunk as an ONNX graph: features [1,T,80] -> embeddings `tokens` [1,ceil(T/2),384]. Convolutions and linear layers run in int8.
+"""The first layers of Whisper as nodes of an ONNX graph. Convolutions and linear layers run in int8.
 
 Weights have one scale per output, inputs are quantised to uint8 with one scale per call.
 """
-
-from pathlib import Path
 
 import numpy as np
 from onnx import TensorProto
 from torch import nn
 
-from training.encoder.trunk import WIDTH, Layer, Trunk
+from training.encoder.whisper import Layer, Whisper
 from training.export.graph import Graph, numpy_of, write_normalize_level
-from training.features.log_mel import BINS
 
 
 def write_norm(g: Graph, x: str, norm: nn.LayerNorm) -> str:
@@ -60,27 +57,21 @@ def write_attention(g: Graph, x: str, layer: Layer) -> str:
     return write_linear(g, y, layer.attention_out)
 
 
-def write_layers(g: Graph, features: str, trunk: Trunk) -> list[str]:
-    """[1,T,80] log10 of mel energies -> outputs of the layers [1,ceil(T/2),width]"""
+def write_layers(g: Graph, features: str, model: Whisper) -> list[str]:
+    """[1,T,80] log10 of mel energies -> outputs of the layers [1,ceil(T/2),WIDTH]"""
     x = write_normalize_level(g, features)
-    x = g.op("Gelu", write_conv(g, x, trunk.conv1))
-    x = g.op("Gelu", write_conv(g, x, trunk.conv2))
+    x = g.op("Gelu", write_conv(g, x, model.conv1))
+    x = g.op("Gelu", write_conv(g, x, model.conv2))
     length = g.op("Shape", x, start=1, end=2)
     zero = g.integers(0)
     axis = g.integers(0)
-    positions = g.op("Slice", g.half(trunk.position_rows().numpy()), zero, length, axis)
+    positions = g.op("Slice", g.half(model.positions.numpy()), zero, length, axis)
     x = g.op("Add", x, positions)
     outputs = []
-    for layer in trunk.layers:
+    for layer in model.layers:
         x = g.op("Add", x, write_attention(g, write_norm(g, x, layer.attention_norm), layer))
         hidden = g.op("Gelu", write_linear(g, write_norm(g, x, layer.ffn_norm), layer.ffn_in))
         x = g.op("Add", x, write_linear(g, hidden, layer.ffn_out))
         outputs.append(x)
     return outputs
 
-
-def write_trunk(trunk: Trunk, path: Path) -> None:
-    g = Graph("trunk")
-    features = g.input("features", [1, "frames", BINS])
-    g.output(write_layers(g, features, trunk)[-1], "tokens", [1, "tokens", WIDTH])
-    g.save(path)

@@ -1,0 +1,116 @@
+"""What heads of a recipe say of speech that they were not fitted on: whole corpora, and folds of speakers, left out in turn."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import softmax
+
+from training.corpora.corpus import Clip
+from training.corpora.recipe import Recipe
+from training.encoder.embeddings import Utterances
+from training.export.head_graph import EmotionScale
+from training.heads import emotion
+from training.heads.emotion import EmotionHead, Targets
+from training.settings import SEED
+
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Of heads, one row per utterance that they were not fitted on."""
+
+    rows: np.ndarray  # [n] utterances
+    logits: np.ndarray  # [n, labels]
+    dimensions: np.ndarray  # [n,2] valence, arousal
+    distance: np.ndarray  # [n]
+
+    @staticmethod
+    def of(head: EmotionHead, store: Utterances, rows: np.ndarray) -> "Answers":
+        means = store.means[rows]
+        return Answers(rows, head.categories(means), head.dimensions(means), head.distance(means))
+
+    def where(self, rows: np.ndarray) -> "Answers":
+        return Answers(*(values[rows] for values in vars(self).values()))
+
+    @staticmethod
+    def joined(parts: list["Answers"]) -> "Answers":
+        return Answers(*(np.concatenate(columns) for columns in zip(*(vars(part).values() for part in parts))))
+
+
+@dataclass(frozen=True)
+class Recordings:
+    """Means over the utterances of a recording, weighted by speech, as the service computes them."""
+
+    clips: np.ndarray  # [n] clip indices
+    probabilities: np.ndarray  # [n, labels]
+    dimensions: np.ndarray  # [n,2]
+    distance: np.ndarray  # [n]
+
+    @staticmethod
+    def of(answers: Answers, store: Utterances, scale: EmotionScale | None = None) -> "Recordings":
+        """`scale`: without it the outputs of the heads are as they are."""
+        probabilities = softmax(answers.logits if scale is None else scale.logits(answers.logits), 1)
+        dimensions = answers.dimensions if scale is None else scale.dimensions(answers.dimensions)
+        values = np.c_[probabilities, dimensions, answers.distance]
+        clips, row = np.unique(store.clips[answers.rows], return_inverse=True)
+        weight = store.speech_frames[answers.rows].astype(float)
+        sums = np.zeros((len(clips), values.shape[1]))
+        np.add.at(sums, row, values * weight[:, None])
+        means = sums / np.bincount(row, weight)[:, None]
+        return Recordings(clips, means[:, :-3], means[:, -3:-1], means[:, -1])
+
+    def where(self, rows: np.ndarray) -> "Recordings":
+        return Recordings(*(values[rows] for values in vars(self).values()))
+
+
+Groups = list[set[int]]  # clip indices that are left out together
+
+
+def corpora_groups(clips: list[Clip], recipe: Recipe) -> Groups:
+    """Each acted or rated corpus; ordinary corpora in FOLDS groups."""
+    named = [{name} for name in recipe.labelled if name not in recipe.ordinary and name != recipe.clarity]
+    ordinary = [recipe.clarity, *recipe.ordinary]
+    named += [set(ordinary[fold::FOLDS]) for fold in range(FOLDS)]
+    return [{clip.index for clip in clips if clip.corpus in names} for names in named]
+
+
+def speakers_groups(clips: list[Clip], recipe: Recipe) -> Groups:
+    """FOLDS folds of the speakers of every corpus."""
+    rng = np.random.default_rng(SEED)
+    folds: Groups = [set() for _ in range(FOLDS)]
+    for name in recipe.labelled:
+        own = [clip for clip in clips if clip.corpus == name]
+        speakers = sorted({clip.speaker for clip in own})
+        place = dict(zip(rng.permutation(speakers).tolist(), range(len(speakers))))
+        for clip in own:
+            folds[place[clip.speaker] % FOLDS].add(clip.index)
+    return folds
+
+
+@dataclass(frozen=True)
+class Fits:
+    """What heads of a recipe are fitted on."""
+
+    store: Utterances
+    targets: Targets
+    clips: list[Clip]
+    recipe: Recipe
+    without: frozenset[int] = frozenset()  # clip indices that nothing is fitted on
+
+    def head(self, group: set[int] | None = None) -> EmotionHead:
+        """`group`: clip indices that are left out as well"""
+        known = np.array([clip.corpus in self.recipe.labelled and clip.index not in self.without for clip in self.clips])
+        rows = np.flatnonzero(known[self.store.clips] & ~np.isin(self.store.clips, list(group or ())))
+        return emotion.fit(self.store, self.targets, self.clips, self.recipe, rows)
+
+    def left_out(self, groups: Groups, judged: Utterances | None = None, owners: np.ndarray | None = None) -> Answers:
+        """Answers of heads without each group on its recordings: those of `store`, or `judged`, whose rows of `owners` are clip indices."""
+        judged = judged or self.store
+        owner = judged.clips if owners is None else owners[judged.clips]
+        found = []
+        for group in groups:
+            rows = np.flatnonzero(~judged.copied & np.isin(owner, list(group - self.without)))
+            if len(rows):
+                found.append(Answers.of(self.head(group), judged, rows))
+        return Answers.joined(found)
