@@ -126,12 +126,13 @@ class Rated:
 
 @cache
 def load_rated(models: ModelSet) -> Rated:
-    targets = clarity.targets_of(read_clips())
+    clips = read_clips()
+    targets = clarity.targets_of(clips)
     recordings = load_utterances(models).by_recording()
     recordings = recordings.where(~np.isnan(targets[recordings.clips]))
     vad = Detector(settings.weights("vad"))
     source = log_mel.of_corpora()
-    timing = np.stack([reference.log_timing(vad, source[i]) for i in recordings.clips])
+    timing = np.stack([reference.log_timing(vad, source.of(clips[i])) for i in recordings.clips])
     return Rated(recordings, timing, targets[recordings.clips])
 
 
@@ -219,7 +220,7 @@ def train_set(models: ModelSet) -> None:
     train_clarity(models, folder)
     build_service()
     fit_intervals(models, folder, calibration)
-    several_speakers.fit(models)
+    several_speakers.fit(models, folder, load_utterances(models))
     finish(models)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from training.augment import synthetic_noise
 from training.augment.mix import gated_power, mix_at_snr
-from training.corpora.registry import is_training_noise, read_clips
+from training.corpora.registry import is_training_noise, sold_clips
 from training.features.log_mel import BINS, of_corpora
 
 
@@ -13,7 +13,7 @@ class Noises:
 
     def __init__(self):
         corpora, generated = of_corpora(), synthetic_noise.features()
-        self.noises = [np.array(corpora[clip.index]) for clip in read_clips() if is_training_noise(clip)]
+        self.noises = [np.array(corpora[clip.index]) for clip in sold_clips() if is_training_noise(clip)]
         noises = [i for i, path in enumerate(generated.paths) if path.startswith("noise-")]
         self.noises += [np.array(generated[i]) for i in noises] * 3
 

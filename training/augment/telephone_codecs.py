@@ -13,7 +13,7 @@ from training import cache
 from training.augment import audio, augmentation, synthetic_music, synthetic_noise
 from training.augment.audio import FROM_PCM, TO_PCM, read_audio, read_clip, run_codec
 from training.augment.augmentation import AMR, GROUP, TELEPHONE, concatenate
-from training.corpora.registry import read_clips
+from training.corpora.registry import sold_clips
 from training.features import log_mel
 from training.settings import SAMPLE_RATE, SEED
 
@@ -33,7 +33,7 @@ def list_originals() -> list[tuple[str, Reader]]:
     """Name of the copy (<store>-<row in it>), and what reads the original."""
     counts: dict[str, int] = {}
     chosen: list[tuple[str, Reader]] = []
-    for clip in read_clips():
+    for clip in sold_clips():
         counts[clip.corpus] = counts.get(clip.corpus, -1) + 1
         if clip.corpus != "RIR" and counts[clip.corpus] % clip.definition.sampling.telephone_every == 0:
             chosen.append((f"corpora-{clip.index}", functools.partial(read_clip, clip)))
@@ -66,7 +66,7 @@ def write_copies(folder: Path) -> None:
 def features_by_name() -> dict[str, np.ndarray]:
     """Name of the copy -> [T,80]"""
     inputs = {
-        "recordings": log_mel.content_of(read_clips()),
+        "recordings": log_mel.content_of(sold_clips()),
         "originals": cache.digest([name for name, _ in list_originals()]),
         "generated": [synthetic_noise.folder().name, synthetic_music.folder().name],
         "code": cache.code_hash(sys.modules[__name__], audio, augmentation),

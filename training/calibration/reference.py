@@ -16,6 +16,7 @@ import numpy as np
 
 from training import cache, settings
 from training.corpora.corpus import Part
+from training.corpora.recipe import SOLD
 from training.corpora.registry import read_clips
 from training.evaluation import results
 from training.features import log_mel
@@ -49,7 +50,7 @@ MEASURE_PARAMS = {"longPauseSeconds": 1, "minTurnSeconds": 0.2, "rateWindowSecon
                   "hesitation": HESITATION_PARAMS}  # fmt: skip
 SCALES = {"odds": lambda x: x / (1 - x), "inverse": lambda x: 1 / x, "ratio": lambda x: x}
 PAGE = settings.RESULT_PAGES / "calls.md"
-BASELINE_RESULT = settings.RESULTS / ("baseline_reference.json" if settings.RECIPE == "standard" else f"baseline_reference_{settings.RECIPE}.json")
+BASELINE_RESULT = settings.RESULTS / "baseline_reference.json"
 MIN_JOINED_SECONDS = 5  # of speech in a joined recording
 MAX_RECORDINGS = 6  # per speaker
 OTHER_SPEAKERS = 8  # that each speaker is compared with
@@ -57,10 +58,7 @@ PLAIN = {"neutral", "calm", "normal", ""}
 FALSE_ALARMS = 0.02
 MIN_PAIRS = 20  # of a corpus that counts
 # Corpora whose speakers are not people: recordings of several, of one person in MFA, of people who are not told apart in PicovoiceIntent.
-NOT_PEOPLE = (*UNRELIABLE, "AMIMixed", "MFA", "PicovoiceIntent")
-# The discriminants are fitted with this one. Without it they overfit small differences: on the calibration part they find a fifth of the pairs
-# of two speakers that they find with it.
-IN_DISCRIMINANTS = "ASED"
+NOT_PEOPLE = (*UNRELIABLE, "MFA", "PicovoiceIntent", "PicovoiceWakeWords")
 DIRECTIONS = 8
 RIDGE = 0.01
 # Measure -> unit, study. Evidence grade B: consistent only within a speaker.
@@ -123,7 +121,7 @@ def fit_reference() -> tuple[dict, dict[str, int]]:
     measured: list[tuple[str, dict[str, float]]] = []
     for clip in read_clips():
         if clip.corpus in TIMING_CORPORA and not clip.held_out:
-            frames = vad.run(source[clip.index])
+            frames = vad.run(source.of(clip))
             if values := measure_timing(frames["speech"], frames["syllable_rate"]):
                 measured.append((clip.corpus, values))
     counts = {name: sum(corpus == name for corpus, _ in measured) for name in TIMING_CORPORA}
@@ -169,7 +167,7 @@ def vad_hash() -> str:
 def measure_recordings() -> list[dict]:
     """Speech seconds, measures and cepstrum of every speech recording, by the shipped pipeline (measure.ts). Takes some minutes."""
     names = settings.CACHE / "baseline-reference.list"
-    names.write_text("\n".join(clip.path for clip in read_clips() if clip.definition.is_speech))
+    names.write_text("\n".join(clip.path for clip in read_clips() if clip.corpus in SOLD.speech))
     command = ["node", "--import", "tsx", "training/calibration/measure.ts", str(settings.MODELS), str(names), str(settings.DATA)]
     run = subprocess.run(command, cwd=settings.REPOSITORY, check=True, stdout=subprocess.PIPE, text=True)
     return [json.loads(line) for line in run.stdout.splitlines()]
@@ -184,11 +182,10 @@ def join_lines(lines: list[dict]) -> Recording:
 def recordings_of(measured: list[dict], part: Part, plain: bool) -> dict[tuple[str, str], list[Recording]]:
     """(corpus, speaker) -> joined recordings, for speakers with two or more."""
     clips = {clip.path: clip for clip in read_clips()}
-    left_out = [name for name in NOT_PEOPLE if (name, part) != (IN_DISCRIMINANTS, Part.TRAIN)]
     by_speaker: dict[tuple[str, str], list[dict]] = {}
     for line in measured:
         clip = clips[line["path"]]
-        wanted = clip.part is part and (clip.label in PLAIN or not plain) and clip.corpus not in left_out
+        wanted = clip.part is part and (clip.label in PLAIN or not plain) and clip.corpus in SOLD.speech and clip.corpus not in NOT_PEOPLE
         if wanted and "pitch_level" in line["measures"]:
             by_speaker.setdefault((clip.corpus, clip.speaker), []).append(line)
     result = {}
@@ -296,5 +293,5 @@ def run_baseline(rates: bool) -> None:
     text = error_rates(np.array(params["directions"]), params["threshold"], *pairs)
     print(text)
     if settings.MODELS == settings.SHIPPED_MODELS:
-        source = results.describe_sources({settings.RECIPE: results.source_of(settings.MODELS)})
+        source = results.describe_sources({"standard": results.source_of(settings.MODELS)})
         replace_between(PAGE, "other-speaker", f"{source}\n\n{text}")

@@ -1,7 +1,8 @@
-"""Network and params of voices, of the warning `several_speakers` and the part `speakers` of a set of models: one network of voices per set.
+"""Network and params of voices, of the warning `several_speakers` and the part `speakers` of a set of models.
 
-Recordings are composed of clips of one or two speakers of a corpus and pass through the shipped pipeline. The network is fitted on the parts
-train and dev, the threshold on the calibration part. results/several_speakers.json has the rates of each set on the test part.
+The network is fitted on utterances of the parts train and dev. It reads the layers of CAM++ where a trunk has them, so that such sets share it.
+The threshold comes from recordings that are composed of clips of one or two speakers of a corpus and pass through the shipped pipeline, on the
+calibration part. results/several_speakers.json has the rates of each set on the test part.
 """
 
 import json
@@ -15,13 +16,16 @@ import numpy as np
 
 from training import cache, settings
 from training.corpora.corpus import Clip, Part
+from training.corpora.recipe import SOLD
 from training.corpora.registry import read_clips
+from training.encoder.embeddings import Utterances
+from training.encoder.encoders import CAMPLUSPLUS, WIDTHS
 from training.evaluation.results import describe_sources, source_of
 from training.export.head_graph import write_voice
 from training.export.manifest import update_manifest
+from training.export.specs import ModelSet
 from training.heads import speaker
 from training.reporting.tables import replace_between, table
-from training.session import Session
 
 FILE = "voice.onnx"
 RESULT = "several_speakers.json"
@@ -31,7 +35,6 @@ MIN_UTTERANCES = 4  # of each speaker
 # 25 of one speaker have less variance.
 UTTERANCE_PARAMS = {"minUtteranceSeconds": 0.8, "minUtterances": MIN_UTTERANCES, "minMargin": 0.5, "minChange": 0.3, "minVariance": 0.13}
 RECORDINGS = 24  # per corpus, of one speaker and of two
-TRAINING_RECORDINGS = 90  # per corpus, of two speakers
 SECONDS = (10.0, 30.0)  # of clips of each of two speakers; twice that of one speaker
 MIN_RECORDINGS = 10  # of a corpus that counts
 FALSE_ALARMS = 0.02  # on the calibration part: a smaller share rests on one recording
@@ -71,19 +74,23 @@ def draw(clips: list[Clip], seconds: float, rng: np.random.Generator) -> list[Cl
     return drawn
 
 
-def compose(parts: tuple[Part, ...], ones: int, twos: int) -> list[Composed]:
-    """`ones`, `twos`: recordings of one speaker and of two, per corpus"""
+def is_known_speaker(clip: Clip) -> bool:
+    return clip.corpus in SOLD.speech and clip.corpus not in speaker.UNRELIABLE and bool(clip.row["speaker"])
+
+
+def compose(part: Part) -> list[Composed]:
+    """RECORDINGS of one speaker and as many of two, per corpus"""
     rng = np.random.default_rng(settings.SEED)
     corpora = {}
     for clip in read_clips():
-        if clip.part in parts and clip.definition.is_speech and clip.speaker and clip.corpus not in speaker.UNRELIABLE:
+        if clip.part is part and is_known_speaker(clip):
             corpora.setdefault(clip.corpus, {}).setdefault(clip.speaker, []).append(clip)
     recordings = []
     for corpus, speakers in corpora.items():
         names = sorted(speakers)
-        for index in range(ones):
+        for index in range(RECORDINGS):
             recordings.append(Composed(corpus, draw(speakers[names[index % len(names)]], 2 * rng.uniform(*SECONDS), rng)))
-        for index in range(twos if len(names) > 1 else 0):
+        for index in range(RECORDINGS if len(names) > 1 else 0):
             one = names[index % len(names)]
             other = rng.choice([name for name in names if name != one])
             clips = [clip for name in (one, other) for clip in draw(speakers[name], rng.uniform(*SECONDS), rng)]
@@ -102,18 +109,21 @@ def describe(models: Path, recordings: list[Composed]) -> Iterator[dict]:
         raise subprocess.CalledProcessError(run.returncode, command)
 
 
-def training_utterances(models: Path) -> list[speaker.Utterance]:
-    recordings = compose((Part.TRAIN, Part.DEV), 0, TRAINING_RECORDINGS)
-    return [
-        speaker.Utterance(recording.corpus, recording.clips[clip].speaker, np.array(mean, np.float32))
-        for recording, described in zip(recordings, describe(models, recordings))
-        for clip, mean in zip(described["clips"], described["means"])
-    ]
+def columns_of(models: ModelSet) -> np.ndarray:
+    """Places of the values that the network reads, among those of an embedding of the trunk."""
+    names = np.repeat(models.layers, [WIDTHS[name] for name in models.layers])
+    return np.flatnonzero(np.isin(names, CAMPLUSPLUS)) if set(CAMPLUSPLUS) <= set(models.layers) else np.arange(len(names))
+
+
+def training_utterances(store: Utterances, columns: np.ndarray) -> list[speaker.Utterance]:
+    clips = read_clips()
+    rows = [row for row, clip in enumerate(store.clips) if clips[clip].part in (Part.TRAIN, Part.DEV) and is_known_speaker(clips[clip])]
+    return [speaker.Utterance(clips[store.clips[row]].corpus, clips[store.clips[row]].speaker, store.means[row, columns]) for row in rows]
 
 
 def divide(models: Path, part: Part) -> list[Scored]:
     """Without recordings with too few utterances, and corpora of which fewer than MIN_RECORDINGS remain."""
-    recordings = compose((part,), RECORDINGS, RECORDINGS)
+    recordings = compose(part)
     variances = [described["variance"] for described in describe(models, recordings)]
     scored = [Scored(recording, variance) for recording, variance in zip(recordings, variances) if variance is not None]
     count = Counter((item.recording.corpus, item.several) for item in scored)
@@ -185,18 +195,17 @@ def write_page(results: dict) -> None:
     replace_between(PAGE, "several-speakers", f"{describe_sources(results)}\n\n{table(titles, rows)}")
 
 
-def fit(models: Path) -> None:
-    folder = models / "trunk"
-    width = Session(folder / "weights.onnx").session.get_outputs()[0].shape[2]
-    write_voice(speaker.untrained(width), folder / FILE)
-    write_params(folder, 0)
-    write_voice(speaker.fit(training_utterances(models)), folder / FILE)
-    write_params(folder, 0)
-    threshold = fit_threshold(divide(models, Part.CALIBRATION))
-    write_params(folder, threshold)
+def fit(models: ModelSet, folder: Path, store: Utterances) -> None:
+    """`store`: by the trunk in the folder."""
+    trunk = folder / "trunk"
+    columns = columns_of(models)
+    write_voice(speaker.fit(training_utterances(store, columns)), columns, store.means.shape[1], trunk / FILE)
+    write_params(trunk, 0)
+    threshold = fit_threshold(divide(folder, Part.CALIBRATION))
+    write_params(trunk, threshold)
     path = settings.results_folder() / RESULT
     results = json.loads(path.read_text()) if path.exists() else {}
-    results[models.name] = source_of(models) | report(divide(models, Part.TEST), threshold)
+    results[models.name] = source_of(folder) | report(divide(folder, Part.TEST), threshold)
     path.write_text(json.dumps(results, indent=2) + "\n")
     if path.is_relative_to(settings.RESULTS):
         write_page(results)

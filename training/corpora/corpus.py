@@ -95,11 +95,6 @@ class Clip:
         return self.part is not Part.TRAIN
 
     @property
-    def refitted(self) -> bool:
-        """Whether the shipped weights are fitted on it: recipe and calibration are fixed by then."""
-        return not self.tested
-
-    @property
     def tested(self) -> bool:
         return self.part is Part.TEST
 

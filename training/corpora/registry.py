@@ -12,7 +12,7 @@ from pathlib import Path
 from training import cache, settings
 from training.corpora import corpus, recipe
 from training.corpora.corpus import CATEGORY_WEIGHT, EMOTIONS, INDEX_NAMES, ActedCorpus, Clip, Corpus, Dimensions, Part, Sampling, expected_dimensions
-from training.corpora.recipe import RESEARCH
+from training.corpora.recipe import RESEARCH, SOLD
 
 BAVED_AROUSAL = {"low": 0.25, "normal": 0.45, "high": 0.80}
 RATING_WEIGHT = 4
@@ -239,6 +239,6 @@ def read_clips(names: Iterable[str] = RESEARCH.corpora, data: Path | None = None
     return [Clip(index, corpus, row["path"], corpus.speaker(row), row) for index, (row, corpus) in enumerate(rows)]
 
 
-def labels_key(clips: list[Clip]) -> str:
-    """Input of cached results that depend on labels, sampling or splits: changes with any of them."""
-    return cache.digest([[[clip.row, clip.part] for clip in clips], cache.code_hash(corpus, recipe, sys.modules[__name__])])
+def sold_clips() -> list[Clip]:
+    """Clips of recordings that may train every set of models, in the order of index.csv: their indices are not those of `read_clips()`."""
+    return read_clips(SOLD.corpora)

@@ -16,7 +16,7 @@ from torch import nn
 from training import cache
 from training.corpora.corpus import Clip
 from training.corpora.recipe import SOLD
-from training.corpora.registry import read_clips
+from training.corpora.registry import sold_clips
 from training.encoder import whisper
 from training.export import camplusplus_graph, graph, whisper_graph
 from training.export.graph import Graph
@@ -67,7 +67,7 @@ def write_camplusplus(g: Graph, filterbanks: str) -> list[str]:
 @cached
 def scale_clips() -> list[Clip]:
     """A sample of the recordings that may train every set of models."""
-    clips = [clip for clip in read_clips() if clip.corpus in SOLD.labelled and not clip.held_out]
+    clips = [clip for clip in sold_clips() if clip.corpus in SOLD.labelled and not clip.held_out]
     chosen = np.random.default_rng(SEED).choice(len(clips), CALIBRATION_CLIPS, replace=False)
     return [clips[i] for i in chosen]
 
@@ -84,7 +84,7 @@ class Calibration(CalibrationDataReader):
 
 
 def gave_scales(clip: Clip) -> bool:
-    return clip in scale_clips()
+    return clip.path in {one.path for one in scale_clips()}
 
 
 def quantized_camplusplus() -> Path:

@@ -15,7 +15,7 @@ import soundfile
 from training import settings
 from training.calibration.moments import FIRST, MIN_SOUGHT_S, MIN_UTTERANCES, PLAIN, PLAIN_IN_CALL, SOUGHT, SOUGHT_IN_CALL, label_of
 from training.corpora.corpus import Clip
-from training.corpora.recipe import RECIPE
+from training.corpora.recipe import RESEARCH
 from training.corpora.registry import read_clips
 from training.evaluation import results
 from training.evaluation.joined import Joined, samples_of
@@ -29,12 +29,10 @@ from training.settings import SAMPLE_RATE
 
 PATH = settings.RESULTS / "calls.json"
 PAGE = settings.RESULT_PAGES / "calls.md"
-SETS = ("standard", "large", "fast")
 CALLS = 6  # of each speaker
 SECONDS = 120  # of a call at most
 GAP_S = 0.6  # between two turns
-TRAINED_TALK = ("AMIMixed", "AWSCalls")  # has no test part
-TALK = ("AMI", "Frisian", "VoxLingua107", "speechocean762", "LibriSpeech", *TRAINED_TALK)  # nobody acted it
+TALK = ("AMI", "Frisian", "VoxLingua107", "speechocean762", "LibriSpeech")  # nobody acted it
 FOUND = f"found among the first {FIRST} moments"
 EVEN = "moments per minute, even calls"
 PER_MINUTE = "moments per minute, talk"
@@ -111,7 +109,7 @@ def calls_of(clips: list[Clip]) -> list[Call]:
     """CALLS of each speaker of the test part with enough clips: plain ones, and one to three that are angry or sad."""
     rng = np.random.default_rng(settings.SEED)
     calls = []
-    for name in RECIPE.known:
+    for name in RESEARCH.emotion:
         own = [clip for clip in clips if clip.corpus == name and clip.tested]
         plain = by_speaker([clip for clip in own if label_of(clip) in PLAIN])
         sought = by_speaker([clip for clip in own if label_of(clip) in SOUGHT and float(clip.row["dur_s"]) >= MIN_SOUGHT_S])
@@ -170,7 +168,7 @@ def cut_into_turns(clips: list[Clip], other: list[Clip]) -> Call:
 
 def monologues_and_calls() -> list[tuple[Joined, Call]]:
     """The same clips of a reader alone, and in turns with another reader."""
-    clips = sorted((clip for clip in read_clips((READERS,)) if clip.tested), key=lambda clip: clip.path)
+    clips = sorted((clip for clip in read_clips() if clip.corpus == READERS and clip.tested), key=lambda clip: clip.path)
     readers = [own[:READ_CLIPS] for _, own in sorted(by_speaker(clips).items()) if len(own) >= READ_CLIPS]
     pairs = list(zip(readers, [*readers[1:], *readers[:1]]))[:MAX_MONOLOGUES]
     return [(Joined(tuple(own), READ_PAUSE_S), cut_into_turns(own, other)) for own, other in pairs]
@@ -205,8 +203,8 @@ def inside(value: float, signals: dict) -> bool:
 
 
 def talk_metrics(models: Path) -> list[Metric]:
-    """All recordings of a speaker, one after another: most have too few utterances for moments. Of the test part, but for TRAINED_TALK."""
-    clips = [clip for clip in sorted(read_clips(TALK), key=lambda clip: clip.path) if clip.tested or clip.corpus in TRAINED_TALK]
+    """All recordings of a speaker, one after another: most have too few utterances for moments. Of the test part."""
+    clips = [clip for clip in sorted(read_clips(), key=lambda clip: clip.path) if clip.corpus in TALK and clip.tested]
     speakers = [own for name in TALK for own in by_speaker([clip for clip in clips if clip.corpus == name]).values()]
     sides = [Joined(tuple(own), READ_PAUSE_S) for own in speakers]
     known = [(side, report) for side, report in zip(sides, analyze_joined(sides, models)) if len(report["timeline"]) >= MIN_UTTERANCES]
@@ -214,7 +212,7 @@ def talk_metrics(models: Path) -> list[Metric]:
     return group_metrics(PER_MINUTE, [side.clips[0] for side, _ in known], rates, TALK)
 
 
-def group_metrics(figure: str, clips: list[Clip], values: list[float], names: tuple[str, ...] = (*RECIPE.known, ALL)) -> list[Metric]:
+def group_metrics(figure: str, clips: list[Clip], values: list[float], names: tuple[str, ...] = (*RESEARCH.emotion, ALL)) -> list[Metric]:
     rows = np.array(values, float)
     metrics = []
     for name in names:
@@ -224,22 +222,19 @@ def group_metrics(figure: str, clips: list[Clip], values: list[float], names: tu
     return metrics
 
 
-def run(models: list[Path]) -> None:
-    """Shipped sets go into the results and docs/results/calls.md."""
+def run(folders: dict[str, Path]) -> None:
+    """Set of models -> folder of its row of speakers. Into the results and docs/results/calls.md."""
     found = json.loads(PATH.read_text()) if PATH.exists() else {}
-    for folder in models:
+    for name, folder in folders.items():
         metrics = built_metrics(folder) + talk_metrics(folder) + turn_metrics(folder) + speaker_metrics(folder)
-        found[folder.resolve().name] = results.new_run(folder, read_clips(TALK), metrics)
-        for metric in metrics:
-            print(folder.name, metric.figure, metric.group, metric.value, metric.interval, flush=True)
-    if all(folder.resolve().parent == settings.SHIPPED_MODELS.parent for folder in models):
-        PATH.write_text(json.dumps(found, indent=1) + "\n")
-        write_page(found)
+        found[name] = results.new_run(settings.MODELS.with_name(name), metrics)
+    PATH.write_text(json.dumps(found, indent=1) + "\n")
+    write_page(found)
 
 
 def write_page(found: dict[str, dict]) -> None:
-    by_set = {name: {(metric.figure, metric.group): metric for metric in results.metrics_of(found[name])} for name in SETS if name in found}
-    sources = results.describe_sources({name: found[name] for name in by_set})
+    by_set = {name: {(metric.figure, metric.group): metric for metric in results.metrics_of(run)} for name, run in found.items()}
+    sources = results.describe_sources(found)
     keys = list(next(iter(by_set.values())))
     for name, figures in (("moments", (FOUND, EVEN, PER_MINUTE)), ("turns", (*CHANGES, AGREEING)), ("speakers", FIGURES)):
         chosen = [key for key in keys if key[0] in figures]

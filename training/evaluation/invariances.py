@@ -21,7 +21,7 @@ from training import cache, settings
 from training.augment import audio
 from training.augment.audio import altered_copy, change_tempo, decode
 from training.corpora.corpus import DIMENSIONS, Clip
-from training.corpora.recipe import RECIPE
+from training.corpora.recipe import SOLD
 from training.corpora.registry import is_strong, read_clips
 from training.evaluation.metrics import Metric, mean_metric
 from training.evaluation.reports import BOTH, Reports, analyze, evenly_spaced, is_ok
@@ -170,7 +170,7 @@ def hesitations(models: Path) -> list[Metric]:
 
 def timing(models: Path) -> list[Metric]:
     """Fluency of the test part from pauses and rates alone, by ridge regression on a third of the others."""
-    clips = [c for c in read_clips() if c.corpus == RECIPE.clarity]
+    clips = [c for c in read_clips() if c.corpus == SOLD.clarity]
     chosen = [c for c in clips if not c.held_out][::3] + [c for c in clips if c.tested]
     reports = analyze([settings.DATA / clip.path for clip in chosen], "cognitive", models)
     scored = [(clip, report) for clip, report in zip(chosen, reports) if is_ok(report, "cognitive")]
@@ -182,7 +182,7 @@ def timing(models: Path) -> list[Metric]:
     clarity = np.array([score_of(report, "clarity") for _, report in scored])[held]
     kept = [clip for clip, _ in scored if clip.tested]
     return [
-        cognitive_metric(f"PCC of {name} with fluency", RECIPE.clarity, np.corrcoef(fluency[held], scores)[0, 1], kept)
+        cognitive_metric(f"PCC of {name} with fluency", SOLD.clarity, np.corrcoef(fluency[held], scores)[0, 1], kept)
         for name, scores in (("pauses and rates alone", predicted), ("clarity", clarity))
     ]
 

@@ -22,7 +22,7 @@ from training.evaluation.reports import evenly_spaced
 from training.features.spec import HOP_LENGTH
 from training.settings import SAMPLE_RATE
 
-CORPORA = ("AESDD", "CREMA-D", "EMOVO", "RAVDESS")  # order of tables: the corpus left out first
+CORPORA = ("EmoDB", "CREMA-D", "AESDD", "EMOVO", "RAVDESS")  # order of tables
 PAUSES = (0.4, 0.9, 3.0, 10.0)  # seconds
 TURN_PAUSE = 0.6
 FILLED_PAUSE = 3.0

@@ -1,21 +1,20 @@
 """Metrics of predictions by corpus, language, sex and age."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from training.corpora.corpus import DIMENSIONS, EMOTIONS, NEGATIVE, SEXES, Clip
-from training.corpora.recipe import RECIPE
-from training.evaluation.reports import SCORES, Predictions, Reports, corpus_of, is_ok
+from training.corpora.recipe import RESEARCH, Recipe
+from training.evaluation.reports import SCORES, Predictions, Reports, is_ok
+from training.evaluation.rows import CORPUS, SPEAKERS
 from training.evaluation.statistics import Score, bootstrap_interval, ccc, ece, mean, pcc, uar
 
 ADULT_AGE = 15
 MIN_CLIPS = 5  # smaller groups say nothing
-NATURAL = (*RECIPE.ordinary, RECIPE.clarity)  # speech that nobody acted
-# Groups that pool corpora.
-LEFT_OUT = "corpora left out"
-LEFT_OUT_SPEAKERS = "speakers left out"
+NATURAL = (*RESEARCH.ordinary, RESEARCH.clarity)  # speech that nobody acted
+ALL_NATURAL = "ordinary speech"
 COVERAGES = (1, 0.75, 0.5, 0.25)  # shares of the recordings, those of highest confidence
 
 
@@ -65,8 +64,9 @@ def mean_metric(signal: str, name: str, group: str, values, clips: list[Clip]) -
 def natural_metrics(reports: Reports) -> list[Metric]:
     """Dominant emotions of speech that nobody acted, as shares of all recordings."""
     metrics = []
-    for name in NATURAL:
-        own = reports.of(name)
+    for name, own in [*((name, reports.of(name)) for name in NATURAL), (ALL_NATURAL, reports.of(*NATURAL))]:
+        if not own.clips:
+            continue
         dominant = np.array([r["emotion"]["signals"]["dominant_emotion"] if is_ok(r, "emotion") else "" for r in own.reports])
         shares = {
             "answered": np.ones(len(dominant), bool),
@@ -79,20 +79,27 @@ def natural_metrics(reports: Reports) -> list[Metric]:
     return metrics
 
 
-def recall_metrics(acted: Predictions, corpora: tuple[str, ...]) -> list[Metric]:
+def mean_of_corpora(uars: list[float], word: str, clips: list[Clip]) -> Metric:
+    found = mean_metric("emotion", f"mean UAR, {word}", f"{len(uars)} acted corpora", uars, clips)
+    return replace(found, clips=len(clips))
+
+
+def recall_metrics(acted: Predictions, word: str) -> list[Metric]:
+    """By corpus; with CORPUS also their mean, and the recall of each label."""
     metrics = []
-    for name in corpora:
+    for name in [name for name in RESEARCH.emotion if name in {clip.corpus for clip in acted.clips}]:
         own = acted.of(name)
-        truth = own.labels
-        closed = own.best_in_corpus()
-        variants = {f"UAR of its {len(np.unique(truth))} labels": (truth, closed)}
-        if name == "RAVDESS":
-            neutral = EMOTIONS.index("neutral")
-            calm = EMOTIONS.index("calm")
-            variants["UAR, calm as neutral"] = tuple(np.where(labels == calm, neutral, labels) for labels in (truth, closed))
-        variants["UAR, all eight open"] = truth, own.probabilities.argmax(1)
-        for title, (expected, predicted) in variants.items():
-            metrics += make_metrics("emotion", title, name, uar, own.clips, expected, predicted)
+        truth, closed = own.labels, own.best_in_corpus()
+        for title, predicted in ((f"UAR of its {len(np.unique(truth))} labels", closed), ("UAR, all labels open", own.probabilities.argmax(1))):
+            metrics += make_metrics("emotion", f"{title}, {word}", name, uar, own.clips, truth, predicted)
+    if word == CORPUS:
+        uars = [metric.value for metric in metrics if " labels, " in metric.figure and "open" not in metric.figure]
+        metrics.insert(0, mean_of_corpora(uars, word, acted.clips))
+        closed = acted.best_in_corpus()
+        for place, label in enumerate(EMOTIONS):
+            rows = np.flatnonzero(acted.labels == place)
+            hits = (closed[rows] == place).astype(float)
+            metrics += make_metrics("emotion", f"recall, {word}", label, mean, [acted.clips[i] for i in rows], hits, hits)
     return metrics
 
 
@@ -101,14 +108,14 @@ def dominant_of(predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
     return predictions.probabilities.max(1), (predictions.probabilities.argmax(1) == predictions.labels).astype(float)
 
 
-def confidence_metrics(predictions: Predictions, group: str) -> list[Metric]:
+def confidence_metrics(predictions: Predictions, word: str) -> list[Metric]:
     """Risk against coverage, and how far confidence is from accuracy."""
     confidence, correct = dominant_of(predictions)
     order = np.argsort(-confidence, kind="stable")
     metrics = []
 
     def add(title: str, score: Score, rows: np.ndarray, truth: np.ndarray, predicted: np.ndarray) -> None:
-        metrics.extend(make_metrics("emotion", title, group, score, [predictions.clips[i] for i in rows], truth[rows], predicted[rows]))
+        metrics.extend(make_metrics("emotion", title, word, score, [predictions.clips[i] for i in rows], truth[rows], predicted[rows]))
 
     add("confidence less accuracy", mean, order, correct, confidence - correct)
     add("calibration error of confidence", ece, order, correct, confidence)
@@ -120,17 +127,15 @@ def confidence_metrics(predictions: Predictions, group: str) -> list[Metric]:
     return metrics
 
 
-def unseen_metrics(predictions: Predictions) -> list[Metric]:
-    unseen = predictions.of(*RECIPE.unseen)
-    return recall_metrics(unseen, RECIPE.unseen) + confidence_metrics(unseen, LEFT_OUT)
+def corpus_metrics(predictions: Predictions) -> list[Metric]:
+    """Of corpora left out."""
+    acted = predictions.of(*RESEARCH.emotion)
+    return [*recall_metrics(acted, CORPUS), *confidence_metrics(acted, CORPUS), *vote_metrics(acted, CORPUS), *dimension_metrics(predictions, CORPUS)]
 
 
-def emotion_metrics(predictions: Predictions) -> list[Metric]:
-    """Speakers left out of the corpora that were trained on."""
-    acted = predictions.of(*RECIPE.known)
-    if len(acted) == 0 or np.isnan(acted.probabilities).all():
-        return []
-    metrics = recall_metrics(acted, RECIPE.known) + vote_metrics(acted)
+def emotion_metrics(acted: Predictions) -> list[Metric]:
+    """Speakers left out of known corpora."""
+    metrics = recall_metrics(acted, SPEAKERS) + vote_metrics(acted, SPEAKERS)
     truth = acted.labels
     closed = acted.best_in_corpus()
     for group_of in (lambda c: c.language, lambda c: c.sex, lambda c: f"{c.language}, {c.sex}"):
@@ -139,17 +144,17 @@ def emotion_metrics(predictions: Predictions) -> list[Metric]:
             rows = np.flatnonzero(groups == group)
             clips = [acted.clips[i] for i in rows]
             metrics += make_metrics("emotion", "UAR of the corpus's labels", str(group), uar, clips, truth[rows], closed[rows])
-    return metrics + confidence_metrics(acted, LEFT_OUT_SPEAKERS)
+    return metrics + confidence_metrics(acted, SPEAKERS)
 
 
-def vote_metrics(acted: Predictions) -> list[Metric]:
+def vote_metrics(acted: Predictions, word: str) -> list[Metric]:
     """Beside the UAR against the category that most listeners chose."""
     voted = acted.where(lambda clip: clip.votes is not None)
     neutral = np.array([clip.votes[0] for clip in voted.clips])
     intended = np.array([EMOTIONS.index(clip.emotion) for clip in voted.clips])
     return [
-        *make_metrics("emotion", "CCC of the share of votes for neutral", "CREMA-D", ccc, voted.clips, neutral, voted.probabilities[:, 0]),
-        *make_metrics("emotion", "UAR, as the actors intended", "CREMA-D", uar, voted.clips, intended, voted.best_in_corpus()),
+        *make_metrics("emotion", f"CCC of the share of votes for neutral, {word}", "CREMA-D", ccc, voted.clips, neutral, voted.probabilities[:, 0]),
+        *make_metrics("emotion", f"UAR, as the actors intended, {word}", "CREMA-D", uar, voted.clips, intended, voted.best_in_corpus()),
     ]
 
 
@@ -158,18 +163,18 @@ def by_sex(corpus: str) -> list[tuple[str, Callable[[Clip], bool]]]:
     return [(corpus, lambda clip: True), *((f"{corpus}, {sex}", lambda clip, sex=sex: clip.sex == sex) for sex in SEXES.values())]
 
 
-def dimension_metrics(predictions: Predictions) -> list[Metric]:
+def dimension_metrics(predictions: Predictions, word: str) -> list[Metric]:
     metrics = []
-    for corpus, names, score in ((RECIPE.rated, DIMENSIONS, ccc), (RECIPE.arousal, ("arousal",), pcc)):
+    for corpus, names, score in ((RESEARCH.rated, DIMENSIONS, ccc), (RESEARCH.arousal, ("arousal",), pcc)):
         for name in names:
             for group, wanted in by_sex(corpus):
                 own = predictions.of(corpus).where(wanted)
-                metrics += make_metrics("emotion", f"{score.name} of {name}", group, score, own.clips, own.truth(name), own.score(name))
+                metrics += make_metrics("emotion", f"{score.name} of {name}, {word}", group, score, own.clips, own.truth(name), own.score(name))
     return metrics
 
 
 def clarity_metrics(predictions: Predictions) -> list[Metric]:
-    corpus = RECIPE.clarity
+    corpus = RESEARCH.clarity
     scored = predictions.of(corpus)
     metrics = []
     for column in ("fluency", "prosody"):
@@ -183,17 +188,15 @@ def clarity_metrics(predictions: Predictions) -> list[Metric]:
     return metrics
 
 
-def coverage_metrics(predictions: Predictions) -> list[Metric]:
-    """Coverage and mean width of the 80 % intervals."""
+def coverage_metrics(predictions: Predictions, recipe: Recipe) -> list[Metric]:
+    """Coverage and mean width of the 80 % intervals, on speakers left out of the corpora that they were fitted on."""
     metrics = []
-    for name in SCORES if predictions.intervals is not None else ():
-        corpus = corpus_of(name)
-        signal = "cognitive" if name == "clarity" else "emotion"
+    for name, corpus in (*((name, recipe.rated) for name in DIMENSIONS), ("clarity", recipe.clarity)):
         rated = predictions.of(corpus)
         inside, width = covered(rated, name)
         for title, values in ((f"share of {name} inside its 80 % interval", inside.astype(float)),
                               (f"mean width of the 80 % interval of {name}", width)):  # fmt: skip
-            metrics += make_metrics(signal, title, corpus, mean, rated.clips, values, values)
+            metrics += make_metrics("cognitive" if name == "clarity" else "emotion", title, corpus, mean, rated.clips, values, values)
     return metrics
 
 
@@ -204,6 +207,6 @@ def covered(rated: Predictions, name: str) -> tuple[np.ndarray, np.ndarray]:
     return (truth >= low) & (truth <= high), high - low
 
 
-def all_metrics(predictions: Predictions) -> list[Metric]:
-    functions = (unseen_metrics, emotion_metrics, dimension_metrics, clarity_metrics, coverage_metrics)
-    return [metric for function in functions for metric in function(predictions)]
+def speakers_metrics(predictions: Predictions, recipe: Recipe) -> list[Metric]:
+    acted = predictions.of(*recipe.emotion)
+    return [*emotion_metrics(acted), *dimension_metrics(predictions, SPEAKERS), *clarity_metrics(predictions), *coverage_metrics(predictions, recipe)]

@@ -1,6 +1,6 @@
 """Evaluates utterances where they stand in a recording, beside the same clips alone, through the shipped pipeline.
 
-results/recordings.json has the figures `before`, of the release that the tables compare with, and `after`, of the last run.
+results/recordings.json has the figures of each set of models.
 """
 
 import json
@@ -12,16 +12,16 @@ import numpy as np
 
 from training import settings
 from training.corpora.corpus import DIMENSIONS, EMOTIONS, NEGATIVE, Clip
-from training.corpora.recipe import RECIPE
 from training.corpora.registry import read_clips
 from training.evaluation import joined, results
 from training.evaluation.joined import Joined
 from training.evaluation.metrics import Metric, make_metrics, mean_metric, natural_metrics
 from training.evaluation.reports import Predictions, Reports, analyze, is_ok
 from training.evaluation.statistics import mean, paired_interval, uar
+from training.export.specs import ModelSet
+from training.pipeline import folder_of
 
 PATH = settings.RESULTS / "recordings.json"
-SETS = ("standard", "large", "fast")
 ORDINARY = ("LibriSpeech", "AMI", "VoxLingua107", "speechocean762")
 TURNS = "two speakers in turns"
 INTENDED = "CREMA-D, as intended"
@@ -54,9 +54,10 @@ def pauses_of(seconds: float) -> str:
     return f"pauses of {seconds:g} s"
 
 
-def chosen_clips() -> list[Clip]:
-    """Speakers of the test part, and every speaker of a corpus that no weights are fitted on."""
-    clips = [clip for clip in read_clips(joined.CORPORA) if clip.emotion is not None and (clip.tested or clip.corpus in RECIPE.unseen)]
+def chosen_clips(models: ModelSet) -> list[Clip]:
+    """Speakers of the test part, and every speaker of a corpus that the recipe does not have."""
+    known = models.recipe.labelled
+    clips = [clip for clip in read_clips() if clip.corpus in joined.CORPORA and clip.emotion is not None and (clip.tested or clip.corpus not in known)]
     return sorted(clips, key=lambda clip: clip.path)
 
 
@@ -70,7 +71,7 @@ def analyze_joined(recordings: list[Joined], models: Path) -> list[dict]:
 
 
 def row_of(scores: dict) -> Row:
-    return np.array([*(scores["emotions"][name] for name in EMOTIONS), *(scores[name] for name in DIMENSIONS)])
+    return np.array([*(scores["emotions"].get(name, 0) for name in EMOTIONS), *(scores[name] for name in DIMENSIONS)])
 
 
 def overlap(entry: dict, start: float, end: float) -> float:
@@ -231,7 +232,7 @@ def cut_metrics(groups: list[tuple[Clip, ...]], models: Path) -> list[Metric]:
 
 def ordinary_metrics(models: Path) -> list[Metric]:
     """Recordings as they are, and their sure utterances."""
-    clips = sorted((clip for clip in read_clips(ORDINARY) if clip.tested), key=lambda clip: clip.path)
+    clips = sorted((clip for clip in read_clips() if clip.corpus in ORDINARY and clip.tested), key=lambda clip: clip.path)
     reports = Reports(clips, analyze([settings.DATA / clip.path for clip in clips], "emotion", models))
     metrics = natural_metrics(reports)
     for name in ORDINARY:
@@ -253,48 +254,36 @@ def pictured(recording: Joined, models: Path, known: Alone) -> dict:
     return {"clips": clips, "entries": entries}
 
 
-def measure(models: Path) -> dict:
-    """A run: the figures, and the recording of the picture."""
-    clips = chosen_clips()
-    known = Alone(clips, models)
+def measure(models: ModelSet, folder: Path) -> dict:
+    """A run: the figures, and the recording of the picture. `folder`: of the row of speakers"""
+    clips = chosen_clips(models)
+    known = Alone(clips, folder)
     groups = joined.one_speaker(clips)
     metrics = []
     inside = []
     for pause in joined.PAUSES:
-        alone, found = judge_all([Joined(group, pause) for group in groups], models, known)
+        alone, found = judge_all([Joined(group, pause) for group in groups], folder, known)
         metrics += place_metrics(alone, found, pauses_of(pause))
         inside.append(found)
     metrics += pooled_metrics(inside)
     angry = joined.angry_among_neutral(clips)
     for pause in joined.PAUSES:
-        metrics += angry_metrics(*judge_all([replace(one, pause=pause) for one in angry], models, known), pauses_of(pause))
-    metrics += place_metrics(*judge_all(joined.in_turns(clips), models, known), TURNS)
+        metrics += angry_metrics(*judge_all([replace(one, pause=pause) for one in angry], folder, known), pauses_of(pause))
+    metrics += place_metrics(*judge_all(joined.in_turns(clips), folder, known), TURNS)
     for filler in joined.FILLERS:
-        metrics += place_metrics(*judge_all(joined.with_noise(groups, filler), models, known), filler)
-    metrics += cut_metrics(groups, models) + ordinary_metrics(models)
-    return results.new_run(models, clips, metrics) | {"pictured": pictured(replace(angry[0], pause=PICTURED_PAUSE), models, known)}
+        metrics += place_metrics(*judge_all(joined.with_noise(groups, filler), folder, known), filler)
+    metrics += cut_metrics(groups, folder) + ordinary_metrics(folder)
+    return results.new_run(folder_of(models), metrics) | {"pictured": pictured(replace(angry[0], pause=PICTURED_PAUSE), folder, known)}
 
 
 def read() -> dict:
     return json.loads(PATH.read_text()) if PATH.exists() else {}
 
 
-def shipped() -> list[Path]:
-    return [settings.SHIPPED_MODELS.with_name(name) for name in SETS]
-
-
-def is_shipped(models: Path) -> bool:
-    return models.resolve() in shipped()
-
-
-def add_run(name: str, run: dict) -> None:
-    """The last run of a shipped set, in place of the one before it."""
-    found = read()
-    found["after"] = found.get("after", {}) | {name: run}
-    PATH.write_text(json.dumps(found, indent=1) + "\n")
+def save(runs: dict[str, dict]) -> None:
+    PATH.write_text(json.dumps(read() | runs, indent=1) + "\n")
 
 
 def figures_of(name: str) -> list[Metric]:
-    """Of the last run of a shipped set, without those of recordings as they are."""
-    before, after = (read().get(when, {}) for when in ("before", "after"))
-    return [metric for metric in results.metrics_of((before | after)[name]) if metric.group not in ORDINARY]
+    """Of a set, without those of recordings as they are."""
+    return [metric for metric in results.metrics_of(read()[name]) if metric.group not in ORDINARY]

@@ -1,13 +1,9 @@
-"""Reports of the built service's command over recordings, and which of the test part an evaluation runs on: as they are, and under corruptions.
-
-Predictions have one shape for the shipped pipeline and the baseline.
-"""
+"""Reports of the built service's command over recordings, as they are and under corruptions."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -18,7 +14,6 @@ import numpy as np
 from training import settings
 from training.augment.corruptions import CONDITIONS, Corruptor
 from training.corpora.corpus import DIMENSIONS, EMOTIONS, Clip
-from training.corpora.recipe import RECIPE
 from training.corpora.registry import CORPORA, is_steady, read_clips
 from training.evaluation.statistics import best_present
 
@@ -28,23 +23,10 @@ SCORES = (*DIMENSIONS, "clarity")  # order of `intervals`
 CLEAN = "clean"
 
 
-def scoring(models: Path) -> Path:
-    """The models; if the service reports no scores of a signal of theirs, a copy in the cache with which it does."""
-    manifests = {path: json.loads(path.read_text()) for path in models.glob("*/manifest.json")}
-    if not any("unavailable" in manifest for manifest in manifests.values()):
-        return models
-    copy = settings.CACHE / "models" / f"{models.resolve().name}-scoring"
-    shutil.copytree(models, copy, dirs_exist_ok=True)
-    for path, manifest in manifests.items():
-        manifest.pop("unavailable", None)
-        (copy / path.relative_to(models)).write_text(json.dumps(manifest))
-    return copy
-
-
 def analyze(paths: list[Path], signals: str, models: Path, options: Sequence[str] = ()) -> list[dict]:
     """Reports of `undertone analyze`, in the order of `paths`. A refused recording has a report without signals."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("UNDERTONE_")}
-    folder = scoring(models).resolve()
+    folder = models.resolve()
     absolute = [str(path.resolve()) for path in paths]
     distinct = list(dict.fromkeys(absolute))
     reports: dict[str, dict] = {}
@@ -102,8 +84,10 @@ class Predictions:
 
     @property
     def labels(self) -> np.ndarray:
-        """Indices into EMOTIONS. Where listeners voted, the category that most of them chose."""
-        return np.array([np.argmax(clip.distribution) for clip in self.clips], int)
+        """Indices into EMOTIONS. Where listeners voted, the category that most of them chose. Calm counts as neutral where it has no probability."""
+        labels = np.array([np.argmax(clip.distribution) for clip in self.clips], int)
+        calm = (labels == EMOTIONS.index("calm")) & (self.probabilities[:, EMOTIONS.index("calm")] == 0)
+        return np.where(calm, EMOTIONS.index("neutral"), labels)
 
     @property
     def speakers(self) -> np.ndarray:
@@ -112,11 +96,6 @@ class Predictions:
     def best_in_corpus(self) -> np.ndarray:
         """The most probable of the labels that the clip's corpus has among these clips."""
         return best_present(self.probabilities, self.labels, np.array([clip.corpus for clip in self.clips]))
-
-
-def corpus_of(score: str) -> str:
-    """The corpus that it was rated in."""
-    return RECIPE.clarity if score == "clarity" else RECIPE.rated
 
 
 @dataclass(frozen=True)
@@ -152,7 +131,7 @@ class Reports:
         bounds = [one["intervals"] | other["intervals"] for one, other in zip(emotion, cognitive)]
         return Predictions(
             clips=[self.clips[i] for i in indices],
-            probabilities=np.array([[signals["emotions"][name] for name in EMOTIONS] for signals in emotion]).reshape(-1, 8),
+            probabilities=np.array([[signals["emotions"].get(name, 0) for name in EMOTIONS] for signals in emotion]).reshape(-1, 8),
             dimensions=np.array([[signals[name] for name in DIMENSIONS] for signals in emotion]).reshape(-1, 2),
             clarity=np.array([signals["clarity"] for signals in cognitive]),
             intervals=np.array([[intervals[name] for name in SCORES] for intervals in bounds]).reshape(-1, 3, 2),
@@ -166,29 +145,18 @@ def evenly_spaced(items: list, count: int) -> list:
     return [items[i] for i in np.linspace(0, len(items) - 1, min(count, len(items))).astype(int)] if items else []
 
 
-def test_clips(everything: list[Clip]) -> list[Clip]:
-    tested = (*RECIPE.labelled, *RECIPE.sounds, *RECIPE.unlabelled)
-    return [clip for clip in everything if clip.tested and clip.corpus in tested]
-
-
-def analyze_clean(models: Path) -> Reports:
-    """Reports of the test part as recorded."""
-    clips = sorted(test_clips(read_clips()), key=lambda clip: clip.path)  # the bootstrap over clips depends on their order
+def analyze_clean(clips: list[Clip], models: Path) -> Reports:
+    clips = sorted(clips, key=lambda clip: clip.path)  # the bootstrap over clips depends on their order
     return Reports(clips, analyze([settings.DATA / clip.path for clip in clips], BOTH, models))
 
 
-def analyze_all(models: Path) -> dict[str, Reports]:
-    """Condition (CLEAN or one of CONDITIONS) -> reports."""
-    everything = read_clips()
-    clips = test_clips(everything)
+def analyze_corrupted(clips: list[Clip], models: Path) -> dict[str, Reports]:
+    """Condition -> reports of a sample of each corpus."""
     sample = []
-    for name in RECIPE.labelled:
-        own = [clip for clip in clips if clip.corpus == name]
-        sample += evenly_spaced(own, CORPORA[name].sampling.corrupted)
-    corruptor = Corruptor([clip for clip in everything if is_steady(clip) and clip.tested])
-    by_path = sorted(clips, key=lambda clip: clip.path)
-    chosen = [(CLEAN, clip, settings.DATA / clip.path) for clip in by_path]
-    chosen += [(condition, clip, corruptor.copy(clip, condition)) for condition in CONDITIONS for clip in sample]
+    for name, definition in CORPORA.items():
+        sample += evenly_spaced([clip for clip in clips if clip.corpus == name], definition.sampling.corrupted)
+    corruptor = Corruptor([clip for clip in read_clips() if is_steady(clip) and clip.tested])
+    chosen = [(condition, clip, corruptor.copy(clip, condition)) for condition in CONDITIONS for clip in sample]
     reports = analyze([path for *_, path in chosen], BOTH, models)
     by_condition: dict[str, Reports] = {}
     for (condition, clip, _), report in zip(chosen, reports):

@@ -1,12 +1,11 @@
-"""results/metrics.json: metrics of the last evaluations, and the weights they were measured on."""
+"""results/metrics.json: set of models -> metrics of its last evaluation, and the weights of the same recipe that are shipped."""
 
 import json
 import subprocess
 from dataclasses import asdict
 from pathlib import Path
 
-from training import cache, settings
-from training.corpora.corpus import Clip
+from training import settings
 from training.evaluation.metrics import Metric
 
 PATH = settings.RESULTS / "metrics.json"
@@ -40,10 +39,9 @@ def source_of(models: Path) -> dict:
     return {"commit": commit, "models": weights_in(models)}
 
 
-def new_run(models: Path, clips: list[Clip], metrics: list[Metric]) -> dict:
-    """`clips`: of the test part. Runs over other recordings are not comparable."""
-    recordings = cache.digest(sorted(clip.path for clip in clips))
-    return source_of(models) | {"recordings": recordings, "figures": to_json(metrics)}
+def new_run(models: Path, metrics: list[Metric]) -> dict:
+    """`models`: the shipped folder, whose recipe the judged heads have."""
+    return source_of(models) | {"figures": to_json(metrics)}
 
 
 def versions(run: dict) -> dict[str, str]:
@@ -59,35 +57,6 @@ def describe_sources(runs: dict[str, dict]) -> str:
     return "; ".join(parts) + "."
 
 
-def add_run(results: dict, alternative: str | None, run: dict) -> dict:
-    """Results with the run, without those of other recordings.
-
-    The shipped run that it replaces becomes the previous one if its models had other versions.
-    """
-    alternatives = comparable(results.get("alternatives", {}), run)
-    results = comparable({name: other for name, other in results.items() if name != "alternatives"}, run)
-    if alternative is not None:
-        return results | {"alternatives": alternatives | {alternative: run}}
-    results["alternatives"] = alternatives
-    before = results.get("shipped")
-    if before and before["models"] != run["models"] and ("previous" not in results or versions(before) != versions(run)):
-        results = results | {"previous": before}
-    return results | {"shipped": run}
-
-
-def comparable(runs: dict[str, dict], run: dict) -> dict[str, dict]:
-    return {name: other for name, other in runs.items() if other.get("recordings") == run["recordings"]}
-
-
-def runs_of(results: dict) -> dict[str, dict]:
-    """Titles of columns -> runs of models, for the comparison of systems."""
-    runs = {"shipped": results["shipped"]} if "shipped" in results else {}
-    runs |= results.get("alternatives", {})
-    if "previous" in results:
-        runs[f"previous ({results['previous']['commit']})"] = results["previous"]
-    return runs
-
-
 def columns_of(results: dict) -> dict[str, list[Metric]]:
-    """Titles of columns -> metrics."""
-    return {title: metrics_of(run) for title, run in (runs_of(results) | {"eGeMAPS, linear": results["egemaps_baseline"]}).items()}
+    """Sets of models -> metrics."""
+    return {name: metrics_of(run) for name, run in results.items()}

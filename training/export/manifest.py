@@ -15,6 +15,8 @@ from training.features.log_mel import FEATURES_VERSION
 from training.features.spec import SPEC
 from training.settings import SEED
 
+EVIDENCE = {"figures": [], "failures": [], "intendedUse": [], "unintendedUse": [], "deployment": ""}  # until cards.py writes it
+
 
 def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, fits: Callable[[Clip], bool], metrics: dict | None = None) -> None:
     """`params`: thresholds and calibration that the service reads. `fits`: whether weights are fitted on a clip."""
@@ -49,6 +51,7 @@ def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, fits: 
         },
         "licence": spec.licence,
     }
+    manifest["evidence"] = EVIDENCE
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     print(f"{folder}: {weights.stat().st_size / 2**20:.2f} MiB")
 

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from training import cache, settings
 from training.corpora.corpus import Clip
-from training.corpora.registry import read_clips
+from training.corpora.registry import sold_clips
 from training.features.spec import FILTERBANKS, SPEC
 
 BINS = SPEC["nMels"]
@@ -35,6 +35,14 @@ class LogMelStore:
         """[T,80]"""
         return self.frames[self.offsets[index] : self.offsets[index + 1]]
 
+    @functools.cached_property
+    def places(self) -> dict[str, int]:
+        return {path: index for index, path in enumerate(self.paths)}
+
+    def of(self, clip: Clip) -> np.ndarray:
+        """[T,80]"""
+        return self[self.places[clip.path]]
+
 
 def extract(name: str, root: Path, paths: list[str], content: object, spec: dict = SPEC) -> LogMelStore:
     """Features of the recordings at `paths` below `root`. `content` changes whenever their bytes do."""
@@ -56,15 +64,15 @@ def extract(name: str, root: Path, paths: list[str], content: object, spec: dict
 
 @functools.cache
 def of_corpora() -> LogMelStore:
-    """Features of all clips: recording i is the clip of index i."""
-    clips = read_clips()
+    """Features of `sold_clips`: recording i is the clip of index i there."""
+    clips = sold_clips()
     return extract("corpora", settings.DATA, [clip.path for clip in clips], content_of(clips))
 
 
 @functools.cache
 def filterbanks_of_corpora() -> LogMelStore:
     """Frames line up with those of `of_corpora`."""
-    clips = read_clips()
+    clips = sold_clips()
     return extract("filterbanks", settings.DATA, [clip.path for clip in clips], content_of(clips), FILTERBANKS)
 
 

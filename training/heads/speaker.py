@@ -9,8 +9,8 @@ from torch.nn import functional as F
 
 from training import settings
 
-# ASED: numbers that stand for several people. AMI: several people in a recording.
-UNRELIABLE = ("ASED", "AMI")
+# ASED: numbers that stand for several people. AMI: several people in a recording. The others: people who are not told apart.
+UNRELIABLE = ("ASED", "AMI", "PicovoiceIntent", "PicovoiceWakeWords")
 DIMENSIONS = 48
 HIDDEN = 256
 DROPOUT = 0.2

@@ -4,21 +4,22 @@ from pathlib import Path
 
 from training import corpora
 from training.corpora.corpus import Clip, Part
-from training.corpora.recipe import RECIPE
+from training.corpora.recipe import RESEARCH, SOLD
 from training.corpora.registry import CORPORA, read_clips
 from training.reporting.tables import replace_between, table
 
 PAGES = Path(corpora.__file__).with_name("pages")
 USES = {
-    "emotion categories": RECIPE.known,
-    "emotion categories of a corpus that is left out of training whole": RECIPE.unseen,
-    "rated valence and arousal": [RECIPE.rated],
-    "arousal": [RECIPE.arousal],
-    "clarity": [RECIPE.clarity],
-    "weakly neutral speech": [name for name, corpus in CORPORA.items() if corpus.ordinary],
-    "voice activity": RECIPE.unlabelled,
-    "sounds that are no speech": RECIPE.sounds,
-    "impulse responses of rooms": [RECIPE.rooms],
+    "emotion categories of every set": SOLD.emotion,
+    "emotion categories of models/research": [name for name in RESEARCH.emotion if name not in SOLD.emotion],
+    "rated valence and arousal of models/research": [RESEARCH.rated],
+    "arousal of models/research": [RESEARCH.arousal],
+    "clarity": [SOLD.clarity],
+    "weakly neutral speech of every set": [*SOLD.ordinary, SOLD.clarity],
+    "weakly neutral speech of models/research": [name for name in RESEARCH.ordinary if name not in SOLD.ordinary],
+    "voice activity": SOLD.unlabelled,
+    "sounds that are no speech": SOLD.sounds,
+    "impulse responses of rooms": [SOLD.rooms],
 }
 
 
@@ -36,6 +37,6 @@ def facts(name: str, clips: list[Clip]) -> str:
 
 
 def write_pages() -> None:
-    clips = read_clips(RECIPE.corpora)
-    for name in RECIPE.corpora:
+    clips = read_clips()
+    for name in RESEARCH.corpora:
         replace_between(page(name), "facts", facts(name, clips))

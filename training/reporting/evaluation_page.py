@@ -9,10 +9,11 @@ import numpy as np
 from training import settings
 from training.augment.corruptions import CONDITIONS
 from training.corpora.corpus import EMOTIONS
-from training.corpora.recipe import RECIPE
+from training.corpora.recipe import RESEARCH, SOLD
 from training.corpora.registry import is_strong
-from training.evaluation.metrics import LEFT_OUT, NATURAL, Metric, covered
-from training.evaluation.reports import CLEAN, SCORES, Predictions, Reports, corpus_of
+from training.evaluation.metrics import ALL_NATURAL, NATURAL, Metric, covered
+from training.evaluation.reports import CLEAN, SCORES, Predictions, Reports
+from training.evaluation.rows import CORPUS, SPEAKERS
 from training.evaluation.statistics import accuracy, ccc, pcc, uar
 from training.reporting import plots
 from training.reporting.tables import confusion_matrix, metric_table, replace_between, short_cell, table
@@ -29,11 +30,11 @@ WORST_SCORES = 4  # rows shown of each score
 def condition_row(reports: Reports, clarity_before: dict[str, float], title: str) -> list[str]:
     """`clarity_before`: path of a clip -> clarity of the recording as it is."""
     predictions = reports.predictions()
-    acted = predictions.of(*RECIPE.emotion)
-    rated = predictions.of(RECIPE.rated)
-    scored = predictions.of(RECIPE.clarity)
+    acted = predictions.of(*SOLD.emotion)
+    rated = predictions.of(SOLD.rated)
+    scored = predictions.of(SOLD.clarity)
     by_score = dict(zip(SCORES, (rated, rated, scored)))
-    values = [reports.of(*RECIPE.labelled).has_scores().mean(), uar(acted.labels, acted.best_in_corpus())]
+    values = [reports.of(*SOLD.labelled).has_scores().mean(), uar(acted.labels, acted.best_in_corpus())]
     values += [score(ratings.truth(name), ratings.score(name)) for (name, ratings), score in zip(by_score.items(), (ccc, ccc, pcc))]
     shift = np.mean([value - clarity_before.get(clip.path, value) for clip, value in zip(scored.clips, scored.clarity)])
     coverage = [covered(ratings, name) for name, ratings in by_score.items()]
@@ -45,7 +46,7 @@ def condition_table(by_condition: dict[str, Reports]) -> str:
     """The same clips under each condition."""
     copied = {clip.path for clip in by_condition["noise-10"].clips}
     clean = by_condition[CLEAN].where(lambda clip: clip.path in copied)
-    scored = clean.predictions().of(RECIPE.clarity)
+    scored = clean.predictions().of(SOLD.clarity)
     before = {clip.path: value for clip, value in zip(scored.clips, scored.clarity)}
     rows = [condition_row(clean, before, "as they are")]
     rows += [condition_row(by_condition[name], before, title) for name, title in CONDITIONS.items()]
@@ -70,7 +71,7 @@ def scored_share_table(metrics: list[Metric], clean: Reports) -> str:
     rows = []
     for metric in metrics:
         if metric.figure == "share answered ok":
-            names = RECIPE.labelled if metric.group == "all speech" else [metric.group]
+            names = RESEARCH.labelled if metric.group == "all speech" else [metric.group]
             mask = np.array([clip.corpus in names for clip in clean.clips])
             shares = metric.value, flagged[mask].mean(), (flagged | silent)[mask].mean()
             rows.append([metric.group, *(f"{value:.3f}" for value in shares), metric.clips])
@@ -81,34 +82,34 @@ def natural_table(metrics: list[Metric]) -> str:
     by_key = {(metric.group, metric.figure): metric for metric in metrics}
     titles = [f"{name} without a warning" for name in ("answered", "negative", "neither neutral nor calm")]
     rows = []
-    for name in NATURAL:
+    for name in (*NATURAL, ALL_NATURAL):
         if first := by_key.get((name, titles[0])):
             cells = [short_cell(by_key.get((name, title))) for title in ("share answered ok", *titles)]
             rows.append([name, first.speakers, first.clips, *cells])
     return table(["recordings of", "speakers", "recordings", "answered ok", *titles], rows)
 
 
-def sections(models: Path, metrics: list[Metric], responses: list[Metric], by_condition: dict[str, Reports]) -> str:
-    """`responses`: metrics of recordings changed in a known way."""
+def sections(models: Path, metrics: list[Metric], responses: list[Metric], by_condition: dict[str, Reports], unknown: Reports) -> str:
+    """`responses`: metrics of recordings changed in a known way. `unknown`: of corpora left out"""
     predictions = by_condition[CLEAN].predictions()
-    acted = predictions.of(*RECIPE.known)
-    unseen = [m for m in metrics if m.signal == "emotion" and m.group in (*RECIPE.unseen, LEFT_OUT)]
-    natural = [m for m in metrics if m.group in NATURAL and m.figure.endswith("without a warning")]
-    speakers = [m for m in metrics if m.interval is not None and m not in natural + unseen]
+    others = unknown.predictions().of(*RESEARCH.emotion)
+    left_out = [m for m in metrics if m.figure.endswith(CORPUS) or m.group == CORPUS]
+    natural = [m for m in metrics if m.figure.endswith("without a warning") and m.group in (*NATURAL, ALL_NATURAL)]
+    speakers = [m for m in metrics if m.interval is not None and m not in natural + left_out]
     vad = json.loads((models / "vad" / "manifest.json").read_text())
     blocks = [
-        "### Speech that nobody acted",
-        natural_table(metrics),
         "### Corpora left out",
-        metric_table(unseen),
+        metric_table(left_out),
         "![Error of the dominant emotion by coverage](../pictures/risk.svg)",
         "![Confidence and accuracy](../pictures/calibration.svg)",
+        "### Speech that nobody acted",
+        natural_table(metrics),
         "### Speakers left out",
         metric_table(speakers),
         "### Confusions",
-        "![Confusion by corpus](../pictures/confusion.svg)",
-        "All corpora that were trained on, over all eight labels:",
-        confusion_matrix(acted.labels, acted.probabilities.argmax(1)),
+        "![Confusion by corpus left out](../pictures/confusion.svg)",
+        "All corpora left out, over all labels:",
+        confusion_matrix(others.labels, others.probabilities.argmax(1)),
         "### Corrupted recordings",
         condition_table(by_condition),
         "![Coverage and width of the 80 % intervals](../pictures/coverage.svg)",
@@ -123,18 +124,18 @@ def sections(models: Path, metrics: list[Metric], responses: list[Metric], by_co
         table(["figure", "value"], list(vad["training"]["metrics"].items())),
         "### Enough speech",
         scored_share_table(metrics, by_condition[CLEAN]),
-    ]
+    ]  # fmt: skip
     return "\n\n".join(blocks)
 
 
-def write(by_condition: dict[str, Reports], text: str) -> None:
-    predictions = by_condition[CLEAN].predictions()
-    plots.draw_confusion(predictions)
-    plots.draw_calibration(predictions)
-    plots.draw_risk(predictions)
+def write(by_condition: dict[str, Reports], unknown: Reports, text: str) -> None:
+    others = unknown.predictions().of(*RESEARCH.emotion)
+    groups = {CORPUS: others, SPEAKERS: by_condition[CLEAN].predictions().of(*SOLD.emotion)}
+    plots.draw_confusion(others)
+    plots.draw_calibration(groups)
+    plots.draw_risk(groups)
     plots.draw_coverage({name: reports.predictions() for name, reports in by_condition.items()})
     replace_between(PAGE, "metrics", text)
-    plots.draw_curves(json.loads((settings.RESULTS / "finetune_loss.json").read_text()))
     replace_between(PAGE, "errors", errors_section(by_condition[CLEAN]))
 
 
@@ -164,7 +165,7 @@ def confusions(acted: Predictions) -> list[tuple[str, str, int, int]]:
 
 
 def confusion_table(acted: Predictions) -> str:
-    by_corpus = {name: confusions(acted.of(name))[:2] for name in RECIPE.emotion}
+    by_corpus = {name: confusions(acted.of(name))[:2] for name in SOLD.emotion}
     rows = [[name, label, predicted, f"{count} of {total}"] for name, pairs in by_corpus.items() for label, predicted, count, total in pairs]
     return table(["corpus", "label", "predicted", "recordings"], rows)
 
@@ -173,15 +174,15 @@ def failures_of(clean: Reports) -> dict[str, list[str]]:
     """Signal -> the main failures, for the model cards."""
     predictions = clean.predictions()
     emotion = []
-    for name in RECIPE.emotion:
+    for name in SOLD.emotion:
         if pairs := confusions(predictions.of(name)):
             label, predicted, count, total = pairs[0]
             emotion.append(f"{name}: {count} of {total} {label} recordings were classified as {predicted}.")
-    scored = predictions.of(RECIPE.clarity)
+    scored = predictions.of(SOLD.clarity)
     truth = scored.truth("clarity")
     low = truth <= np.quantile(truth, 0.1)
     vad = []
-    for name in RECIPE.labelled:
+    for name in SOLD.labelled:
         if (reports := clean.of(name)).clips and (~reports.has_scores()).mean() > 0.02:
             vad.append(f"Too little speech was found in {(~reports.has_scores()).sum()} of {len(reports.clips)} speech recordings of {name}.")
     error = np.mean(scored.clarity[low] - truth[low])
@@ -217,7 +218,7 @@ def split_table(acted: Predictions) -> str:
 def largest_errors(predictions: Predictions) -> str:
     lines = []
     for name in SCORES:
-        rated = predictions.of(corpus_of(name))
+        rated = predictions.of(plots.RATED[name])
         truth = rated.truth(name)
         predicted = rated.score(name)
         for i in np.argsort(-np.abs(truth - predicted))[:WORST_SCORES]:
@@ -237,7 +238,7 @@ def undetected_speech(clean: Reports) -> str:
 def errors_section(clean: Reports) -> str:
     """Markdown for docs/results/evaluation.md."""
     predictions = clean.predictions()
-    acted = predictions.of(*RECIPE.emotion)
+    acted = predictions.of(*SOLD.emotion)
     parts = [
         "Most confident errors:", confident_errors(acted),
         "Most frequent confusions:", confusion_table(acted),

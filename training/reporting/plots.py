@@ -12,9 +12,9 @@ from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 from training import settings
 from training.augment.corruptions import CONDITIONS
 from training.corpora.corpus import EMOTIONS
-from training.corpora.recipe import RECIPE
-from training.evaluation.metrics import LEFT_OUT, LEFT_OUT_SPEAKERS, covered, dominant_of
-from training.evaluation.reports import CLEAN, SCORES, Predictions, corpus_of
+from training.corpora.recipe import SOLD
+from training.evaluation.metrics import covered, dominant_of
+from training.evaluation.reports import CLEAN, SCORES, Predictions
 from training.evaluation.statistics import CALIBRATION_BINS, confidence_bins
 
 FOLDER = settings.REPOSITORY / "docs" / "pictures"
@@ -22,7 +22,7 @@ INK = "#222222"
 PAPER = "#ffffff"
 BLUE = "#2b6cb0"
 RED = "#c05621"
-GROUPS = {LEFT_OUT: RECIPE.unseen, LEFT_OUT_SPEAKERS: RECIPE.known}
+RATED = {"valence": SOLD.rated, "arousal": SOLD.rated, "clarity": SOLD.clarity}
 plt.rcParams.update({
     "svg.fonttype": "none", "svg.hashsalt": "undertone", "font.family": "sans-serif", "font.size": 9,
     "axes.spines.top": False, "axes.spines.right": False, "figure.facecolor": PAPER, "axes.edgecolor": INK,
@@ -38,10 +38,10 @@ def save(name: str) -> Path:
     return path
 
 
-def draw_confusion(predictions: Predictions) -> Path:
+def draw_confusion(acted: Predictions) -> Path:
     """One matrix per corpus over its own labels: rows are acted, columns predicted, in percent of the row."""
-    by_corpus = [(name, predictions.of(name)) for name in RECIPE.emotion]
-    by_corpus = [(name, acted) for name, acted in by_corpus if len(acted)]
+    names = dict.fromkeys(clip.corpus for clip in acted.clips)
+    by_corpus = [(name, acted.of(name)) for name in names]
     columns = -(-len(by_corpus) // 2)
     _, grid = plt.subplots(2, columns, figsize=(2.4 * columns, 5))
     for axes in grid.flat[len(by_corpus) :]:
@@ -57,14 +57,14 @@ def draw_confusion(predictions: Predictions) -> Path:
     return save("confusion")
 
 
-def draw_calibration(predictions: Predictions) -> Path:
-    """Reliability diagram."""
+def draw_calibration(groups: dict[str, Predictions]) -> Path:
+    """Reliability diagram of each row of the evaluation."""
     _, (axes, below) = plt.subplots(2, 1, figsize=(4, 4.6), height_ratios=[3, 1], sharex=True)
     axes.plot([0, 1], [0, 1], color="#999999", lw=1, ls="--", label="calibrated")
     centres = (np.arange(CALIBRATION_BINS) + 0.5) / CALIBRATION_BINS
     width = 0.45 / CALIBRATION_BINS
-    for (name, corpora), offset, colour in zip(GROUPS.items(), (-width / 2, width / 2), (RED, BLUE)):
-        top, correct = dominant_of(predictions.of(*corpora))
+    for (name, acted), offset, colour in zip(groups.items(), (-width / 2, width / 2), (RED, BLUE)):
+        top, correct = dominant_of(acted)
         bins = confidence_bins(top)
         used = [i for i in range(CALIBRATION_BINS) if np.sum(bins == i) >= 10]
         axes.plot([top[bins == i].mean() for i in used], [correct[bins == i].mean() for i in used], "o-", color=colour, label=name)
@@ -76,11 +76,11 @@ def draw_calibration(predictions: Predictions) -> Path:
     return save("calibration")
 
 
-def draw_risk(predictions: Predictions) -> Path:
+def draw_risk(groups: dict[str, Predictions]) -> Path:
     """Error of the dominant emotion among the recordings of highest confidence."""
     _, axes = plt.subplots(figsize=(4, 3))
-    for (name, corpora), colour in zip(GROUPS.items(), (RED, BLUE)):
-        top, correct = dominant_of(predictions.of(*corpora))
+    for (name, acted), colour in zip(groups.items(), (RED, BLUE)):
+        top, correct = dominant_of(acted)
         shown = np.arange(len(top) // 20, len(top))  # under 5 % there are few recordings
         error = np.cumsum(1 - correct[np.argsort(-top, kind="stable")]) / np.arange(1, len(top) + 1)
         axes.plot((shown + 1) / max(1, len(top)), error[shown], color=colour, label=name)
@@ -95,7 +95,7 @@ def draw_coverage(by_condition: dict[str, Predictions]) -> Path:
     shown = [name for name in names if name in by_condition]
     _, (upper, lower) = plt.subplots(2, 1, figsize=(6, 4.6), sharex=True)
     for score in SCORES:
-        rated = [by_condition[name].of(corpus_of(score)) for name in shown]
+        rated = [by_condition[name].of(RATED[score]) for name in shown]
         pairs = [covered(one, score) if len(one) else (np.array([np.nan]),) * 2 for one in rated]
         upper.plot([inside.mean() for inside, _ in pairs], "o-", label=score)
         lower.plot([width.mean() for _, width in pairs], "o-", label=score)
@@ -124,24 +124,3 @@ def draw_timeline(runs: dict[str, dict]) -> Path:
     panels[-1, 0].set_xlabel("seconds")
     panels[-1, 0].legend(frameon=False, fontsize=7, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.35))
     return save("timeline")
-
-
-def draw_curves(curves: dict[str, list[list[float]]]) -> Path:
-    """name of the run -> [[step, loss], ...]"""
-    _, axes = plt.subplots(figsize=(6, 3))
-    for name, points in curves.items():
-        axes.plot(*np.array(points).T, lw=1, label=name)
-    axes.set_xlabel("step")
-    axes.set_ylabel("loss")
-    axes.legend(frameon=False, fontsize=7)
-    return save("training-curves")
-
-
-def draw_factors(factors: tuple[float, ...], curves: dict[str, list[float]]) -> Path:
-    """name -> a value for each share of the tuned weights"""
-    _, axes = plt.subplots(figsize=(6, 3.4))
-    for name, values in curves.items():
-        axes.plot(factors, values, "o-", lw=1.5, ms=4, label=name)
-    axes.set(xlabel="share of the tuned weights", ylabel="UAR, or share", ylim=(0, 1))
-    axes.legend(frameon=False, fontsize=7)
-    return save("tuning")

@@ -28,14 +28,6 @@ def short_cell(m: Metric | None) -> str:
     return f"{m.value:.3f} ({m.interval[0]:.2f} to {m.interval[1]:.2f}){m.mark}"
 
 
-def comparison_table(systems: dict[str, list[Metric]], keys: list[str]) -> str:
-    """One column per system, one row per key."""
-    by_key = {title: {metric.key: metric for metric in metrics} for title, metrics in systems.items()}
-    names = {metric.key: metric.title for metrics in systems.values() for metric in metrics}
-    rows = [[names[key], *(short_cell(column.get(key)) for column in by_key.values())] for key in keys if key in names]
-    return table(["figure", *by_key], rows)
-
-
 def confusion_matrix(truth: np.ndarray, predicted: np.ndarray) -> str:
     counts = np.zeros((len(EMOTIONS), len(EMOTIONS)), int)
     np.add.at(counts, (truth, predicted), 1)

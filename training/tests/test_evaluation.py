@@ -1,24 +1,24 @@
-"""Metrics, utterances judged in recordings, and how many recordings an evaluation needs."""
+"""Metrics, rows of the evaluation, and utterances judged in recordings."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score
 
 from training.corpora.corpus import EMOTIONS, Clip
-from training.evaluation import joined, recordings, results
+from training.corpora.recipe import RESEARCH
+from training.evaluation import joined, recordings, rows
 from training.evaluation.joined import Joined
-from training.evaluation.metrics import Metric, confidence_metrics, coverage_metrics, emotion_metrics, natural_metrics
+from training.evaluation.metrics import Metric, confidence_metrics, coverage_metrics, emotion_metrics, natural_metrics, recall_metrics
 from training.evaluation.recordings import compare_cut, counterpart, judge, judge_all, place_metrics, settled
 from training.evaluation.reports import Predictions, Reports
-from training.evaluation.statistics import accuracy, bootstrap_interval, ccc, ece, pcc, uar
+from training.evaluation.statistics import bootstrap_interval, ccc, ece, pcc, uar
 from training.reporting import recordings_page
 from training.reporting.tables import replace_between, table
 from training.settings import SAMPLE_RATE
-from training.studies.power import spread
 from training.tests.test_corpora import make_clip
 
-OWNER = np.repeat(np.arange(40), 50)
-RIGHT = np.ones(len(OWNER))
 
 
 def make_predictions(count: int = 60) -> Predictions:
@@ -57,7 +57,7 @@ def test_the_best_label_is_one_that_the_corpus_has():
 
 def test_metrics_by_group():
     found = {metric.key: metric for metric in emotion_metrics(make_predictions())}
-    own = found["emotion: UAR of its 3 labels, SAVEE"]
+    own = found["emotion: UAR of its 3 labels, speakers left out, SAVEE"]
     assert (own.clips, own.speakers) == (60, 4) and own.interval[0] <= own.value <= own.interval[1]
     assert "emotion: UAR of the corpus's labels, English, male" in found
 
@@ -68,7 +68,7 @@ def test_coverage_of_intervals():
     predicted[:10, 0] = 0.9
     intervals = np.stack([predicted[:, :1] - 0.1, predicted[:, :1] + 0.1], -1).repeat(3, 1)
     part = Predictions(clips, np.zeros((50, 8)), predicted, np.zeros(50), intervals)
-    found = {metric.figure: metric for metric in coverage_metrics(part)}
+    found = {metric.figure: metric for metric in coverage_metrics(part, RESEARCH)}
     assert found["share of valence inside its 80 % interval"].value == 0.8
     assert found["mean width of the 80 % interval of valence"].value == pytest.approx(0.2)
 
@@ -90,7 +90,7 @@ def test_natural_speech_counts_recordings_with_neither_warning():
     assert found["emotion: answered without a warning, AMI"].value == 0.5
     assert found["emotion: negative without a warning, AMI"].value == pytest.approx(1 / 6, abs=1e-3)
     assert found["emotion: neither neutral nor calm without a warning, AMI"].value == pytest.approx(2 / 6, abs=1e-3)
-    assert len(found) == 3 and all(metric.interval for metric in found.values())
+    assert len(found) == 6 and all(metric.interval for metric in found.values())
 
 
 def test_risk_falls_with_coverage_where_confidence_orders_errors():
@@ -111,16 +111,30 @@ def test_listeners_votes_are_the_label():
     clips = [make_clip("CREMA-D", i, label="sad", extra=extra) for i in range(6)]
     predictions = Predictions(clips, np.eye(8)[[0] * 6] * 0.7, np.zeros((6, 2)), np.zeros(6))
     found = {metric.key: metric.value for metric in emotion_metrics(predictions)}
-    assert predictions.labels.tolist() == [0] * 6 and found["emotion: UAR of its 1 labels, CREMA-D"] == 1
-    assert found["emotion: UAR, as the actors intended, CREMA-D"] == 0
+    assert predictions.labels.tolist() == [0] * 6 and found["emotion: UAR of its 1 labels, speakers left out, CREMA-D"] == 1
+    assert found["emotion: UAR, as the actors intended, speakers left out, CREMA-D"] == 0
 
 
-def test_runs_over_other_recordings_are_dropped():
-    old, new = ({"commit": name, "models": {"a": {"version": name}}, "recordings": name, "figures": []} for name in ("old", "new"))
-    stored = {"shipped": old, "egemaps_baseline": old, "alternatives": {"fast": old, "other": new}}
-    assert results.add_run(stored, None, new) == {"shipped": new, "alternatives": {"other": new}}
-    later = new | {"models": {"a": {"version": "later"}}}
-    assert results.add_run({"shipped": new}, None, later)["previous"] == new
+def test_a_row_names_what_leaked():
+    clips = [make_clip("EmoDB", i, speaker=f"s{i}", label="sad") for i in range(3)]
+    for word, leaked in ((rows.SPEAKERS, [0]), (rows.CORPUS, [0, 2])):
+        row = rows.Row(word, Path(), clips[:2], frozenset())
+        assert [clip.index for clip in rows.leaks(row, {0, 2}, clips)] == leaked
+
+
+def test_calm_counts_as_neutral_where_it_has_no_probability():
+    clips = [make_clip("RAVDESS", i, label="calm") for i in range(2)]
+    probabilities = np.array([[0.5, 0, 0.5, 0, 0, 0, 0, 0], [0.4, 0.2, 0.4, 0, 0, 0, 0, 0]])
+    assert Predictions(clips, probabilities, None, None).labels.tolist() == [0, EMOTIONS.index("calm")]
+
+
+def test_the_first_figure_is_the_mean_over_corpora_left_out():
+    clips = [make_clip(corpus, i, label=label, speaker=f"s{i % 3}") for corpus in ("EmoDB", "EMOVO") for i, label in enumerate(["sad", "angry"] * 6)]
+    right = np.eye(8)[[EMOTIONS.index(clip.emotion) for clip in clips]]
+    right[12:] = np.eye(8)[EMOTIONS.index("sad")]
+    first, *others = recall_metrics(Predictions(clips, right, None, None), rows.CORPUS)
+    assert (first.figure, first.value, first.clips) == ("mean UAR, corpus left out", 0.75, 24)
+    assert {metric.group: metric.value for metric in others if metric.figure == "recall, corpus left out"} == {"sad": 1, "angry": 0.5}
 
 
 def test_parts_are_selected():
@@ -239,27 +253,7 @@ def test_a_cut_is_compared_with_the_entry_that_overlaps_most():
     assert [compare_cut(whole[0], one)[:2] for one in (moved, other, None)] == [[False, False], [True, False], [0, 0]]
 
 
-def test_the_section_has_before_beside_after():
-    def run(value: float) -> dict:
-        return {"figures": [vars(Metric("emotion", "UAR alone", group, value, None, 1, 9)) for group in ("a", "b")]}
-
-    rows = {"a": ["one"], "b": ["two"], "c": ["three"]}
-    text = recordings_page.grid({"before": run(0.4), "after": run(0.6)}, ["of"], rows, ("UAR alone",))
-    titles = ["| of | UAR alone, before | UAR alone, after |", "| --- | --- | --- |"]
-    assert text.splitlines() == [*titles, "| one | 0.400 | 0.600 |", "| two | 0.400 | 0.600 |"]
-
-
-def test_the_spread_falls_with_the_root_of_the_speakers():
-    rng = np.random.default_rng(2)
-    rates = rng.uniform(0.3, 0.9, 40)
-    correct = (rng.random(len(OWNER)) < rates[OWNER]).astype(float)
-    few, many = (spread(accuracy, RIGHT, correct, OWNER, speakers, 50) for speakers in (5, 20))
-    assert abs(few / many - 2) < 0.2
-    between = np.array([correct[OWNER == name].mean() for name in range(40)]).std()
-    assert many > 0.9 * between / np.sqrt(20)
-
-
-def test_speakers_that_are_alike_need_recordings_alone():
-    correct = np.tile([0.0, 1.0], len(OWNER) // 2)
-    few, many = (spread(accuracy, RIGHT, correct, OWNER, 5, clips) for clips in (10, 40))
-    assert abs(few / many - 2) < 0.3
+def test_a_grid_has_a_column_per_figure():
+    run = {"figures": [vars(Metric("emotion", "UAR alone", group, 0.4, None, 1, 9)) for group in ("a", "b")]}
+    text = recordings_page.grid(run, ["of"], {"a": ["one"], "b": ["two"], "c": ["three"]}, ("UAR alone",))
+    assert text.splitlines() == ["| of | UAR alone |", "| --- | --- |", "| one | 0.400 |", "| two | 0.400 |"]

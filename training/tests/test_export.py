@@ -1,27 +1,31 @@
 """Parity of the PyTorch models and their exported graphs, with random weights."""
 
 import numpy as np
-import onnx
 import pytest
 import torch
-from torch import nn
+from scipy.special import softmax
 
-from training.corpora.corpus import EMOTIONS, PLACES
-from training.encoder import frozen
-from training.encoder.distill import new_student, prune_ffn
-from training.encoder.embeddings import moments_of
-from training.encoder.trunk import WIDTH, Trunk
-from training.export import specs
-from training.export.head_graph import EmotionScale, pooling_sums, write_clarity, write_emotion
-from training.export.trunk_graph import write_trunk
+from training.corpora.corpus import DIMENSIONS
+from training.corpora.recipe import SOLD
+from training.encoder import encoders, whisper
+from training.encoder.embeddings import VARIANCE_FLOOR
+from training.encoder.whisper import Whisper
+from training.export import specs, whisper_graph
+from training.export.graph import Graph
+from training.export.head_graph import EmotionScale, sums_size, write_clarity, write_emotion, write_voice
 from training.export.vad_graph import SIZES, read_vad, write_vad
 from training.features.level import normalize_level
+from training.features.log_mel import BINS
 from training.features.windows import SILENCE
 from training.heads import emotion
-from training.heads.attention_head import AttentionHead, moments
+from training.heads.emotion import EmotionHead
+from training.heads.linear import Linear
+from training.heads.speaker import VoiceNetwork
 from training.session import Session
 from training.vad.detector import Detector
 from training.vad.model import LOOKAHEAD, VadNet
+
+WIDTH = 300
 
 
 @pytest.fixture(autouse=True)
@@ -104,119 +108,91 @@ def test_silence_before_a_recording_changes_nothing(vad):
     assert np.allclose(detector.run(later)["speech"][600:], detector.run(x)["speech"], atol=1e-5)
 
 
-@pytest.mark.parametrize("coarse", [False, True])
-def test_trunk_in_int8_follows_the_one_in_fp32(tmp_path, coarse):
-    trunk = (new_student() if coarse else Trunk()).eval()
-    write_trunk(trunk, tmp_path / "trunk.onnx")
+@pytest.mark.parametrize("depth", [1, 3])
+def test_whisper_in_int8_follows_the_one_in_fp32(tmp_path, depth):
+    model = Whisper(depth).eval()
+    g = Graph("whisper")
+    for layer, output in enumerate(whisper_graph.write_layers(g, g.input("features", [1, "frames", BINS]), model)):
+        g.output(output, f"layer_{layer}", [1, "embeddings", whisper.WIDTH])
+    g.save(tmp_path / "trunk.onnx")
     x = rows(203)
-    found = Session(tmp_path / "trunk.onnx").run(features=x)["tokens"]
+    found = Session(tmp_path / "trunk.onnx").run(features=x)
     with torch.no_grad():
-        wanted = trunk(normalize_level(torch.from_numpy(x))).numpy()
-    wanted = wanted[:, ::2] if coarse else wanted
-    assert found.shape == wanted.shape and correlation(found, wanted) > 0.999
+        wanted = model(normalize_level(torch.from_numpy(x)))
+    assert len(found) == depth
+    for values, layer in zip(found.values(), wanted):
+        assert values.shape == (1, 102, whisper.WIDTH) and correlation(values, layer.numpy()) > 0.999
 
 
-def test_padding_does_not_change_embeddings():
-    trunk = Trunk().eval()
-    x = torch.from_numpy(rows(120))
-    padded = torch.cat([x, torch.full((1, 40, 80), -10.0)], 1)
-    lengths = torch.tensor([120])
+def test_camplusplus_follows_the_network(tmp_path):
+    g = Graph("camplusplus")
+    for name, output in zip(encoders.CAMPLUSPLUS, encoders.write_camplusplus(g, g.input("filterbanks", [1, "frames", BINS]))):
+        g.output(output, name, [1, "embeddings", encoders.WIDTHS[name]])
+    g.save(tmp_path / "camplusplus.onnx")
+    x = rows(310)
+    found = Session(tmp_path / "camplusplus.onnx").run(filterbanks=x)
+    network = encoders.load_camplusplus()
     with torch.no_grad():
-        alone = trunk(normalize_level(x))
-        longer = trunk(normalize_level(padded, lengths), lengths)
-    assert torch.allclose(alone, longer[:, :60], atol=1e-4)
+        y = network.head(torch.from_numpy(x - x.mean(1, keepdims=True)).permute(0, 2, 1))
+        first = network.xvector.block1(network.xvector.tdnn(y))
+        second = network.xvector.block2(network.xvector.transit1(first))
+    for name, wanted in zip(encoders.CAMPLUSPLUS, (first, second)):
+        assert np.allclose(found[name], wanted.permute(0, 2, 1).numpy(), atol=1e-3)
 
 
-def test_pruning_keeps_the_strongest_units():
-    teacher = Trunk()
-    student = prune_ffn(teacher)
-    strength = [layer.ffn_in.weight.norm(dim=1) * layer.ffn_out.weight.norm(dim=0) for layer in (teacher.layers[0], student.layers[0])]
-    assert student.layers[0].ffn_in.out_features == 512 and strength[1].min() >= strength[0].sort().values[-513]
+@pytest.mark.parametrize("count", [1, 6, 7])
+def test_pairs_are_averaged_and_the_last_of_an_odd_number_stays(tmp_path, count):
+    g = Graph("pairs")
+    g.output(encoders.write_pairs(g, g.input("x", [1, "n", 2]), 2), "y", [1, "m", 2])
+    g.save(tmp_path / "pairs.onnx")
+    x = np.arange(2 * count, dtype=np.float32).reshape(1, count, 2)
+    found = Session(tmp_path / "pairs.onnx").run(x=x)["y"][0]
+    assert np.allclose(found, [x[0, at : at + 2].mean(0) for at in range(0, count, 2)])
 
 
 def test_emotion_head(tmp_path):
     x, w = embeddings(40)
-    heads = [nn.Sequential(nn.Linear(2 * WIDTH, 10)), nn.Sequential(nn.Linear(2 * WIDTH, 16), nn.GELU(), nn.Linear(16, 10))]
-    scale = EmotionScale(0.4, 1.3, np.array([1.2, 0.9]), np.array([0.1, -0.05]), np.array([0.01, 0.02]), np.array([0.5, 0.3]), 0.8, 0.4)
-    stored = np.stack([moments_of(*(v[0] for v in embeddings(count))) for count in range(30, 130)])
-    distance = emotion.fit_distance(stored, np.repeat(["a", "b"], [30, 70]))
-    write_emotion(heads, scale, distance, tmp_path / "head.onnx")
+    rng = np.random.default_rng(2)
+    labels = len(SOLD.labels)
+    categories = Linear(rng.normal(0, 0.1, (WIDTH, labels)).astype(np.float32), rng.normal(0, 1, labels).astype(np.float32))
+    dimensions = Linear(rng.normal(0, 0.02, (WIDTH, 2)).astype(np.float32), np.array([0.4, 0.6], np.float32))
+    distance = emotion.fit_distance(rng.normal(0, 1, (200, WIDTH)).astype(np.float32), np.repeat(["a", "b"], 100))
+    scale = EmotionScale(rng.normal(0, 1, labels), 1.7, np.array([1.2, 0.9]), np.array([-0.05, 0.03]), np.array([1.0, 2.0]))
+    write_emotion(EmotionHead(categories, dimensions, distance), scale, tmp_path / "head.onnx")
     session = Session(tmp_path / "head.onnx")
-    assert tuple(session.outputs) == specs.EMOTION.outputs
+    assert tuple(session.outputs) == specs.emotion_of(specs.STANDARD).outputs
     found = session.run(tokens=x, weights=w)
-    values = torch.from_numpy(emotion.predict_mean(heads, moments_of(x[0], w[0])[None]))
-    apart = distance(moments_of(x[0], w[0])[None])
-    beyond = max(0, apart[0] - scale.near)
-    assert found["distance"] == pytest.approx(apart, rel=1e-3) and beyond > 0
-    logits = values[:, emotion.CATEGORIES] + 0.4 * torch.eye(1, 8)
-    probabilities = torch.softmax(logits / (1.3 * (1 + 0.4 * beyond)), 1).numpy()
-    assert np.allclose(found["probabilities"], probabilities, atol=1e-5)
-    dimensions = np.clip(scale.slopes * torch.sigmoid(values[0, emotion.DIMENSIONS]).numpy() + scale.intercepts, 0, 1)
-    assert np.allclose([found["valence"][0], found["arousal"][0]], dimensions, atol=1e-5)
-    for index, name in enumerate(("valence", "arousal")):
-        places = np.array([PLACES[name][label] for label in EMOTIONS])
-        variance = probabilities[0] @ places**2 - (probabilities[0] @ places) ** 2
-        wanted = np.sqrt(scale.spread_floor[index] + scale.spread_gain[index] * variance) * (1 + 0.4 * beyond)
-        assert found[f"{name}_spread"][0] == pytest.approx(wanted, rel=1e-3)
+    mean = (w / w.sum()) @ x[0]
+    assert np.allclose(found["probabilities"], softmax(scale.logits(categories(mean)), 1), atol=1e-5)
+    assert np.allclose(np.concatenate([found[name] for name in DIMENSIONS]), scale.dimensions(dimensions(mean))[0], atol=1e-5)
+    assert found["distance"] == pytest.approx(distance(mean), rel=1e-3)
+    assert [found[f"{name}_spread"].tolist() for name in DIMENSIONS] == [[1], [2]]
 
 
-def clarity_heads() -> list[AttentionHead]:
-    return [AttentionHead(1, np.full(WIDTH, 0.1, np.float32), np.full(WIDTH, 1.2, np.float32)).eval(), AttentionHead(1).eval()]
-
-
-def test_clarity_of_utterances_is_that_of_all_their_embeddings(tmp_path):
-    x, w = embeddings(25)
-    heads = clarity_heads()
-    write_clarity(heads, 0.5, 0.4, tmp_path / "head.onnx")
+def test_clarity_of_utterances_is_that_of_the_whole(tmp_path):
+    x, w = embeddings(60)
+    rng = np.random.default_rng(4)
+    linear = Linear(rng.normal(0, 0.01, (2 * WIDTH, 1)).astype(np.float32), np.array([0.5], np.float32))
+    write_clarity(linear, x[0].mean(0), tmp_path / "head.onnx")
     session = Session(tmp_path / "head.onnx")
-    sums = np.zeros((1, pooling_sums(heads)), np.float32)
-    assert tuple(session.outputs) == specs.CLARITY.outputs
-    for start, end in ((0, 12), (12, 25)):
-        found = session.run(tokens=x[:, start:end], weights=w[:, start:end], sums=sums)
+    sums = np.zeros((1, sums_size(WIDTH)), np.float32)
+    whole = session.run(tokens=x, weights=w, sums=sums)
+    for part in (slice(0, 25), slice(25, 60)):
+        found = session.run(tokens=x[:, part], weights=w[:, part], sums=sums)
         sums = found["next_sums"]
-        with torch.no_grad():
-            wanted = np.mean([float(head(torch.from_numpy(x[:, :end]), torch.from_numpy(w[:, :end]))) for head in heads])
-        assert found["clarity"][0] == pytest.approx(np.clip(0.5 * wanted + 0.4, 0, 1), abs=1e-4)
+    assert found["clarity"] == pytest.approx(whole["clarity"], abs=1e-4)
+    share = w[0] / w.sum()
+    mean = share @ x[0]
+    deviation = np.sqrt(share @ x[0] ** 2 - mean**2 + VARIANCE_FLOOR)
+    assert whole["clarity"] == pytest.approx(np.clip(linear(np.concatenate([mean, deviation])[None])[0], 0, 1), abs=1e-3)
 
 
-def test_moments_of_stored_embeddings_are_those_of_the_heads():
-    x, w = embeddings(30)
-    stored = moments_of(x[0], w[0])
-    share = torch.from_numpy(w / w.sum())[:, :, None]
-    mean, deviation = moments(torch.from_numpy(x), share)
-    assert np.allclose(stored, torch.cat([mean, deviation], 1)[0].numpy(), atol=1e-5)
-
-
-@pytest.mark.parametrize("frames", [57, 333, 1000])
-def test_camplusplus(tmp_path, frames):
-    path = tmp_path / "camplusplus.onnx"
-    x = rows(frames)
-    frozen.write_layers(frozen.CAMPLUSPLUS, path)
+def test_voices_have_length_one_and_read_their_columns(tmp_path):
+    x, w = embeddings(20)
+    columns = np.arange(100, 148)
+    net = VoiceNetwork(np.zeros(48, np.float32), np.ones(48, np.float32)).eval()
+    write_voice(net, columns, WIDTH, tmp_path / "voice.onnx")
+    found = Session(tmp_path / "voice.onnx").run(tokens=x, weights=w)["voice"]
     with torch.no_grad():
-        network = frozen.load_camplusplus()
-        layers = network.xvector
-        first = layers.block1(layers.tdnn(network.head(torch.from_numpy(x - x.mean(1, keepdims=True)).transpose(1, 2))))
-        expected = torch.cat([first, layers.block2(layers.transit1(first))], 1).transpose(1, 2)
-    np.testing.assert_allclose(Session(path).run(features=x)["tokens"], expected, atol=1e-3)
-
-
-@pytest.mark.parametrize("frames", [97, 202])
-def test_large_trunk_averages_pairs_and_projects_frozen_layers(tmp_path, frames):
-    inputs = {encoder.input: rows(frames, seed) for seed, encoder in enumerate(frozen.LARGE_ENCODERS)}
-    write_trunk(Trunk().eval(), tmp_path / "tuned.onnx")
-    layers = [Session(tmp_path / "tuned.onnx").run(features=inputs["features"])["tokens"][0]]
-    for encoder in frozen.LARGE_ENCODERS:
-        frozen.write_layers(encoder, tmp_path / "layers.onnx")
-        layers.append(Session(tmp_path / "layers.onnx").run(features=inputs[encoder.input])["tokens"][0])
-    joined = np.concatenate(layers, 1)
-    pairs = np.stack([joined[start : start + 2].mean(0) for start in range(0, len(joined), 2)])
-    rng = np.random.default_rng(3)
-    width = joined.shape[1] - WIDTH
-    centre = pairs[:, WIDTH:].mean(0)
-    deviation = pairs[:, WIDTH:].std(0) + 0.1
-    directions = rng.normal(0, 0.1, (width, frozen.PROJECTED)).astype(np.float32)
-    frozen.large_trunk_graph(onnx.load(tmp_path / "tuned.onnx"), frozen.Projection(centre, deviation, directions)).save(tmp_path / "trunk.onnx")
-    found = Session(tmp_path / "trunk.onnx").run(**inputs)["tokens"][0]
-    assert found.shape == (-(-frames // frozen.LARGE_FRAMES_PER_EMBEDDING), WIDTH + frozen.PROJECTED)
-    np.testing.assert_allclose(found[:, :WIDTH], pairs[:, :WIDTH], atol=1e-4)
-    assert correlation(found[:, WIDTH:], (pairs[:, WIDTH:] - centre) / deviation @ directions) > 0.999
+        wanted = net(torch.from_numpy(((w / w.sum()) @ x[0][:, columns]))).numpy()[0]
+    assert np.allclose(found, wanted, atol=1e-5) and np.linalg.norm(found) == pytest.approx(1)

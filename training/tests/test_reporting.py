@@ -7,9 +7,10 @@ import pytest
 
 from training import settings
 from training.corpora.corpus import SPLITS
-from training.corpora.recipe import RECIPE
+from training.corpora.recipe import RESEARCH
 from training.corpora.registry import CORPORA, read_clips
 from training.evaluation import results
+from training.export.specs import STANDARD
 from training.reporting import cards, corpus_pages, sets_table
 
 
@@ -30,22 +31,21 @@ def test_pages_count_the_speakers_of_the_split():
 
 @pytest.mark.skipif(not (settings.DATA / "index.csv").exists(), reason="needs the recordings")
 def test_pages_count_the_clips_of_the_index():
-    clips = read_clips(RECIPE.corpora)
-    for name in RECIPE.corpora:
+    clips = read_clips()
+    for name in RESEARCH.corpora:
         assert corpus_pages.facts(name, clips) in corpus_pages.page(name).read_text()
 
 
 def test_the_card_of_the_vad_model_names_the_parts_that_it_was_fitted_on():
     def split_of(kind: str) -> str:
         manifest = json.loads((settings.SHIPPED_MODELS / kind / "manifest.json").read_text())
-        return cards.sections_of(manifest, settings.SHIPPED_MODELS)["Training recordings"][-1]
+        return cards.sections_of(manifest, STANDARD, settings.SHIPPED_MODELS)["Training recordings"][-1]
 
     assert split_of("vad") == cards.VAD_SPLIT_NOTE
     assert split_of("trunk") == cards.SPLIT_NOTE
 
 
-
 def test_pages_have_the_table_of_sets_of_the_last_measurements():
-    columns = results.columns_of(results.read())
-    for page, text in ((sets_table.PAGE, sets_table.text_of(columns)), (sets_table.README, sets_table.readme_text(columns))):
+    text = sets_table.text_of(results.columns_of(results.read()))
+    for page in (sets_table.PAGE, sets_table.README):
         assert text in page.read_text(), f"{page.name}: run python -m training sets"

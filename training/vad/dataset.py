@@ -13,7 +13,8 @@ from training.augment.audio import read_clip
 from training.augment.mix import gated_power, mix_at_snr
 from training.augment.spectral import random_curve
 from training.corpora.corpus import Clip, Part
-from training.corpora.registry import read_clips
+from training.corpora.recipe import SOLD
+from training.corpora.registry import sold_clips
 from training.features import log_mel
 from training.features.log_mel import BINS, of_corpora
 from training.features.spec import HOP_LENGTH
@@ -55,7 +56,7 @@ def label_frames(model: Session, samples: np.ndarray, frames: int) -> np.ndarray
 
 def label_corpora() -> np.ndarray:
     """float16 [frames of the corpora]"""
-    clips = read_clips()
+    clips = sold_clips()
     store = log_mel.of_corpora()
     weights = Path(silero_vad.__file__).parent / "data" / "silero_vad_16k_sequence.onnx"
     model = Session(weights)
@@ -68,7 +69,7 @@ def label_corpora() -> np.ndarray:
 
 
 def is_fitted(clip: Clip) -> bool:
-    return clip.part in FITTED
+    return clip.part in FITTED and clip.corpus in SOLD.corpora
 
 
 def relative_level(log_mel: np.ndarray) -> np.ndarray:
@@ -137,7 +138,7 @@ class VadDataset:
         self.copies = telephone_codecs.features_by_name()
         corpora = of_corpora()
         labels = label_corpora()
-        for clip in read_clips():
+        for clip in sold_clips():
             log_mel = np.asarray(corpora[clip.index])
             if len(log_mel) >= MIN_FRAMES and (clip.tested if tested else is_fitted(clip)) and clip.corpus != "RIR":
                 own = labels[corpora.offsets[clip.index] : corpora.offsets[clip.index + 1]]

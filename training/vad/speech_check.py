@@ -16,8 +16,8 @@ from training.augment import synthetic_music, synthetic_noise, telephone_codecs
 from training.augment.mix import gated_power, mix_at_snr
 from training.augment.spectral import Noises, augment_log_mel
 from training.corpora.corpus import Part
-from training.corpora.recipe import RECIPE
-from training.corpora.registry import CORPORA, read_clips
+from training.corpora.recipe import SOLD
+from training.corpora.registry import CORPORA, sold_clips
 from training.features import log_mel
 from training.features.windows import find_segments
 from training.settings import SEED
@@ -85,9 +85,9 @@ def add_music(log_mel: np.ndarray, music: np.ndarray, snr_db: float) -> np.ndarr
 
 
 def collect_examples(net: VadNet) -> Example:
-    rng, clips, features = np.random.default_rng(SEED), read_clips(), log_mel.of_corpora()
+    rng, clips, features = np.random.default_rng(SEED), sold_clips(), log_mel.of_corpora()
     music, noises, dataset = synthetic_music.features(), Noises(), SpeechCheckDataset(net)
-    for name in RECIPE.speech:
+    for name in SOLD.speech:
         own = [clip for clip in clips if clip.corpus == name]
         for place in rng.permutation(len(own))[:CLIPS_PER_CORPUS]:
             clip, frames = own[place], np.array(features[own[place].index])[:MAX_INPUT_FRAMES]

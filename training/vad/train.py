@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from training.corpora.recipe import RECIPE
+from training.corpora.recipe import SOLD
 from training.features.spec import FRAMES_PER_SECOND
 from training.settings import SEED
 from training.vad.dataset import LabelledClip, Mixture, VadDataset, add_noise_to_log_mel, draw_mixture, draw_noise
@@ -65,13 +65,13 @@ def frame_f1(net: VadNet, items: list[LabelledClip]) -> float:
 def measure_vad(net: VadNet) -> dict[str, float]:
     """Metrics of the model card."""
     dataset, rng = VadDataset(tested=True), np.random.default_rng(3)
-    known = [item for item in dataset.plain.speech.clips if item.corpus in RECIPE.speech]
+    known = [item for item in dataset.plain.speech.clips if item.corpus in SOLD.speech]
     result = {"frame_f1_clean": frame_f1(net, known)}
     for snr_db in TEST_SNRS_DB:
         noises = (draw_noise(dataset.plain, rng, len(item.log_mel)) for item in known)
         noisy = [replace(item, log_mel=add_noise_to_log_mel(item.log_mel, noise, snr_db, slice(None))) for item, noise in zip(known, noises)]
         result[f"frame_f1_noise_{snr_db}_db"] = frame_f1(net, noisy)
-    result["frame_f1_telephone"] = frame_f1(net, [item for item in dataset.telephone.speech.clips if item.corpus in RECIPE.speech])
+    result["frame_f1_telephone"] = frame_f1(net, [item for item in dataset.telephone.speech.clips if item.corpus in SOLD.speech])
     synthetic = [frame_f1(net, [item]) for item in dataset.plain.speech.clips if item.corpus == "sounds"]
     result["frame_f1_synthetic_speech"] = float(np.mean(synthetic))
     counted = [(net.detect(item.log_mel), item.syllables) for item in known if item.syllables is not None]
