@@ -1,6 +1,6 @@
 """Folders, sizes and constants that every step shares.
 
-Read the folders as attributes (`settings.CACHE`) at the time of use: `use_open` and `use_small` replace them.
+Read the folders as attributes (`settings.CACHE`) at the time of use: `use_small` replaces them.
 """
 
 import os
@@ -28,8 +28,6 @@ class Sizes:
     vad_steps: int = 8400
     music_pieces: int = 240
     speech_check_steps: int = 2000
-    finetune_epochs: int = 6
-    distill_steps: int = 3200
     voice_steps: int = 6000
 
 
@@ -42,7 +40,7 @@ def use_small() -> None:
     CACHE = CACHE / "small"
     DATA = CACHE / "data"
     MODELS = CACHE / "models" / "standard"
-    SIZES = Sizes(vad_steps=30, music_pieces=12, speech_check_steps=50, finetune_epochs=1, distill_steps=10, voice_steps=10)
+    SIZES = Sizes(vad_steps=30, music_pieces=12, speech_check_steps=50, voice_steps=10)
 
 
 def sibling_models(name: str) -> Path:

@@ -23,7 +23,7 @@ BIASES = np.arange(0, 3.01, 0.1)  # of neutral
 LOST = 0.01  # of the mean UAR of corpora left out, at most, that the bias of neutral may cost
 UNLIKE = 0.98  # quantile of the distances of speakers left out, beyond which the report warns
 FALSE_ALARMS = 0.015  # ordinary speech left out that is negative without a warning
-CONFIDENCES = np.arange(0.2, 0.96, 0.01)
+CONFIDENCES = np.arange(0.2, 1.01, 0.01)
 NEGATIVE = ("sad", "angry", "fearful", "disgusted")
 
 

@@ -52,8 +52,6 @@ class Part(StrEnum):
 class Sampling:
     """How much the clips of a corpus count at each stage. 1 is a plain clip."""
 
-    head: float = 1.0  # weight of a clip in the loss of the emotion head
-    finetune: float = 1.0  # mean number of draws of a clip per epoch of fine-tuning
     vad: float = 1.0  # weight of a clip when mixtures for the VAD model are drawn
     speech_check: float = 1.0  # weight of a clip in the loss of the speech check
     telephone_every: int = 1  # every n-th clip gets a telephone copy for the VAD model
@@ -179,8 +177,7 @@ class ActedCorpus(Corpus):
 
     def dimensions(self, clip: Clip) -> Dimensions | None:
         name = self.emotion(clip)
-        weight = CATEGORY_WEIGHT * self.sampling.head
-        return None if name is None else Dimensions(VALENCE[name], AROUSAL[name], weight, weight)
+        return None if name is None else Dimensions(VALENCE[name], AROUSAL[name], CATEGORY_WEIGHT, CATEGORY_WEIGHT)
 
 
 def expected_dimensions(distribution: list[float], weight: float) -> Dimensions:

@@ -125,32 +125,32 @@ CORPORA: dict[str, Corpus] = {
         Tess("TESS", "non-commercial (CC BY-NC-ND 4.0 upstream)",
              Sampling(vad=4, telephone_every=2), studio=True),
         # English sentences acted by four men (Haq & Jackson 2010).
-        ActedCorpus("SAVEE", "unstated, research use", Sampling(head=1.5, finetune=1.5), studio=True),
+        ActedCorpus("SAVEE", "unstated, research use", studio=True),
         # Acted Italian sentences (Costantini et al. 2014).
         ActedCorpus("EMOVO", "unstated, research use"),
         # Acted Polish sentences (Christop 2024).
-        ActedCorpus("nEMO", "CC BY-NC-SA 4.0", Sampling(head=0.6, finetune=0.6, vad=0.5, telephone_every=4)),
+        ActedCorpus("nEMO", "CC BY-NC-SA 4.0", Sampling(vad=0.5, telephone_every=4)),
         # Acted Amharic sentences kept by eight judges (Retta et al. 2023).
         ActedCorpus("ASED", "unstated", Sampling(telephone_every=3), studio=True),
         # Acted Korean sentences (emotiontts_open_db).
-        ActedCorpus("EmotionTTSKorean", "CC BY-NC-SA, research only", Sampling(head=1.5, finetune=1.5)),
+        ActedCorpus("EmotionTTSKorean", "CC BY-NC-SA, research only"),
         Baved("BAVED", "unstated", Sampling(vad=2.5, speech_check=2.0), studio=True),
-        Tava("TAVA", "AGPL-3.0", Sampling(finetune=4, vad=2, corrupted=1000), studio=True),
+        Tava("TAVA", "AGPL-3.0", Sampling(vad=2, corrupted=1000), studio=True),
         # Vocal bursts without words (Buhl 2023): no speech for the VAD model. Passing a laugh as speech is a minor error.
         Corpus("EmoGator", "Apache-2.0", Sampling(vad=4, speech_check=0.4, telephone_every=3), is_speech=False),
-        CremaD("CREMA-D", "ODbL 1.0 / DbCL (a notice is due; the database shares alike)", Sampling(head=0.3, finetune=0.3, vad=0.5)),
+        CremaD("CREMA-D", "ODbL 1.0 / DbCL (a notice is due; the database shares alike)", Sampling(vad=0.5)),
         # Acted Bangla sentences, by people who are not actors, on their phones and laptops (Das et al. 2022).
         ActedCorpus("BanglaSER", "CC BY 4.0"),
         # Acted German sentences (Burkhardt et al. 2005). Boredom is not a category of the models.
         ActedCorpus("EmoDB", "CC0 1.0 (as published by audEERING)", studio=True),
         # Acted Chinese sentences, four speakers.
-        ActedCorpus("CASIA", "unstated, research use", Sampling(head=0.5, finetune=0.7)),
+        ActedCorpus("CASIA", "unstated, research use"),
         # Acted Greek sentences, six speakers, no neutral ones (Vryzas et al. 2018).
         ActedCorpus("AESDD", "unstated"),
         Speechocean762("speechocean762", "CC BY 4.0", Sampling(vad=4, speech_check=2.0, telephone_every=2, corrupted=120), ordinary=True),
         LibriSpeech("LibriSpeech", "CC BY 4.0", Sampling(vad=6, speech_check=2.0), ordinary=True),
         # 30 s each of twelve spontaneous English meetings. A recording counts as one speaker.
-        Corpus("AMI", "CC BY 4.0", Sampling(finetune=4, vad=40, speech_check=2.0), ordinary=True),
+        Corpus("AMI", "CC BY 4.0", Sampling(vad=40, speech_check=2.0), ordinary=True),
         # Spontaneous web speech in 33 languages, one clip a video (Valk & Alumae 2021). Some of it is emotional.
         Corpus("VoxLingua107", "disputed: CC BY 4.0 or CC BY-NC 4.0; the sound belongs to the uploaders", Sampling(vad=2), ordinary=True),
         # One paragraph, read in English by natives of nine languages, at 8 kHz (Weinberger 2015).

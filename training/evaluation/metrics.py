@@ -8,13 +8,15 @@ import numpy as np
 from training.corpora.corpus import DIMENSIONS, EMOTIONS, NEGATIVE, SEXES, Clip
 from training.corpora.recipe import RESEARCH, Recipe
 from training.evaluation.reports import SCORES, Predictions, Reports, is_ok
-from training.evaluation.rows import CORPUS, SPEAKERS
 from training.evaluation.statistics import Score, bootstrap_interval, ccc, ece, mean, pcc, uar
 
 ADULT_AGE = 15
 MIN_CLIPS = 5  # smaller groups say nothing
 NATURAL = (*RESEARCH.ordinary, RESEARCH.clarity)  # speech that nobody acted
 ALL_NATURAL = "ordinary speech"
+# Words of the rows of an evaluation.
+CORPUS = "corpus left out"
+SPEAKERS = "speakers left out"
 COVERAGES = (1, 0.75, 0.5, 0.25)  # shares of the recordings, those of highest confidence
 
 

@@ -8,11 +8,10 @@ from training import pipeline
 from training.corpora.corpus import Clip
 from training.corpora.recipe import RESEARCH
 from training.corpora.registry import read_clips
+from training.evaluation.metrics import CORPUS, SPEAKERS
 from training.evaluation.reports import evenly_spaced
 from training.export.specs import ModelSet
 
-CORPUS = "corpus left out"
-SPEAKERS = "speakers left out"
 CLIPS = 150  # of a corpus left out, at most
 
 

@@ -11,9 +11,8 @@ from training.augment.corruptions import CONDITIONS
 from training.corpora.corpus import EMOTIONS
 from training.corpora.recipe import RESEARCH, SOLD
 from training.corpora.registry import is_strong
-from training.evaluation.metrics import ALL_NATURAL, NATURAL, Metric, covered
+from training.evaluation.metrics import ALL_NATURAL, CORPUS, NATURAL, SPEAKERS, Metric, covered
 from training.evaluation.reports import CLEAN, SCORES, Predictions, Reports
-from training.evaluation.rows import CORPUS, SPEAKERS
 from training.evaluation.statistics import accuracy, ccc, pcc, uar
 from training.reporting import plots
 from training.reporting.tables import confusion_matrix, metric_table, replace_between, short_cell, table

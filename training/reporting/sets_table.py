@@ -6,8 +6,7 @@ from pathlib import Path
 from training import settings
 from training.corpora.recipe import RESEARCH
 from training.evaluation import results
-from training.evaluation.metrics import ALL_NATURAL, Metric
-from training.evaluation.rows import CORPUS, SPEAKERS
+from training.evaluation.metrics import ALL_NATURAL, CORPUS, SPEAKERS, Metric
 from training.export.specs import SETS
 from training.reporting.tables import replace_between, short_cell, table
 

@@ -76,15 +76,3 @@ def test_pauses_lengthen_a_recording_and_whispers_do_not():
     longer = add_pauses(samples, np.random.default_rng(0))
     assert 3 * 0.3 * RATE <= len(longer) - len(samples) <= 3 * 2 * RATE
     assert len(whisper(samples, np.random.default_rng(0))) == len(samples)
-
-
-def test_parts_of_a_piece_are_held_out_together():
-    pieces = [f"piece{number}" for number in range(60)]
-    assert all(is_held_out(f"{piece}-0.wav") == is_held_out(f"{piece}-4.wav") for piece in pieces)
-    assert 0 < sum(is_held_out(f"{piece}-0.wav") for piece in pieces) < 30
-
-
-@pytest.mark.skipif(shutil.which("sox") is None, reason="needs sox")
-def test_amr_is_repeatable():
-    first, second = (run_codec(AMR.format(options=""), speech_like(1)) for _ in range(2))
-    assert np.array_equal(first, second)

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from training import cache, settings
-from training.corpora import corpus
-from training.encoder import finetune
 from training.evaluation import invariances
 from training.tests.test_corpora import make_clip
 
@@ -75,16 +73,3 @@ def test_a_changed_copy_is_keyed_by_the_code_of_the_change(tmp_path, monkeypatch
     for change in (invariances.add_pauses, invariances.whisper, None, invariances.add_pauses):
         invariances.write_copy(make_clip("MFA"), "copy", change)
     assert codes[0] == codes[3] and len(set(codes)) == 3
-
-
-def test_labels_and_splits_are_inputs_of_the_fine_tuned_trunk(monkeypatch):
-    windows = types.SimpleNamespace(key="windows")
-
-    def key(label):
-        monkeypatch.setattr(finetune, "read_clips", lambda: [make_clip("RAVDESS", speaker="01", label=label)])
-        return cache.digest(finetune.inputs_of(windows, refit=False))
-
-    before = key("sad")
-    assert key("happy") != before == key("sad")
-    monkeypatch.setattr(corpus, "split_of", lambda name: {"01": corpus.Part.TEST})
-    assert key("sad") != before

@@ -10,7 +10,7 @@ from training.corpora.corpus import EMOTIONS, Clip
 from training.corpora.recipe import RESEARCH
 from training.evaluation import joined, recordings, rows
 from training.evaluation.joined import Joined
-from training.evaluation.metrics import Metric, confidence_metrics, coverage_metrics, emotion_metrics, natural_metrics, recall_metrics
+from training.evaluation.metrics import CORPUS, SPEAKERS, Metric, confidence_metrics, coverage_metrics, emotion_metrics, natural_metrics, recall_metrics
 from training.evaluation.recordings import compare_cut, counterpart, judge, judge_all, place_metrics, settled
 from training.evaluation.reports import Predictions, Reports
 from training.evaluation.statistics import bootstrap_interval, ccc, ece, pcc, uar
@@ -117,7 +117,7 @@ def test_listeners_votes_are_the_label():
 
 def test_a_row_names_what_leaked():
     clips = [make_clip("EmoDB", i, speaker=f"s{i}", label="sad") for i in range(3)]
-    for word, leaked in ((rows.SPEAKERS, [0]), (rows.CORPUS, [0, 2])):
+    for word, leaked in ((SPEAKERS, [0]), (CORPUS, [0, 2])):
         row = rows.Row(word, Path(), clips[:2], frozenset())
         assert [clip.index for clip in rows.leaks(row, {0, 2}, clips)] == leaked
 
@@ -132,7 +132,7 @@ def test_the_first_figure_is_the_mean_over_corpora_left_out():
     clips = [make_clip(corpus, i, label=label, speaker=f"s{i % 3}") for corpus in ("EmoDB", "EMOVO") for i, label in enumerate(["sad", "angry"] * 6)]
     right = np.eye(8)[[EMOTIONS.index(clip.emotion) for clip in clips]]
     right[12:] = np.eye(8)[EMOTIONS.index("sad")]
-    first, *others = recall_metrics(Predictions(clips, right, None, None), rows.CORPUS)
+    first, *others = recall_metrics(Predictions(clips, right, None, None), CORPUS)
     assert (first.figure, first.value, first.clips) == ("mean UAR, corpus left out", 0.75, 24)
     assert {metric.group: metric.value for metric in others if metric.figure == "recall, corpus left out"} == {"sad": 1, "angry": 0.5}
 
