@@ -36,7 +36,7 @@ async function show(folder: string, dataDir: string, files: readonly string[]): 
   keep('undertone --help', help);
   for (const command of commands.filter((name) => name !== 'help'))
     keep(`undertone ${command} --help`, run(command, '--help'));
-  for (const set of ['standard', 'fast', 'open'])
+  for (const set of ['standard', 'fast'])
     for (const file of files) keep(`${set}, ${file}`, run('analyze', '--jsonl', '--models', set, file));
   keep('settings', settingsOf(folder));
   for (const [name, text] of Object.entries(await ask(folder, dataDir))) keep(name, text);

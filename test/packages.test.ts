@@ -39,6 +39,27 @@ test('the package is public, has no script and the locked versions', (t) => {
     t.is(version, root.dependencies[name], name);
 });
 
+test('the notices of the weights are in the package, and name every corpus of CC BY and ODbL of their cards', (t) => {
+  t.true(main.files.includes('NOTICE'));
+  const notice = readFileSync('NOTICE', 'utf8');
+  for (const set of ['standard', 'large', 'fast'])
+    for (const kind of ['vad', 'emotion', 'cognitive']) {
+      const { training } = JSON.parse(readFileSync(`models/${set}/${kind}/manifest.json`, 'utf8'));
+      for (const { name, licence } of training.data as { name: string; licence: string }[])
+        if (/^(CC BY|ODbL)/.test(licence))
+          t.true(notice.includes(noticeNames[name] ?? name), `${set}/${kind}: ${name} (${licence})`);
+    }
+});
+
+/** Corpora that NOTICE names otherwise. */
+const noticeNames: Readonly<Record<string, string>> = {
+  LibriSpeechMany: 'LibriSpeech',
+  FLEURSSamples: 'FLEURS',
+  ArabicCommands: 'Arabic Speech Commands',
+  VCTKSamples: 'VCTK',
+  ESC10: 'ESC-10',
+};
+
 /** Where the version of package.json stands again. */
 const stated: Readonly<Record<string, readonly RegExp[]>> = {
   'package-lock.json': [/^ {2}"version": "(.*)"/m, /^ {6}"version": "(.*)"/m],

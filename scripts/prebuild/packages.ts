@@ -44,7 +44,7 @@ export function mainManifest(root: Manifest) {
   const native = arches.flatMap((arch) => [addonPackage(arch), runtimePackage(arch)]);
   return {
     ...{ name, version, description, license, type, engines, bin, exports },
-    files: ['dist', 'models', 'CHANGELOG.md', 'THIRD-PARTY-NOTICES.txt', 'npm-shrinkwrap.json'],
+    files: ['dist', 'models', 'CHANGELOG.md', 'NOTICE', 'THIRD-PARTY-NOTICES.txt', 'npm-shrinkwrap.json'],
     dependencies: Object.fromEntries(
       runtimeDependencies.map((dependency) => [dependency, dependencies[dependency]]),
     ),
@@ -223,6 +223,7 @@ export function packMain(cache: string, output: string, native: readonly string[
     'README.md': read('README.md'),
     'CHANGELOG.md': read('CHANGELOG.md'),
     LICENSE: read('LICENSE'),
+    NOTICE: read('NOTICE'),
     'THIRD-PARTY-NOTICES.txt': thirdPartyNotices(),
   });
 }

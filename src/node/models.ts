@@ -24,6 +24,7 @@ import type { Kind, Manifest } from '../engine/schema.ts';
 import * as addon from './addon.ts';
 import { describeEntry, escapeControls, FileError, hasControls, readRegularFile } from './files.ts';
 import { openSession } from './onnx.ts';
+import { successorsOfOpen } from './paths.ts';
 
 // Loads folders of models, with the addon and ONNX Runtime of Node.js.
 
@@ -78,7 +79,8 @@ export async function readGolden(modelsDir: string, name: Kind): Promise<Golden>
 export async function readModelFolders(modelsDir: string): Promise<ModelFolder[]> {
   const paths = await findModels(modelsDir).catch((error: unknown) => {
     if (error instanceof ModelError) throw error;
-    throw new ModelError(`Expected a folder of models, got ${modelsDir}, which cannot be read`);
+    const hint = basename(modelsDir) === 'open' ? `: use models/${successorsOfOpen}` : '';
+    throw new ModelError(`Expected a folder of models, got ${modelsDir}, which cannot be read${hint}`);
   });
   const folders = await Promise.all(paths.map(readFolder));
   checkSet(folders.map((folder) => folder.manifest));

@@ -19,6 +19,8 @@ export const builtProcessAddon = fromRoot('build/Release/undertone_process.node'
 
 /** Folders below models/: the default, a large and a small one, and one that may not be sold. */
 export const modelSets: readonly string[] = ['standard', 'large', 'fast', 'research'];
+/** Instead of models/open, which is no longer there. */
+export const successorsOfOpen = 'standard, large or fast (they may be sold)';
 export const shippedModels = fromRoot('models/standard');
 /** Recordings that are scored wrongly. */
 export const failuresFolder = fromRoot('models/failures');

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { maxBaselines, type Signal, signals } from '../engine/schema.ts';
 import { escapeControls } from '../node/files.ts';
-import { entryFile, modelSets, shippedModels } from '../node/paths.ts';
+import { entryFile, modelSets, shippedModels, successorsOfOpen } from '../node/paths.ts';
 import { parseConfig } from '../service/config.ts';
 import type {
   AnalyzeResult,
@@ -180,7 +180,7 @@ export function parseSignals(text: string): Signal[] {
 }
 
 function modelsFolder(name: string): string {
-  if (name === 'open') throw expected('standard, large or fast, which may be sold', '--models', 'open, which is no longer there');
+  if (name === 'open') throw expected(successorsOfOpen, '--models', 'open, which is no longer there');
   return modelSets.includes(name) ? join(shippedModels, '..', name) : resolve(name);
 }
 

@@ -189,7 +189,10 @@ export function registerEmbed(program: Command, terminal: CliContext): void {
     .command('embed')
     .description('embeddings of recordings and of their utterances, as JSON lines')
     .argument('<path...>', 'files and folders')
-    .option('--models <name>', 'standard, large, fast, research or a folder (UNDERTONE_MODELS_DIR, or standard)')
+    .option(
+      '--models <name>',
+      'standard, large, fast, research or a folder (UNDERTONE_MODELS_DIR, or standard)',
+    )
     .option('--jobs <n>', 'files at a time (one per core)')
     .addHelpText('after', embedExamples)
     .action((paths: string[], options: EmbedOptions) => embedFiles(paths, options, terminal));

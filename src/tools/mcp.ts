@@ -15,7 +15,10 @@ export function registerMcp(program: Command, terminal: CliContext): void {
   program
     .command('mcp')
     .description('serve analyze and explain to language models (Model Context Protocol)')
-    .option('--models <name>', 'standard, large, fast, research or a folder (UNDERTONE_MODELS_DIR, or standard)')
+    .option(
+      '--models <name>',
+      'standard, large, fast, research or a folder (UNDERTONE_MODELS_DIR, or standard)',
+    )
     .option(
       '--root <folder>',
       'read files in this folder alone, links followed; may be repeated',

@@ -58,7 +58,10 @@ export function registerVerify(program: Command, terminal: CliContext): void {
     .option('--report <file>', 'a response, job or callback in another file: is it the one of the receipt?')
     .option('--baseline <file>', 'a part `baseline` that was sent; several in the same order', collect, [])
     .option('--segments <file>', 'the part `segments`, if one was sent')
-    .option('--models <name>', 'standard, large, fast, research or a folder (UNDERTONE_MODELS_DIR, or standard)')
+    .option(
+      '--models <name>',
+      'standard, large, fast, research or a folder (UNDERTONE_MODELS_DIR, or standard)',
+    )
     .addHelpText('after', examples)
     .action((receipt: string, recording: string, options: Options) =>
       verify(receipt, recording, options, terminal),

@@ -1,6 +1,5 @@
 /** Adapting the models to labels of one's own. */
 import test from 'ava';
-import { correctScore } from '../../src/engine/index.ts';
 import { type Adaptation, adapt, isImprovement } from '../../src/tools/adapt/adapt.ts';
 import { type Example, expandedLevel, foldsOf, leaveOut } from '../../src/tools/adapt/comparison.ts';
 import { minimize } from '../../src/tools/adapt/correction.ts';
@@ -66,57 +65,6 @@ test('weights of the embedding learn labels that the scores miss', (t) => {
   t.is(recall.before.value, 0);
   t.true(recall.after.value > 0.95, String(recall.after.value));
   t.deepEqual(adapted.labels?.adaptation?.labels, known);
-});
-
-test('without models of emotion it is learned from the embedding alone, and compared with chance', (t) => {
-  const found = adapt(draw({ rated: () => 0.5 }), null);
-  t.is(figure(found, /^UAR of the labels, with weights$/).before.value, 0.5);
-  t.true(figure(found, /^UAR of the labels, with weights$/).after.value > 0.9);
-  t.deepEqual(found.labels?.adaptation?.labels, ['happy', 'sad']);
-  // What the weights of the models say has no effect.
-  t.is(found.labels?.adaptation?.correction.scale, 0);
-  t.deepEqual(Object.keys(found.dimensions), ['valence']);
-  t.is(found.dimensions.valence?.adaptation, null);
-});
-
-test('ratings that follow from the embedding are learned without models of emotion', (t) => {
-  const examples = draw();
-  const rated = examples.map(({ recording, ...example }) => {
-    const valence = recording.label === 'happy' ? 0.8 : 0.3;
-    return { ...example, recording: { ...recording, valence } };
-  });
-  const { correction } = adapt(rated, null).dimensions.valence?.adaptation ?? {};
-  t.is(correction?.scale, 0);
-  const { embedding } = rated.find(({ recording }) => recording.label === 'happy') as Example;
-  t.true(correction !== undefined && Math.abs(correctScore(correction, 0.1, embedding) - 0.8) < 0.1);
-});
-
-test('an emotion without gain over chance, or from few recordings, is refused', (t) => {
-  const found = adapt(draw({ apart: 0, rated: () => 0.5 }), null);
-  t.false(isImprovement(found));
-  t.deepEqual(found.dimensions, {});
-  const error = t.throws(() => adapt(draw({ count: 150 }), null), { instanceOf: RangeError });
-  t.regex(
-    error.message,
-    /^Expected 200 or more recordings, 10 or more of each label, to learn happy, sad; got 150/,
-  );
-  t.throws(() => adapt(draw({ labels: ['happy'] }), null), {
-    message: 'Expected two or more labels to learn, got happy',
-  });
-  const unlabelled = draw().map(({ recording, ...example }) => ({
-    ...example,
-    recording: { ...recording, label: null },
-  }));
-  t.throws(() => adapt(unlabelled, null), { message: /^Expected recordings with a label/ });
-  const rated = draw({ count: 150 }).map(({ recording, scores, ...example }, index) => {
-    const clarity = 0.3 + (0.4 * (index % 11)) / 11;
-    const interval = [clarity / 2 - 0.05, clarity / 2 + 0.05] as [number, number];
-    const cognitive = { clarity: clarity / 2, intervals: { clarity: interval }, warnings: [] };
-    return { ...example, recording: { ...recording, clarity }, scores: { ...scores, cognitive } };
-  });
-  const { labels, dimensions: learned } = adapt(rated, null);
-  t.is(labels, null);
-  t.truthy(learned.clarity?.adaptation, 'clarity is adapted without labels to learn');
 });
 
 test('labels without any relation to the voice are refused, although biases would fit them', (t) => {

@@ -17,6 +17,7 @@ import {
 import { soundsLikeAnother, speechCepstrum } from '../../src/engine/signals/speaker.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { limits, reporter, samplesOf, speech } from '../support/analysis.ts';
+import { noEmotion, withoutEmotion } from '../support/models.ts';
 import { stereo } from '../support/recordings.ts';
 
 const reportOf = await reporter();
@@ -211,11 +212,10 @@ test('audio and baselines together are at most as long as the limit', async (t) 
 // Models without a signal: its status says so, with the reason, and the others are complete.
 
 const sample = readFileSync('examples/sample.wav');
-const { unavailable } = JSON.parse(readFileSync('models/open/emotion/manifest.json', 'utf8'));
-const none = { status: 'not_available', reason: unavailable, signals: {}, timeline: [] };
+const none = { status: 'not_available', reason: noEmotion, signals: {}, timeline: [] };
 
 test('a report has the reason and no scores of the signal', async (t) => {
-  const report = await (await reporter('models/open'))(sample);
+  const report = await (await reporter(await withoutEmotion(t)))(sample);
   t.like(report.emotion, none);
   t.is(report.status, 'ok');
   t.is(report.cognitive.status, 'ok');
@@ -223,7 +223,7 @@ test('a report has the reason and no scores of the signal', async (t) => {
 });
 
 test('the report of the signal alone', async (t) => {
-  const analyzer = await createAnalyzer({ modelsDir: 'models/open', limits });
+  const analyzer = await createAnalyzer({ modelsDir: await withoutEmotion(t), limits });
   const request = {
     ...defaultOptions,
     audio: sample,
@@ -239,7 +239,7 @@ test('the report of the signal alone', async (t) => {
 });
 
 test('too little speech is the status of the recording', async (t) => {
-  const report = await (await reporter('models/open'))(readFileSync('examples/sample.wav').subarray(0, 4044));
+  const report = await (await reporter(await withoutEmotion(t)))(sample.subarray(0, 4044));
   t.is(report.status, 'insufficient_speech');
   t.is(report.cognitive.status, 'insufficient_speech');
   t.is(report.emotion.status, 'not_available');

@@ -17,6 +17,7 @@ import { joinSpeakers, type Speaker } from '../../src/engine/signals/speaker.ts'
 import { betweenVariance } from '../../src/engine/voices.ts';
 import { loadModels } from '../../src/node/models.ts';
 import { limits, speech } from '../support/analysis.ts';
+import { withoutVoices } from '../support/models.ts';
 
 const segment = (speaker: string, start: number, end: number): SpeakerSegment => ({ start, end, speaker });
 
@@ -240,7 +241,7 @@ test('voices of recordings with too few utterances for a warning are not compare
 
 test('too few utterances, or models without the params, have no warning', async (t) => {
   t.false(await warns(t, [...lowVoice.slice(0, 3), ...highVoice.slice(0, 3)]));
-  t.false(await warns(t, [...lowVoice, ...highVoice], { set: await loadModels('models/open') }));
+  t.false(await warns(t, [...lowVoice, ...highVoice], { set: await loadModels(await withoutVoices(t)) }));
 });
 
 const speaker = (

@@ -10,6 +10,7 @@ import { combinedReport } from '../../src/engine/report.ts';
 import { groupVoices } from '../../src/engine/voices.ts';
 import { loadModels } from '../../src/node/models.ts';
 import { limits, speech } from '../support/analysis.ts';
+import { withoutVoices } from '../support/models.ts';
 import { call, type Turn, talk } from '../support/recordings.ts';
 
 const rate = 16_000;
@@ -196,9 +197,9 @@ test('one voice in a part of a long recording is not cut there', async (t) => {
 });
 
 test('models that compare no voices refuse to', async (t) => {
-  const open = await loadModels('models/open');
+  const set = await loadModels(await withoutVoices(t));
   const audio = wavFile(speech('low-1'));
-  const error = await t.throwsAsync(analyzerOf(open, limits).analyze({ ...base, audio, speakers: '2' }));
+  const error = await t.throwsAsync(analyzerOf(set, limits).analyze({ ...base, audio, speakers: '2' }));
   t.is(
     error?.message,
     'Expected models that compare voices for `speakers`, got others: use models/standard, large or fast',

@@ -100,10 +100,6 @@ for (const [args, message] of [
     ['--output', 'csv', '--by', 'utterance', '--signals', 'cognitive'],
     'Expected emotion among --signals for `--by utterance`, got cognitive',
   ],
-  [
-    ['--output', 'csv', '--by', 'utterance', '--models', 'open'],
-    'Expected models with emotion for `--by utterance`, got others: choose --models',
-  ],
   [['--jsonl', '--wide'], 'Expected csv or parquet for `--output`, got jsonl beside --wide'],
 ] as const) {
   test(`analyze ${args.join(' ')} ends with 2`, async (t) => {

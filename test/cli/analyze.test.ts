@@ -5,7 +5,7 @@ import test from 'ava';
 import { reportSchemas } from '../../src/engine/report.ts';
 import { commandLine, runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
-import { copyModels, renewHash } from '../support/models.ts';
+import { copyModels, noEmotion, renewHash, withoutEmotion } from '../support/models.ts';
 import { hasTerminal, runInTerminal } from '../support/terminal.ts';
 
 const sample = resolve('examples/sample.wav');
@@ -289,15 +289,46 @@ for (const [args, message] of misuses) {
   });
 }
 
+test('--models open names what replaces it', async (t) => {
+  const { code, stdout, stderr } = await runCli(['analyze', '--models', 'open', 'examples/sample.wav']);
+  t.deepEqual(
+    { code, stdout, stderr },
+    {
+      code: 2,
+      stdout: '',
+      stderr:
+        'Expected standard, large or fast (they may be sold) for `--models`, got open, which is no longer there\n',
+    },
+  );
+  const folder = await runCli(['analyze', 'examples/sample.wav'], {
+    env: { UNDERTONE_MODELS_DIR: 'models/open' },
+  });
+  t.is(folder.code, 2);
+  t.regex(
+    folder.stderr,
+    /got \S+\/models\/open, which cannot be read: use models\/standard, large or fast \(they may be sold\)\n$/,
+  );
+});
+
 test('a signal that the models do not have is not available, with the reason', async (t) => {
-  const { unavailable } = JSON.parse(fs.readFileSync('models/open/emotion/manifest.json', 'utf8'));
-  const text = await runCli(['analyze', '--models', 'open', 'examples/sample.wav']);
+  const models = await withoutEmotion(t);
+  const text = await runCli(['analyze', '--models', models, 'examples/sample.wav']);
   t.is(text.code, 0, text.stderr);
-  t.true(text.stdout.includes(`  emotion: not_available: ${unavailable}\n`));
+  t.true(text.stdout.includes(`  emotion: not_available: ${noEmotion}\n`));
   t.regex(text.stdout, /clarity +0\.\d\d/);
-  const csv = await runCli(['analyze', '--models', 'open', '--output', 'csv', 'examples/sample.wav']);
+  const csv = await runCli(['analyze', '--models', models, '--output', 'csv', 'examples/sample.wav']);
   const [head = '', row = ''] = csv.stdout.split('\n').map((line) => line.split(','));
   const cell = (name: string) => row[head.indexOf(name)];
   t.deepEqual([cell('status'), cell('valence'), cell('dominant_emotion')], ['ok', '', '']);
   t.regex(cell('clarity') ?? '', /^0\./);
+  const refused = await runCli([
+    'analyze',
+    '--models',
+    models,
+    ...['--output', 'csv', '--by', 'utterance', 'examples/sample.wav'],
+  ]);
+  t.deepEqual(
+    [refused.code, refused.stderr],
+    [2, 'Expected models with emotion for `--by utterance`, got others: choose --models\n'],
+  );
 });

@@ -4,13 +4,15 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import { copyFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import { analyzerOf, combinedReport, defaultOptions } from '../../src/engine/index.ts';
 import { goldenDifferences, kinds, type Models } from '../../src/engine/loader.ts';
-import { ModelError, type Values } from '../../src/engine/platform.ts';
+import { ModelError, type Session, type Values } from '../../src/engine/platform.ts';
+import { signals } from '../../src/engine/schema.ts';
 import { hasControls } from '../../src/node/files.ts';
 import { createAnalyzer, loadModels, readGolden, readManifests } from '../../src/node/models.ts';
 import { openSession } from '../../src/node/onnx.ts';
 import { modelSets, shippedModels } from '../../src/node/paths.ts';
-import { limits } from '../support/analysis.ts';
+import { limits, reporter } from '../support/analysis.ts';
 import {
   copyModels,
   editManifest,
@@ -19,6 +21,9 @@ import {
   renewHash,
   withManifest,
 } from '../support/models.ts';
+
+/** Whose trunk reads features alone. */
+const readsFeatures = 'models/fast';
 
 const folders = modelSets.map((name) => `models/${name}`);
 const sets = await Promise.all(folders.map(async (folder) => [folder, await loadModels(folder)] as const));
@@ -60,6 +65,21 @@ const refused: readonly (readonly [string, string, (manifest: Json) => void, Reg
     'trunk',
     (m) => Object.assign(m.params as Json, { filterbanks: { ...(m.features as Json) } }),
     /Model trunk: Expected \["features","filterbanks"\] for `inputs`, got \["features"\]/,
+  ],
+  [
+    'a trunk that declares no input',
+    'trunk',
+    (m) => Object.assign(m, { inputs: [] }),
+    /Model trunk: Expected \["features"\] for `inputs`, got \[\]/,
+  ],
+  [
+    'filterbanks that its manifest does not name as an input',
+    'trunk',
+    (m) => {
+      Object.assign(m, { inputs: [] });
+      Object.assign(m.params as Json, { filterbanks: { ...(m.features as Json) } });
+    },
+    /Model trunk: Expected \["filterbanks"\] for `inputs`, got \[\]/,
   ],
   [
     'filterbanks of other frames',
@@ -113,7 +133,7 @@ const refused: readonly (readonly [string, string, (manifest: Json) => void, Reg
 
 for (const [what, name, change, message] of refused) {
   test(`refused: ${what}`, async (t) => {
-    const models = await withManifest(t, name, change);
+    const models = await withManifest(t, name, change, readsFeatures);
     const error = await t.throwsAsync(loadModels(models), { instanceOf: ModelError });
     t.regex(error?.message ?? '', message);
   });
@@ -213,12 +233,11 @@ test('refused: a manifest that is too long to be one', async (t) => {
 
 // Faults injected into a copy of the shipped models: the loader or the golden check detects each.
 
-const sad = 3;
-const fearful = 5;
+const [one, other] = [3, 5];
 
 function swap<T>(values: T[]): T[] {
   const swapped = [...values];
-  [swapped[sad], swapped[fearful]] = [values[fearful] as T, values[sad] as T];
+  [swapped[one], swapped[other]] = [values[other] as T, values[one] as T];
   return swapped;
 }
 
@@ -246,13 +265,13 @@ test('two labels swapped in the graph: the golden check detects it', async (t) =
   const wrong: Models = { ...models, emotion: { ...models.emotion, session: { ...session, run } } };
   const differences = await emotionDifferences(wrong, 'models/standard');
   t.true(
-    differences.some((text) => text.startsWith(`emotion probabilities[${sad}]`)),
+    differences.some((text) => text.startsWith(`emotion probabilities[${one}]`)),
     differences.join('\n'),
   );
 });
 
 test('the same wrong feature spec in both models that read features: the golden check detects it', async (t) => {
-  const folder = await copyModels(t);
+  const folder = await copyModels(t, readsFeatures);
   for (const name of ['vad', 'trunk']) {
     await editManifest(folder, name, (manifest) => {
       (manifest.features as Json).melScale = 'htk';
@@ -264,9 +283,8 @@ test('the same wrong feature spec in both models that read features: the golden 
 });
 
 test('a wrong number of frames per token: the warm-up refuses it', async (t) => {
-  const folder = await withManifest(t, 'trunk', (manifest) => {
-    (manifest.params as Json).framesPerToken = 4;
-  });
+  const change = (manifest: Json) => Object.assign(manifest.params as Json, { framesPerToken: 4 });
+  const folder = await withManifest(t, 'trunk', change, readsFeatures);
   const analyzer = await createAnalyzer({ modelsDir: folder, limits });
   const error = await t.throwsAsync(analyzer.warm(), { instanceOf: ModelError });
   t.is(error?.message, 'Model trunk: Expected 250 tokens of 1000 frames, got 500');
@@ -284,7 +302,7 @@ for (const name of kinds) {
 }
 
 test('a graph that fails while it runs: an error that names the file', async (t) => {
-  const models = await loadModels('models/standard');
+  const models = await loadModels(readsFeatures);
   const features = { data: new Float32Array(81), shape: [1, 1, 81] };
   const error = await t.throwsAsync(models.trunk.session.run({ features }), { instanceOf: ModelError });
   t.regex(error?.message ?? '', /^Model trunk: Expected a graph that runs in weights\.onnx, got: /);
@@ -301,17 +319,61 @@ test('changed weights under a renewed hash: the golden check detects it', async 
   t.not((await emotionDifferences(await loadModels(folder), folder)).length, 0);
 });
 
+// A trunk may read filterbanks alone.
+
+test('a trunk of filterbanks alone gets no features', async (t) => {
+  const folder = 'test/upgrade/1.0.0/models';
+  const loaded = await loadModels(folder);
+  const { manifest, session } = loaded.trunk;
+  const given: string[][] = [];
+  // The graph of this folder reads both: filterbanks stand in for its features.
+  const ofFilterbanks: Session = {
+    ...session,
+    inputs: ['filterbanks'],
+    run: (inputs) => {
+      given.push(Object.keys(inputs));
+      return session.run({ ...inputs, features: inputs.filterbanks as Values });
+    },
+  };
+  const trunk = { manifest: { ...manifest, inputs: ofFilterbanks.inputs }, session: ofFilterbanks };
+  const models: Models = { ...loaded, trunk };
+  const [analysis] = await analyzerOf(models, limits).analyze({
+    ...defaultOptions,
+    audio: readFileSync('examples/sample.wav'),
+    baselines: [],
+    signals,
+    cancel: null,
+  });
+  t.is(combinedReport(analysis, 'test').emotion.status, 'ok');
+  t.true(given.length > 0);
+  for (const names of given) t.deepEqual(names, ['filterbanks']);
+  given.length = 0;
+  await goldenDifferences(models, await readGolden(folder, 'trunk'), 'trunk');
+  t.deepEqual(given, [['filterbanks']]);
+});
+
+test('a report has the labels of the manifest, however many', async (t) => {
+  for (const [folder, { emotion }] of sets) {
+    const report = await (await reporter(folder))(readFileSync('examples/sample.wav'));
+    t.deepEqual(Object.keys(report.emotion.signals.emotions), emotion.manifest.labels, folder);
+    for (const { emotions } of report.emotion.timeline)
+      t.deepEqual(Object.keys(emotions), emotion.manifest.labels, folder);
+  }
+});
+
 // Sessions of ONNX Runtime.
 
 const bins = 80;
 
 test('the trunk has the same bits with every number of threads', async (t) => {
   const weights = readFileSync(join(shippedModels, 'trunk', 'weights.onnx'));
+  const { inputs } = (await loadModels(shippedModels)).trunk.session;
   for (const frames of [1, 203, 1000]) {
     const data = Float32Array.from({ length: frames * bins }, (_, index) => Math.sin(index * index) - 3);
     const run = async (threads: number) => {
       const session = await openSession(weights, threads);
-      return ((await session.run({ features: { data, shape: [1, frames, bins] } })).tokens as Values).data;
+      const values = Object.fromEntries(inputs.map((name) => [name, { data, shape: [1, frames, bins] }]));
+      return ((await session.run(values)).tokens as Values).data;
     };
     const alone = await run(1);
     for (const threads of [2, 3, 4]) t.deepEqual(await run(threads), alone, `${frames} frames, ${threads}`);

@@ -8,10 +8,10 @@ import type { ExecutionContext } from 'ava';
 export type Json = Record<string, unknown>;
 
 /** Gone when the test is over. */
-export async function copyModels(t: ExecutionContext): Promise<string> {
+export async function copyModels(t: ExecutionContext, from = 'models/standard'): Promise<string> {
   const models = await mkdtemp(join(tmpdir(), 'undertone-models-'));
   t.teardown(() => rm(models, { recursive: true }));
-  await cp('models/standard', models, { recursive: true });
+  await cp(from, models, { recursive: true });
   return models;
 }
 
@@ -31,10 +31,26 @@ export async function withManifest(
   t: ExecutionContext,
   name: string,
   change: (manifest: Json) => void,
+  from?: string,
 ): Promise<string> {
-  const models = await copyModels(t);
+  const models = await copyModels(t, from);
   await editManifest(models, name, change);
   return models;
+}
+
+/** Reason of `withoutEmotion`. */
+export const noEmotion = 'No recording of these models has a label';
+
+/** A copy that reports no emotion, as folders that version 1.0.0 of the service adapted may be. */
+export function withoutEmotion(t: ExecutionContext): Promise<string> {
+  return withManifest(t, 'emotion', (manifest) => Object.assign(manifest, { unavailable: noEmotion }));
+}
+
+/** A copy that compares no voices. */
+export function withoutVoices(t: ExecutionContext): Promise<string> {
+  return withManifest(t, 'trunk', (manifest) => {
+    delete (manifest.params as Json).severalSpeakers;
+  });
 }
 
 export async function editWeights(

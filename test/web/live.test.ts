@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { microphone, openChromium, visit } from '../support/chromium.ts';
+import { withoutEmotion } from '../support/models.ts';
 import {
   barriers,
   hold,
@@ -69,7 +70,7 @@ test.serial(
 );
 
 test.serial('models without emotion have utterances and cognitive scores', async (t) => {
-  const own = await startServer(t, { UNDERTONE_MODELS_DIR: 'models/open' });
+  const own = await startServer(t, { UNDERTONE_MODELS_DIR: await withoutEmotion(t) });
   const { page, complaints } = await openLive(t, { url: own.url });
   await page.locator('.utterance:not(.open)').first().waitFor();
   await page.locator('#results').getByRole('button', { name: 'Clarity' }).waitFor();

@@ -9,7 +9,6 @@ from training.augment import corruptions, spectral
 from training.augment.audio import run_codec
 from training.augment.augmentation import AMR, GAP, concatenate
 from training.augment.mix import gated_power, mix_at_snr
-from training.augment.synthetic_noise import is_held_out
 from training.evaluation.invariances import add_pauses, whisper
 
 RATE = 16000
@@ -76,3 +75,9 @@ def test_pauses_lengthen_a_recording_and_whispers_do_not():
     longer = add_pauses(samples, np.random.default_rng(0))
     assert 3 * 0.3 * RATE <= len(longer) - len(samples) <= 3 * 2 * RATE
     assert len(whisper(samples, np.random.default_rng(0))) == len(samples)
+
+
+@pytest.mark.skipif(shutil.which("sox") is None, reason="needs sox")
+def test_amr_is_repeatable():
+    first, second = (run_codec(AMR.format(options=""), speech_like(1)) for _ in range(2))
+    assert np.array_equal(first, second)

@@ -1827,11 +1827,11 @@ export interface components {
         };
         /** @description How the voice sounds to listeners, which is not what the person feels. */
         EmotionSignals: {
-            /** @description How positive listeners find the voice, 0 (negative) to 1 (positive); null with models that were adapted without ratings of it. */
+            /** @description How positive listeners find the voice, 0 (negative) to 1 (positive). With models that may be sold it follows from emotion categories, not from ratings; null with models that were adapted without ratings of it. */
             valence: number | null;
-            /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated); null with models that were adapted without ratings of it. */
+            /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated). With models that may be sold it follows from emotion categories, not from ratings; null with models that were adapted without ratings of it. */
             arousal: number | null;
-            /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised; of adapted models, those that they learned. */
+            /** @description The most probable of the labels: angry, disgusted, fearful, happy, neutral, sad or surprised; calm too with models/research; of adapted models, those that they learned. */
             dominant_emotion: string;
             /** @description A word for valence and arousal that agrees with the dominant emotion: calm, engaged, tense, distressed, subdued, or neutral, in the middle and where the two disagree; null without both. */
             tone: string | null;
@@ -1843,7 +1843,7 @@ export interface components {
             confidence: number;
             intervals: components["schemas"]["EmotionIntervals"];
         };
-        /** @description Calibrated on speakers whom the heads were not fitted on; wider when speech is short or the recording poor. */
+        /** @description Calibrated on speakers whom the heads were not fitted on; wider when speech is short or the recording poor. With models that may be sold they hold for values of the emotion categories, not for ratings. */
         EmotionIntervals: {
             /** @description 80 % interval of valence: lower and upper end, 0 to 1. */
             valence: [
@@ -1862,11 +1862,11 @@ export interface components {
             start_s: number;
             /** @description End, s. */
             end_s: number;
-            /** @description How positive listeners find the voice, 0 (negative) to 1 (positive); null with models that were adapted without ratings of it. */
+            /** @description How positive listeners find the voice, 0 (negative) to 1 (positive). With models that may be sold it follows from emotion categories, not from ratings; null with models that were adapted without ratings of it. */
             valence: number | null;
-            /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated); null with models that were adapted without ratings of it. */
+            /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated). With models that may be sold it follows from emotion categories, not from ratings; null with models that were adapted without ratings of it. */
             arousal: number | null;
-            /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised; of adapted models, those that they learned. */
+            /** @description The most probable of the labels: angry, disgusted, fearful, happy, neutral, sad or surprised; calm too with models/research; of adapted models, those that they learned. */
             dominant_emotion: string;
             /** @description Probability of each label, 0 to 1; together they are 1. */
             emotions: {
@@ -2115,11 +2115,11 @@ export interface components {
             cause: "pause" | "length" | "turn.end" | "session.end";
             /** @description The scores of the utterance. */
             emotion?: {
-                /** @description How positive listeners find the voice, 0 (negative) to 1 (positive); null with models that were adapted without ratings of it. */
+                /** @description How positive listeners find the voice, 0 (negative) to 1 (positive). With models that may be sold it follows from emotion categories, not from ratings; null with models that were adapted without ratings of it. */
                 valence: number | null;
-                /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated); null with models that were adapted without ratings of it. */
+                /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated). With models that may be sold it follows from emotion categories, not from ratings; null with models that were adapted without ratings of it. */
                 arousal: number | null;
-                /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised; of adapted models, those that they learned. */
+                /** @description The most probable of the labels: angry, disgusted, fearful, happy, neutral, sad or surprised; calm too with models/research; of adapted models, those that they learned. */
                 dominant_emotion: string;
                 /** @description Probability of each label, 0 to 1; together they are 1. */
                 emotions: {

@@ -138,17 +138,17 @@ type EmotionResult = Reported & {
 const dominantEmotion = z
   .string()
   .describe(
-    'The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised; of adapted models, those that they learned.',
+    'The most probable of the labels: angry, disgusted, fearful, happy, neutral, sad or surprised; calm too with models/research; of adapted models, those that they learned.',
   );
 const valence = scoreSchema
   .nullable()
   .describe(
-    'How positive listeners find the voice, 0 (negative) to 1 (positive); null with models that were adapted without ratings of it.',
+    'How positive listeners find the voice, 0 (negative) to 1 (positive). With models that may be sold it follows from emotion categories, not from ratings; null with models that were adapted without ratings of it.',
   );
 const arousal = scoreSchema
   .nullable()
   .describe(
-    'How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated); null with models that were adapted without ratings of it.',
+    'How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated). With models that may be sold it follows from emotion categories, not from ratings; null with models that were adapted without ratings of it.',
   );
 const intervals = z
   .strictObject({
@@ -156,7 +156,8 @@ const intervals = z
     arousal: intervalSchema.nullable().describe('80 % interval of arousal: lower and upper end, 0 to 1.'),
   })
   .describe(
-    'Calibrated on speakers whom the heads were not fitted on; wider when speech is short or the recording poor.',
+    'Calibrated on speakers whom the heads were not fitted on; wider when speech is short or the recording poor. With models that may be ' +
+      'sold they hold for values of the emotion categories, not for ratings.',
   );
 const emotions = z
   .record(z.string(), scoreSchema.describe('Probability, 0 to 1.'))

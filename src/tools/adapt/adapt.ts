@@ -6,20 +6,12 @@ import { formatCorrection, goldensOf, type HeadCorrection } from '../../engine/i
 import type { IntervalParams, Manifest, ManifestOf } from '../../engine/schema.ts';
 import { loadModels, type ModelFolder, readCard, readModelFolders } from '../../node/models.ts';
 import { sha256 } from '../../service/receipts.ts';
-import {
-  type Comparison,
-  countSpeakers,
-  type Example,
-  minRecordings,
-  minSpeakers,
-  withoutScores,
-} from './comparison.ts';
+import { type Comparison, countSpeakers, type Example, minRecordings, minSpeakers } from './comparison.ts';
 import {
   adaptDimension,
   adaptLabels,
   canAdaptDimension,
   canAdaptLabels,
-  checkLearnable,
   type Dimension,
   type DimensionResult,
   dimensions,
@@ -40,29 +32,19 @@ export type Adaptation = {
 const maxFalse = 0.05;
 
 /**
- * @param known labels of the models; null: they report no emotion
+ * @param known labels of the models
  * @throws RangeError for too few recordings or speakers
  */
-export function adapt(scored: readonly Example[], known: readonly string[] | null): Adaptation {
-  const isNew = known === null;
-  const examples = isNew ? withoutScores(scored) : scored;
+export function adapt(examples: readonly Example[], known: readonly string[]): Adaptation {
   const labelled = labelledOf(examples);
-  const learns = canAdaptLabels(labelled) && (!isNew || isLearnable(labelled));
-  // Models that report no emotion learn valence and arousal beside labels alone.
-  const isNewDimension = (name: Dimension) => isNew && name !== 'clarity';
+  const learns = canAdaptLabels(labelled);
   const rated = dimensions
-    .filter((name) => learns || !isNewDimension(name))
     .map((name) => [name, ratedOf(examples, name)] as const)
-    .filter(([name, rows]) => canAdaptDimension(rows, isNewDimension(name)));
+    .filter(([, rows]) => canAdaptDimension(rows));
   const parts = rated.length + Number(learns);
   const speakers = countSpeakers(examples);
   if (examples.length >= minRecordings && speakers < minSpeakers)
     throw new RangeError(`Expected recordings of ${minSpeakers} or more speakers, got ${speakers}`);
-  if (parts === 0 && isNew && labelled.length > 0) checkLearnable(labelled);
-  if (parts === 0 && isNew)
-    throw new RangeError(
-      `Expected recordings with a label, of which models without emotion learn it, or ${minRecordings} or more with clarity, got neither`,
-    );
   if (parts === 0) {
     const counts = dimensions.map((name) => `${ratedOf(examples, name).length} with ${name}`).join(', ');
     throw new RangeError(
@@ -71,10 +53,8 @@ export function adapt(scored: readonly Example[], known: readonly string[] | nul
   }
   // One-sided tests, as many as there are parts.
   const level = 1 - (2 * maxFalse) / parts;
-  const labels = learns ? adaptLabels(labelled, known ?? [], level, isNew) : null;
-  const results = rated
-    .filter(([name]) => labels?.adaptation != null || !isNewDimension(name))
-    .map(([name, rows]) => [name, adaptDimension(name, rows, level, isNewDimension(name))] as const);
+  const labels = learns ? adaptLabels(labelled, known, level) : null;
+  const results = rated.map(([name, rows]) => [name, adaptDimension(name, rows, level)] as const);
   return {
     labels,
     dimensions: Object.fromEntries(results),
@@ -82,15 +62,6 @@ export function adapt(scored: readonly Example[], known: readonly string[] | nul
     speakers,
     recordings: examples.length,
   };
-}
-
-function isLearnable(labelled: Parameters<typeof checkLearnable>[0]): boolean {
-  try {
-    checkLearnable(labelled);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 export function isImprovement({ labels, dimensions: found }: Adaptation): boolean {
@@ -150,31 +121,18 @@ export async function writeModels(
 ): Promise<void> {
   const partial = `${out}.partial`;
   await rm(partial, { recursive: true, force: true });
-  await copyModels(base, partial, (model) => adaptHead(model, adaptation, source));
+  await mkdir(dirname(out), { recursive: true });
+  await mkdir(partial);
+  for (const model of await readModelFolders(base)) {
+    const { name } = model.manifest;
+    await mkdir(join(partial, name));
+    const files = [...(await filesOf(model)), ...adaptHead(model, adaptation, source)];
+    for (const [file, bytes] of new Map<string, Uint8Array | string>(files))
+      await writeNew(join(partial, name, file), bytes);
+  }
   for (const [name, golden] of Object.entries(await goldensOf(await loadModels(partial))))
     await writeNew(join(partial, name, 'golden.json'), toJson(golden));
   await rename(partial, out);
-}
-
-/** A copy of the models that reports what they do not. @param out a folder that does not exist */
-export async function copyWithUnavailable(base: string, out: string): Promise<void> {
-  await copyModels(base, out, ({ manifest }) => {
-    const { unavailable: _, ...rest } = manifest as Head;
-    return new Map([['manifest.json', toJson(rest)]]);
-  });
-}
-
-/** @param changed the files of a model that change */
-async function copyModels(base: string, out: string, changed: (model: ModelFolder) => Files): Promise<void> {
-  await mkdir(dirname(out), { recursive: true });
-  await mkdir(out);
-  for (const model of await readModelFolders(base)) {
-    const { name } = model.manifest;
-    await mkdir(join(out, name));
-    const files = [...(await filesOf(model)), ...changed(model)];
-    for (const [file, bytes] of new Map<string, Uint8Array | string>(files))
-      await writeNew(join(out, name, file), bytes);
-  }
 }
 
 /** Never through a link, nor over another file. */
@@ -229,48 +187,32 @@ function describe(head: Head, text: string, { correction, adaptation, source }: 
     const rule = intervals[name];
     if (rule !== undefined) intervals[name] = { ...rule, base: rule.base * widen };
   }
-  const { unavailable, ...rest } = head;
-  const { training, evidence } = rest;
+  const { training, evidence } = head;
   const recordings = recordingsOf(correction, adaptation);
-  const isNew = unavailable !== undefined;
-  const found = isNew ? { dimensions: namesOf(correction) } : {};
   return {
-    ...rest,
-    description: isNew
-      ? `Emotion as in the labels of ${source.name}, learned from the mean embedding alone`
-      : `${head.description}; adapted to recordings of ${source.name}`,
+    ...head,
+    description: `${head.description}; adapted to recordings of ${source.name}`,
     labels: correction.labels?.labels ?? head.labels,
     correction: {
       file: correctionFile,
       sha256: sha256(Buffer.from(text)),
       labelsSha256: source.labelsSha256,
     },
-    params: { ...head.params, ...found, intervals, ...clarityOf(head, correction, source) },
+    params: { ...head.params, intervals, ...clarityOf(head, correction, source) },
     training: {
       ...training,
       data: [
         ...training.data,
         { name: source.name, licence: 'not stated; of whom adapted the model', clips: recordings },
       ],
-      ...(isNew && { metrics: {} }),
       limits: [
-        ...(isNew ? [newLimit] : training.limits),
+        ...training.limits,
         `Adapted to recordings of ${source.name}: expect the improvement for speakers and recordings of the same kind only.`,
       ],
     },
-    evidence: {
-      ...evidence,
-      ...(isNew && {
-        failures: ['None was collected: `undertone evaluate` finds those of your recordings.'],
-      }),
-      figures: evidenceFigures(correction, adaptation),
-    },
+    evidence: { ...evidence, figures: evidenceFigures(correction, adaptation) },
   } as Manifest;
 }
-
-/** Of a head that was learned anew. */
-const newLimit =
-  'The bounds of the warnings low_confidence and unlike_training, and of moments, are those of the models before: they were not fitted to these recordings.';
 
 /** The service adds the effects of pauses and rates to the clarity of the head: the scale of the line applies to both. */
 function clarityOf(head: Head, { scores }: HeadCorrection, source: Source) {

@@ -1,6 +1,5 @@
-import { access, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { access, rm } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Manifest, ManifestOf } from '../../engine/schema.ts';
 import { escapeControls } from '../../node/files.ts';
@@ -13,9 +12,7 @@ const examples = `
 LABELS.csv is that of undertone evaluate, with the column speaker: path (relative to the file) and one or more of label,
 valence, arousal, clarity (0 to 1). Labels may be new ones. From 30 recordings on, temperature, biases and lines are fitted;
 from 200 on, weights of the embedding and new labels as well. Every fifth of the speakers is left out in turn: what does not
-improve their scores is not kept. If nothing does, no models are written and the exit code is 1. --models open has no emotion: it
-learns one from 200 or more of your recordings with a label, if it is better than chance for speakers left out, and valence and
-arousal if 200 are rated.
+improve their scores is not kept. If nothing does, no models are written and the exit code is 1.
 
 Examples:
   undertone adapt labels.csv --out models/ours
@@ -30,7 +27,10 @@ export function registerAdapt(program: Command, terminal: CliContext): void {
     .description('fit the models to labelled recordings of your own')
     .argument('<labels>', 'CSV file of recordings and labels')
     .requiredOption('--out <folder>', 'new folder of the adapted models')
-    .option('--models <name>', 'standard, large, fast, research or a folder (UNDERTONE_MODELS_DIR, or standard)')
+    .option(
+      '--models <name>',
+      'standard, large, fast, research or a folder (UNDERTONE_MODELS_DIR, or standard)',
+    )
     .option('--jobs <n>', 'files at a time (one per core)')
     .addHelpText('after', examples)
     .action((labels: string, options: Options) => adaptModels(labels, options, terminal));
@@ -52,10 +52,13 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
   await checkUnadapted(manifests, settings.modelsDir);
   // Beside --out, which appears when it is complete. An interrupted run resumes from it.
   const scores = `${out}.scores`;
-  const known = await knownLabels(manifests, terminal);
-  const found = await withScores(known !== null, settings, (own) =>
-    scoreLabels(recordings, scores, manifests, { jobs, settings: own, terminal, embeddings: true }),
-  );
+  const known = await knownLabels(manifests, settings.modelsDir);
+  const found = await scoreLabels(recordings, scores, manifests, {
+    jobs,
+    settings,
+    terminal,
+    embeddings: true,
+  });
   const { comparisonText, isImprovement } = await import('./adapt.ts');
   const silent = found.scored.filter(({ embedding }) => embedding === null).length;
   if (silent > 0) terminal.stderr.write(`${silent} recordings have too little speech and are left out\n`);
@@ -66,8 +69,6 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
     terminal.stderr.write('Nothing improves the scores of speakers left out: no models are written\n');
     return terminal.fail();
   }
-  if (known === null && adaptation.labels?.adaptation == null)
-    terminal.stderr.write('No emotion is learned: the models have none\n');
   const { writeModels } = await import('./adapt.ts');
   const name = escapeControls(basename(path));
   const base = options.models === undefined ? '' : ` --models ${escapeControls(basename(options.models))}`;
@@ -86,38 +87,20 @@ async function checkUnadapted(manifests: readonly Manifest[], folder: string): P
     throw expected('models that are not adapted', '--models', `${folder}, which are`);
 }
 
-type Settings = Awaited<ReturnType<typeof readSettings>>;
-
-/** @param complete whether the models report every score: otherwise `work` gets a copy that does, for its intervals */
-async function withScores<Result>(
-  complete: boolean,
-  settings: Settings,
-  work: (settings: Settings) => Promise<Result>,
-): Promise<Result> {
-  if (complete) return work(settings);
-  const { copyWithUnavailable } = await import('./adapt.ts');
-  const folder = await mkdtemp(join(tmpdir(), 'undertone-adapt-'));
-  try {
-    const modelsDir = join(folder, 'models');
-    await copyWithUnavailable(settings.modelsDir, modelsDir);
-    return await work({ ...settings, modelsDir });
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
-
-/** Null for models that report no emotion. */
-async function knownLabels(manifests: readonly Manifest[], { stderr }: CliContext) {
+/** @throws UsageError for models that report no emotion (models/open of 1.0.0 did not) */
+async function knownLabels(manifests: readonly Manifest[], folder: string): Promise<readonly string[]> {
   const { unavailableOf } = await import('../../engine/schema.ts');
   const emotion = manifests.find(({ kind }) => kind === 'emotion') as ManifestOf<'emotion'>;
-  if (unavailableOf(emotion) === null) return emotion.labels ?? [];
-  stderr.write(
-    'The models have no emotion: it is learned from your recordings alone, 200 or more with a label\n',
-  );
-  return null;
+  if (unavailableOf(emotion) !== null)
+    throw expected(
+      'models with emotion',
+      '--models',
+      `${folder}, which have none: adapt standard, large or fast`,
+    );
+  return emotion.labels ?? [];
 }
 
-async function learn({ scored }: ScoredLabels, known: readonly string[] | null) {
+async function learn({ scored }: ScoredLabels, known: readonly string[]) {
   const { adapt } = await import('./adapt.ts');
   const usable = scored.flatMap(({ recording, scores, embedding }): Example[] =>
     embedding === null ? [] : [{ recording, scores, embedding: Float32Array.from(embedding) }],

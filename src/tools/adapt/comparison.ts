@@ -135,32 +135,6 @@ export function leaveOut<Row, Fitted, Prediction>(
 
 export type Example = Scored & { readonly embedding: Float32Array };
 
-/** What is known of emotion without models that report it: equal probabilities of the labels, and the mean ratings. */
-export function withoutScores(examples: readonly Example[]): Example[] {
-  const labels = [...new Set(examples.flatMap(({ recording }) => recording.label ?? []))].sort();
-  const probabilities = Object.fromEntries(labels.map((label) => [label, 1 / labels.length]));
-  const meanOf = (name: 'valence' | 'arousal') => {
-    const rated = examples.flatMap(({ recording }) => recording[name] ?? []);
-    return rated.length === 0 ? null : rated.reduce((sum, value) => sum + value, 0) / rated.length;
-  };
-  const means = { valence: meanOf('valence'), arousal: meanOf('arousal') };
-  return examples.map((example) => {
-    const { emotion } = example.scores;
-    if (emotion === null) return example;
-    const around = (name: keyof typeof means) => {
-      const [mean, score, bounds] = [means[name], emotion[name], emotion.intervals[name]];
-      // One end may be cut off at 0 or 1.
-      const half = score === null || bounds === null ? 0 : Math.max(score - bounds[0], bounds[1] - score);
-      return mean === null ? null : ([mean - half, mean + half] as [number, number]);
-    };
-    const intervals = { valence: around('valence'), arousal: around('arousal') };
-    return {
-      ...example,
-      scores: { ...example.scores, emotion: { ...emotion, ...means, probabilities, intervals } },
-    };
-  });
-}
-
 /** A recording without a speaker counts as one. */
 export const speakerOf = ({ recording }: Example) => recording.speaker ?? recording.path;
 

@@ -81,22 +81,18 @@ function labelsAfter(examples: readonly Labelled[], known: readonly string[]): r
   return labels;
 }
 
-/**
- * Fits corrections from the freest to the simplest, and keeps the first that improves speakers left out.
- * @param isNew the models report no emotion: weights of the embedding alone are fitted, and compared with chance
- */
+/** Fits corrections from the freest to the simplest, and keeps the first that improves speakers left out. */
 export function adaptLabels(
   examples: readonly Labelled[],
   known: readonly string[],
   level: number,
-  isNew = false,
 ): LabelResult {
   const labels = labelsAfter(examples, known);
   const speakers = examples.map(speakerOf);
   const counts = countsOf(speakers);
   const folds = foldsOf(speakers);
   const comparisons: Comparison[] = [];
-  for (const freedom of isNew ? (['weights'] as const) : freedoms(examples.length)) {
+  for (const freedom of freedoms(examples.length)) {
     const learn = (rows: readonly Labelled[]) => fitLabels(rows, labels, freedom);
     const predicted = leaveOut(examples, folds, learn, (correction, { scores, embedding }) =>
       correctLabels({ labels, correction }, scores.emotion.probabilities, embedding),
@@ -118,7 +114,7 @@ export function adaptLabels(
     const isBetter = freedom === 'weights' ? recall.improves : loss.improves && !losesRecall(recall);
     if (informative && isBetter)
       return {
-        adaptation: { labels, correction: isNew ? withoutBase(learn(examples)) : learn(examples) },
+        adaptation: { labels, correction: learn(examples) },
         comparisons,
         kept: found.comparisons,
         ...counts,
@@ -134,11 +130,6 @@ const losesRecall = ({ before, after }: Comparison) => after.value < before.valu
 
 export const canAdaptLabels = (examples: readonly Labelled[]) =>
   examples.length >= minRecordings && countSpeakers(examples) >= minSpeakers;
-
-/** Whether labels can be learned by models that report no emotion. @throws RangeError if not, with the reason */
-export function checkLearnable(examples: readonly Labelled[]): void {
-  labelsAfter(examples, []);
-}
 
 type Prediction = { readonly truth: string; readonly probabilities: Probabilities };
 
@@ -188,11 +179,6 @@ function fitLabels(rows: readonly Labelled[], labels: readonly string[], freedom
     crossEntropy(truths),
     freedom,
   );
-}
-
-/** Of a base that is the same for all rows. @param base of every output; without effect where softmax follows */
-function withoutBase({ scale, bias, weights }: Correction, base = 0): Correction {
-  return { scale: 0, bias: bias.map((value) => value + scale * base), weights };
 }
 
 function best(probabilities: Probabilities): string {
@@ -253,10 +239,8 @@ function scoreOf({ scores }: Example, name: Dimension): Pick<Rated, 'score' | 'h
   return { score, half: Math.max(score - low, high - score) };
 }
 
-/** @param isNew the models do not report it */
-export const canAdaptDimension = (rated: readonly Rated[], isNew = false) =>
-  rated.length >= (isNew ? minForWeights : minRecordings) &&
-  countSpeakers(rated.map(({ example }) => example)) >= minSpeakers;
+export const canAdaptDimension = (rated: readonly Rated[]) =>
+  rated.length >= minRecordings && countSpeakers(rated.map(({ example }) => example)) >= minSpeakers;
 
 type Predicted = { readonly truth: number; readonly score: number; readonly half: number };
 
@@ -271,21 +255,13 @@ const changeNames = {
 /** CCC that better intervals may cost. */
 const lostAgreement = 0.01;
 
-/**
- * Fits corrections from the freest to the simplest, and keeps the first that improves speakers left out.
- * @param isNew the models do not report it: weights of the embedding alone are fitted, and compared with the mean rating
- */
-export function adaptDimension(
-  name: Dimension,
-  rated: readonly Rated[],
-  level: number,
-  isNew = false,
-): DimensionResult {
+/** Fits corrections from the freest to the simplest, and keeps the first that improves speakers left out. */
+export function adaptDimension(name: Dimension, rated: readonly Rated[], level: number): DimensionResult {
   const speakers = rated.map(({ example }) => speakerOf(example));
   const counts = countsOf(speakers);
   const folds = foldsOf(speakers);
   const comparisons: Comparison[] = [];
-  for (const change of changes(name, rated.length, isNew)) {
+  for (const change of changes(name, rated.length)) {
     const learn = (rows: readonly Rated[]) => fitDimension(rows, change);
     const scores = leaveOut(rated, folds, learn, (correction, { score, example }) =>
       correctScore(correction, score, example.embedding),
@@ -306,8 +282,7 @@ export function adaptDimension(
     const found = measureChange(name, pairs, speakers, { level, how: changeNames[change] });
     comparisons.push(...found.comparisons);
     if (found.informative && isBetter(change, found)) {
-      const correction = isNew ? withoutBase(learn(rated), rated[0]?.score) : learn(rated);
-      const adaptation = { correction, widen: conformalQuantile(ratios) };
+      const adaptation = { correction: learn(rated), widen: conformalQuantile(ratios) };
       return { adaptation, comparisons, kept: found.comparisons, ...counts };
     }
   }
@@ -315,8 +290,7 @@ export function adaptDimension(
 }
 
 /** Clarity follows from sums over utterances: its head does not read the mean embedding of the recording. */
-function changes(name: Dimension, recordings: number, isNew: boolean): readonly Change[] {
-  if (isNew) return ['weights'];
+function changes(name: Dimension, recordings: number): readonly Change[] {
   return name !== 'clarity' && recordings >= minForWeights
     ? ['weights', 'line', 'interval']
     : ['line', 'interval'];

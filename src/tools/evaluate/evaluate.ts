@@ -272,7 +272,10 @@ export function registerEvaluate(program: Command, terminal: CliContext): void {
     .description('measure how good the models are on labelled recordings of your own')
     .argument('<labels>', 'CSV file of recordings and labels')
     .option('--out <folder>', 'where the reports go', 'undertone-evaluation')
-    .option('--models <name>', 'standard, large, fast, research or a folder (UNDERTONE_MODELS_DIR, or standard)')
+    .option(
+      '--models <name>',
+      'standard, large, fast, research or a folder (UNDERTONE_MODELS_DIR, or standard)',
+    )
     .option('--jobs <n>', 'files at a time (one per core)')
     .addHelpText('after', examples)
     .action((labels: string, options: Options) => evaluateLabels(labels, options, terminal));
