@@ -83,7 +83,7 @@ def write_trunk(models: ModelSet) -> None:
 
 def load_utterances(models: ModelSet) -> Utterances:
     """By the trunk of models/large, which has the layers of every set."""
-    return embeddings.load(folder_of(LARGE) / "trunk").of_layers(models.layers)
+    return embeddings.load(folder_of(LARGE) / "trunk", None).of_layers(models.layers)
 
 
 def load_copies(models: ModelSet) -> Copies:

@@ -100,7 +100,8 @@ def quantized_camplusplus() -> Path:
                         per_channel=True, activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)  # fmt: skip
 
     code = cache.code_hash(camplusplus_graph, graph, write_camplusplus, Calibration, load_camplusplus)
-    return cache.build("camplusplus", {"features": log_mel.filterbanks_of_corpora().key, "code": code}, make) / "weights.onnx"
+    inputs = {"features": log_mel.filterbanks_of_corpora().key, "clips": [clip.path for clip in scale_clips()], "code": code}
+    return cache.build("camplusplus", inputs, make) / "weights.onnx"
 
 
 def write_pairs(g: Graph, x: str, width: int) -> str:

@@ -210,5 +210,5 @@ def covered(rated: Predictions, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def speakers_metrics(predictions: Predictions, recipe: Recipe) -> list[Metric]:
-    acted = predictions.of(*recipe.emotion)
+    acted = predictions.of(*recipe.emotion).where(lambda clip: clip.emotion is not None)
     return [*emotion_metrics(acted), *dimension_metrics(predictions, SPEAKERS), *clarity_metrics(predictions), *coverage_metrics(predictions, recipe)]

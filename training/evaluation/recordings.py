@@ -18,7 +18,7 @@ from training.evaluation.joined import Joined
 from training.evaluation.metrics import Metric, make_metrics, mean_metric, natural_metrics
 from training.evaluation.reports import Predictions, Reports, analyze, is_ok
 from training.evaluation.statistics import mean, paired_interval, uar
-from training.export.specs import ModelSet
+from training.export.specs import SETS, ModelSet
 from training.pipeline import folder_of
 
 PATH = settings.RESULTS / "recordings.json"
@@ -277,7 +277,9 @@ def measure(models: ModelSet, folder: Path) -> dict:
 
 
 def read() -> dict:
-    return json.loads(PATH.read_text()) if PATH.exists() else {}
+    """Set of models -> run"""
+    found = json.loads(PATH.read_text()) if PATH.exists() else {}
+    return {name: found[name] for name in SETS if name in found}
 
 
 def save(runs: dict[str, dict]) -> None:

@@ -84,10 +84,10 @@ class Predictions:
 
     @property
     def labels(self) -> np.ndarray:
-        """Indices into EMOTIONS. Where listeners voted, the category that most of them chose. Calm counts as neutral where it has no probability."""
+        """Indices into EMOTIONS. Where listeners voted, the category that most of them chose. Calm counts as neutral where no clip has a probability of it."""
         labels = np.array([np.argmax(clip.distribution) for clip in self.clips], int)
-        calm = (labels == EMOTIONS.index("calm")) & (self.probabilities[:, EMOTIONS.index("calm")] == 0)
-        return np.where(calm, EMOTIONS.index("neutral"), labels)
+        calm = EMOTIONS.index("calm")
+        return labels if self.probabilities[:, calm].any() else np.where(labels == calm, EMOTIONS.index("neutral"), labels)
 
     @property
     def speakers(self) -> np.ndarray:

@@ -7,12 +7,15 @@ from pathlib import Path
 
 from training import settings
 from training.evaluation.metrics import Metric
+from training.export.specs import SETS
 
 PATH = settings.RESULTS / "metrics.json"
 
 
 def read() -> dict:
-    return json.loads(PATH.read_text()) if PATH.exists() else {}
+    """Set of models -> run"""
+    found = json.loads(PATH.read_text()) if PATH.exists() else {}
+    return {name: found[name] for name in SETS if name in found}
 
 
 def save(results: dict) -> None:

@@ -15,7 +15,6 @@ from training.features.log_mel import FEATURES_VERSION
 from training.features.spec import SPEC
 from training.settings import SEED
 
-EVIDENCE = {"figures": [], "failures": [], "intendedUse": [], "unintendedUse": [], "deployment": ""}  # until cards.py writes it
 
 
 def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, fits: Callable[[Clip], bool], metrics: dict | None = None) -> None:
@@ -51,7 +50,8 @@ def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, fits: 
         },
         "licence": spec.licence,
     }
-    manifest["evidence"] = EVIDENCE
+    spoken = {"failures": list(spec.failures), "intendedUse": list(spec.intended), "unintendedUse": list(spec.unintended)}
+    manifest["evidence"] = {"figures": [], **spoken, "deployment": spec.licence}  # until cards.py writes it
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     print(f"{folder}: {weights.stat().st_size / 2**20:.2f} MiB")
 
