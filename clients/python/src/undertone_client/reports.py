@@ -523,7 +523,7 @@ ArousalItem: TypeAlias = float
 
 class EmotionIntervals(TypedDict):
     """
-    Calibrated on speakers whom the heads were not fitted on; wider when speech is short or the recording poor.
+    Calibrated on speakers whom the heads were not fitted on; wider when speech is short or the recording poor. With models that may be sold they hold for values of the emotion categories, not for ratings.
     """
 
     valence: tuple[ValenceItem, ValenceItem] | None
