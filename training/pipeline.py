@@ -9,23 +9,24 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import asdict, dataclass, replace
+from functools import cache as cached
 from pathlib import Path
 
 import numpy as np
 
-from training import settings
-from training.calibration import intervals, moments, reference, several_speakers
+from training import cache, settings
+from training.calibration import emotion as emotion_calibration
+from training.calibration import intervals, moments, reference, several_speakers, strangers
 from training.calibration.emotion import EmotionCalibration, calibrate
 from training.calibration.intervals import DEGRADATION_PARAMS, UNFITTED, Copies
-from training.calibration.strangers import Fits, Recordings, speakers_groups
+from training.calibration.strangers import Fits, LeftOut, Recordings, speakers_groups
 from training.corpora.corpus import DIMENSIONS
 from training.corpora.registry import read_clips
 from training.encoder import embeddings, encoders
 from training.encoder.embeddings import Utterances
 from training.encoder.encoders import FRAMES_PER_EMBEDDING
-from training.export import vad_graph
+from training.export import head_graph, vad_graph
 from training.export.head_graph import sums_size, write_clarity, write_emotion
 from training.export.manifest import update_manifest, write_model
 from training.export.specs import LARGE, RECORDING_PARAMS, SETS, STANDARD, ModelSet, specs_of
@@ -33,7 +34,7 @@ from training.export.vad_graph import read_vad, write_vad
 from training.features import log_mel
 from training.features.spec import FILTERBANKS
 from training.features.windows import SEGMENT_PARAMS, WINDOW_PARAMS
-from training.heads import clarity, emotion
+from training.heads import clarity, emotion, linear
 from training.reporting.cards import write_cards
 from training.vad import dataset, speech_check
 from training.vad import train as vad_train
@@ -43,6 +44,7 @@ from training.vad.model import LOOKAHEAD, VadNet
 # Less speech than this lowers the confidence.
 EMOTION_SHORT_SECONDS = 3
 CLARITY_SHORT_SECONDS = 10
+FITTED = "fitted.json"
 STREAM_PARAMS = {"stateSize": sum(vad_graph.SIZES), "settleFrames": vad_graph.SETTLED, "lookaheadFrames": LOOKAHEAD}
 TONE_PARAMS = {"lowArousal": 0.45, "highArousal": 0.55, "veryLowValence": 0.25, "lowValence": 0.45, "highValence": 0.55}
 
@@ -62,8 +64,14 @@ def fit_speech_check() -> None:
     write_vad_model(read_vad(settings.weights("vad")), manifest["training"]["metrics"])
     for models in SETS.values():
         if folder_of(models).exists():
-            shutil.copytree(settings.MODELS / "vad", folder_of(models) / "vad", dirs_exist_ok=True)
+            share_vad(models)
             finish(models)
+
+
+def share_vad(models: ModelSet) -> None:
+    """Of models/standard, with every other set."""
+    if models is not STANDARD:
+        shutil.copytree(settings.MODELS / "vad", folder_of(models) / "vad", dirs_exist_ok=True)
 
 
 def write_vad_model(net: VadNet, metrics: dict) -> None:
@@ -83,7 +91,7 @@ def write_trunk(models: ModelSet) -> None:
 
 def load_utterances(models: ModelSet) -> Utterances:
     """By the trunk of models/large, which has the layers of every set."""
-    return embeddings.load(folder_of(LARGE) / "trunk", None).of_layers(models.layers)
+    return embeddings.load(folder_of(LARGE) / "trunk").of_layers(models.layers)
 
 
 def load_copies(models: ModelSet) -> Copies:
@@ -98,17 +106,26 @@ def fits_of(models: ModelSet, without: frozenset[int]) -> Fits:
     return Fits(load_utterances(models), emotion.targets_of(clips, models.recipe), clips, models.recipe, without)
 
 
-def train_emotion(models: ModelSet, folder: Path, without: frozenset[int] = frozenset()) -> EmotionCalibration:
-    """`without`: clip indices that neither the head nor its calibration is fitted on"""
+@dataclass(frozen=True)
+class Trained:
+    """An emotion head."""
+
+    calibration: EmotionCalibration
+    known: LeftOut  # heads without folds of speakers
+    fitted: frozenset[int]  # indices of the clips of all of these
+
+
+def train_emotion(models: ModelSet, folder: Path, without: frozenset[int] = frozenset()) -> Trained:
+    """`without`: clip indices that nothing is fitted on"""
     fits = fits_of(models, without)
-    head, found = fits.head(), calibrate(fits)
+    known = fits.without_each(speakers_groups(fits.clips, models.recipe))
+    head, found = fits.head(), calibrate(fits, known.answers(fits.store))
     graph = settings.CACHE / f"{folder.name}-emotion.onnx"
     write_emotion(head, found.scale, graph)
     params = {"dimensions": list(DIMENSIONS), "intervals": dict.fromkeys(DIMENSIONS, UNFITTED), "degradations": DEGRADATION_PARAMS,
-              "shortSpeechSeconds": EMOTION_SHORT_SECONDS, **found.params(), "tone": TONE_PARAMS, "relative": dict.fromkeys(DIMENSIONS, 1)}  # fmt: skip
-    fitted = {clip.index for clip in fits.clips if clip.corpus in models.recipe.labelled} - without
-    write_model(specs_of(models)["emotion"], graph, folder, params, lambda clip: clip.index in fitted, found.metrics)
-    return found
+              "shortSpeechSeconds": EMOTION_SHORT_SECONDS, **found.params(), "moments": found.moments | {"logOddsHalfWidth": intervals.UNFITTED_LOG_ODDS}, "tone": TONE_PARAMS, "relative": dict.fromkeys(DIMENSIONS, 1)}  # fmt: skip
+    write_model(specs_of(models)["emotion"], graph, folder, params, lambda clip: clip.index in head.fitted, found.metrics)
+    return Trained(found, known, head.fitted | known.fitted)
 
 
 @dataclass(frozen=True)
@@ -124,7 +141,7 @@ class Rated:
         return clarity.fit(clarity.moments_of(self.recordings.where(~held)), self.timing[~held], self.truth[~held])
 
 
-@cache
+@cached
 def load_rated(models: ModelSet) -> Rated:
     clips = read_clips()
     targets = clarity.targets_of(clips)
@@ -151,53 +168,64 @@ def train_clarity(models: ModelSet, folder: Path, without: frozenset[int] = froz
     write_model(spec, graph, folder, params, lambda clip: clip.corpus in spec.corpora and clip.index not in without)
 
 
-def fit_intervals(models: ModelSet, folder: Path, calibration: EmotionCalibration, without: frozenset[int] = frozenset()) -> None:
-    """By heads that were not fitted on the speakers of the rated recordings. The shipped pipeline says how poor these are."""
-    recipe, copies = models.recipe, load_copies(models)
+def fit_intervals(models: ModelSet, folder: Path, trained: Trained) -> None:
+    """The shipped pipeline says how poor the rated recordings and their copies are."""
+    recipe, copies, clips = models.recipe, load_copies(models), read_clips()
     audio = intervals.audio_of(copies, folder)
-    fits = fits_of(models, without)
-    groups = speakers_groups(fits.clips, recipe)
-    answers = fits.left_out(groups, copies.utterances, copies.clips)
-    found = Recordings.of(answers, copies.utterances, calibration.scale)
-    rated = found.where(np.isin(copies.clips[found.clips], [clip.index for clip in fits.clips if clip.corpus == recipe.rated]))
+    targets = emotion.targets_of(clips, recipe)
+    found = Recordings.of(trained.known.answers(copies.utterances, copies.clips), copies.utterances, trained.calibration.scale)
+    rated = found.where(np.isin(copies.clips[found.clips], [clip.index for clip in clips if clip.corpus == recipe.rated]))
     rules, metrics = {}, {}
     for place, name in enumerate(DIMENSIONS):
-        truth = fits.targets.dimensions[copies.clips[rated.clips], place]
+        truth = targets.dimensions[copies.clips[rated.clips], place]
         errors = intervals.errors_of(copies, rated.clips, truth, rated.dimensions[:, place], audio)
         rules[name], covered = intervals.fit_rule(name, errors)
         metrics |= covered
     half = moments.half_width(moments.log_odds_of(rated.probabilities, recipe.labels), copies, rated.clips)
-    update_manifest(folder / "emotion", {"intervals": rules, "moments": calibration.moments | {"logOddsHalfWidth": half}}, metrics)
-    rule, covered = fit_clarity_interval(models, copies, audio, groups, without)
+    update_manifest(folder / "emotion", {"intervals": rules, "moments": trained.calibration.moments | {"logOddsHalfWidth": half}}, metrics)
+    rule, covered = fit_clarity_interval(models, copies, audio, [group for group, _ in trained.known.heads])
     update_manifest(folder / "cognitive", {"intervals": {"clarity": rule}}, covered)
 
 
-def fit_clarity_interval(
-    models: ModelSet, copies: Copies, audio: list[dict], groups: list[set[int]], without: frozenset[int]
-) -> tuple[dict, dict]:
+def fit_clarity_interval(models: ModelSet, copies: Copies, audio: list[dict], groups: list[set[int]]) -> tuple[dict, dict]:
+    """`groups`: clip indices of folds of speakers, which are all that may be used"""
     rated = load_rated(models)
-    place = {clip: row for row, clip in enumerate(rated.recordings.clips.tolist())}
+    used = set().union(*groups)
+    place = {clip: row for row, clip in enumerate(rated.recordings.clips.tolist()) if clip in used}
     asked = copies.utterances.by_recording()
-    asked = asked.where(np.isin(copies.clips[asked.clips], [clip for clip in place if clip not in without]))
+    asked = asked.where(np.isin(copies.clips[asked.clips], list(place)))
     owners = copies.clips[asked.clips]
     rows = np.array([place[clip] for clip in owners.tolist()])
     predicted = np.zeros(len(asked))
     for group in groups:
         own = np.isin(owners, list(group))
-        head = rated.head(np.isin(rated.recordings.clips, list(group | without)))
+        head = rated.head(~np.isin(rated.recordings.clips, list(used - group)))
         predicted[own] = head.predict(clarity.moments_of(asked.where(own)), rated.timing[rows[own]])
     return intervals.fit_rule("clarity", intervals.errors_of(copies, asked.clips, rated.truth[rows], predicted, audio))
 
 
-def judging_folder(models: ModelSet, without: frozenset[int], name: str) -> Path:
+def fitted_in(folder: Path) -> set[int]:
+    """Indices of the clips that the emotion head of a judging folder, and what calibrated it, were fitted on."""
+    return set(json.loads((folder / FITTED).read_text()))
+
+
+def judging_folder(models: ModelSet, without: frozenset[int], with_intervals: bool) -> Path:
     """Folder in the cache: the trunk and VAD model of a set, with heads and calibration that clips of `without` had no part in."""
-    folder = settings.CACHE / "models" / f"{models.name}-{name}"
-    for kind in ("vad", "trunk"):
-        shutil.copytree(folder_of(models) / kind, folder / kind, dirs_exist_ok=True)
-    calibration = train_emotion(models, folder, without)
-    train_clarity(models, folder, without)
-    fit_intervals(models, folder, calibration, without)
-    return folder
+
+    def make(folder: Path) -> None:
+        for kind in ("vad", "trunk"):
+            shutil.copytree(folder_of(models) / kind, folder / kind, dirs_exist_ok=True)
+        trained = train_emotion(models, folder, without)
+        train_clarity(models, folder, without)
+        if with_intervals:
+            fit_intervals(models, folder, trained)
+        (folder / FITTED).write_text(json.dumps(sorted(trained.fitted)))
+
+    manifests = [json.loads((folder_of(models) / kind / "manifest.json").read_text()) for kind in ("vad", "trunk")]
+    inputs = {"models": [[manifest["weights"], manifest["params"]] for manifest in manifests], "without": cache.digest(sorted(without)), "intervals": with_intervals, "recipe": asdict(models.recipe),
+              "reference": cache.file_hash(reference.BASELINE_RESULT),
+              "code": cache.code_hash(emotion, clarity, linear, strangers, emotion_calibration, moments, intervals, head_graph)}  # fmt: skip
+    return cache.build(f"judging-{models.name}", inputs, make)
 
 
 def build_service() -> None:
@@ -215,11 +243,11 @@ def finish(models: ModelSet) -> None:
 def train_set(models: ModelSet) -> None:
     folder = folder_of(models)
     write_trunk(models)
-    shutil.copytree(settings.MODELS / "vad", folder / "vad", dirs_exist_ok=True)
-    calibration = train_emotion(models, folder)
+    share_vad(models)
+    trained = train_emotion(models, folder)
     train_clarity(models, folder)
     build_service()
-    fit_intervals(models, folder, calibration)
+    fit_intervals(models, folder, trained)
     several_speakers.fit(models, folder, load_utterances(models))
     finish(models)
 

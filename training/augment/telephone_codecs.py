@@ -10,13 +10,17 @@ import soundfile
 from tqdm import tqdm
 
 from training import cache
-from training.augment import audio, augmentation, synthetic_music, synthetic_noise
+from training.augment import audio, synthetic_music, synthetic_noise
 from training.augment.audio import FROM_PCM, TO_PCM, read_audio, read_clip, run_codec
-from training.augment.augmentation import AMR, GROUP, TELEPHONE, concatenate
 from training.corpora.registry import sold_clips
 from training.features import log_mel
 from training.settings import SAMPLE_RATE, SEED
 
+GROUP = 48  # clips
+GAP = SAMPLE_RATE // 2  # samples of silence between the clips of a group
+SOX_PCM = "-t raw -e signed -b 16 -r 16000 -c 1 -"
+AMR = f"sox -V1 -R {SOX_PCM} -t amr-nb {{options}}-r 8000 - | sox -V1 -R -t amr-nb - {SOX_PCM}"  # -R: dither is repeatable
+TELEPHONE = f"{FROM_PCM} -ar 8000 -af highpass=300,lowpass=3400 -c:a pcm_mulaw -f wav pipe:1 | {TO_PCM}"
 BAND = "highpass=f=300,highpass=f=300,lowpass=f=3400,lowpass=f=3400"
 COMMANDS = {
     "mu-law": TELEPHONE,
@@ -44,6 +48,16 @@ def list_originals() -> list[tuple[str, Reader]]:
     return chosen
 
 
+def concatenate(clips: list[np.ndarray]) -> tuple[np.ndarray, list[tuple[int, int]]]:
+    """-> samples with GAP after each clip, (first sample, samples) of each clip"""
+    pieces, spans, at = [], [], 0
+    for x in clips:
+        pieces += [x, np.zeros(GAP)]
+        spans.append((at, len(x)))
+        at += len(x) + GAP
+    return np.concatenate(pieces), spans
+
+
 def write_group(group: list[tuple[str, Reader]], rng: np.random.Generator, folder: Path) -> None:
     """A group goes through one codec, end to end, each clip at its own level."""
     clips = [read() * 10 ** (rng.uniform(-16, 3) / 20) for _, read in group]
@@ -69,7 +83,7 @@ def features_by_name() -> dict[str, np.ndarray]:
         "recordings": log_mel.content_of(sold_clips()),
         "originals": cache.digest([name for name, _ in list_originals()]),
         "generated": [synthetic_noise.folder().name, synthetic_music.folder().name],
-        "code": cache.code_hash(sys.modules[__name__], audio, augmentation),
+        "code": cache.code_hash(sys.modules[__name__], audio),
     }
     store = log_mel.of_generated("telephone", cache.build("telephone", inputs, write_copies))
     return {path.removesuffix(".wav"): store[i] for i, path in enumerate(store.paths)}

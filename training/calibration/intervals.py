@@ -122,7 +122,9 @@ def measure_coverage(errors: Errors, folds: int = 5) -> dict[str, dict[str, floa
     return found
 
 
-UNFITTED = {"base": 0.2, **dict.fromkeys(DEGRADATIONS, MIN_EXPONENT)}  # of models that have not run yet
+# Of models that have not run yet:
+UNFITTED = {"base": 0.2, **dict.fromkeys(DEGRADATIONS, MIN_EXPONENT)}
+UNFITTED_LOG_ODDS = 1
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,7 @@ def rated_copies(corpora: tuple[str, ...], trunk: Path) -> Copies:
                 chosen.append((clip, condition, corruptor.copy(clip, condition)))
     paths = [str(path.resolve()).removeprefix("/") for *_, path in chosen]
     content = cache.digest([corruptor.key, log_mel.content_of([clip for clip, *_ in chosen])])
-    utterances = embeddings.encode("embeddings-rated", trunk, Path("/"), paths, np.arange(len(paths)), content, False)
+    utterances = embeddings.encode("embeddings-rated", trunk, Path("/"), paths, np.arange(len(paths)), content)
     return Copies(np.array([clip.index for clip, *_ in chosen]), np.array([condition for _, condition, _ in chosen]), paths, utterances)
 
 

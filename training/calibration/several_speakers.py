@@ -117,7 +117,7 @@ def columns_of(models: ModelSet) -> np.ndarray:
 
 def training_utterances(store: Utterances, columns: np.ndarray) -> list[speaker.Utterance]:
     clips = read_clips()
-    rows = [row for row, clip in enumerate(store.clips) if clips[clip].part in (Part.TRAIN, Part.DEV) and is_known_speaker(clips[clip]) and not store.copied[row]]
+    rows = [row for row, clip in enumerate(store.clips) if clips[clip].part in (Part.TRAIN, Part.DEV) and is_known_speaker(clips[clip])]
     return [speaker.Utterance(clips[store.clips[row]].corpus, clips[store.clips[row]].speaker, store.means[row, columns]) for row in rows]
 
 

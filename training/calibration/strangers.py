@@ -1,4 +1,4 @@
-"""What heads of a recipe say of speech that they were not fitted on: whole corpora, and folds of speakers, left out in turn."""
+"""What heads of a recipe say of speech that they were not fitted on: groups of corpora, and folds of speakers, left out in turn."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,8 @@ from training.heads import emotion
 from training.heads.emotion import EmotionHead, Targets
 from training.settings import SEED
 
-FOLDS = 5
+FOLDS = 5  # of speakers
+GROUPS = 4  # of acted corpora, and of ordinary ones: each corpus is a group where there are fewer
 
 
 @dataclass(frozen=True)
@@ -22,13 +23,15 @@ class Answers:
 
     rows: np.ndarray  # [n] utterances
     logits: np.ndarray  # [n, labels]
-    dimensions: np.ndarray  # [n,2] valence, arousal
-    distance: np.ndarray  # [n]
+    dimensions: np.ndarray  # [n,2] valence, arousal; NaN of heads that are not whole
+    distance: np.ndarray  # [n]; likewise
 
     @staticmethod
     def of(head: EmotionHead, store: Utterances, rows: np.ndarray) -> "Answers":
         means = store.means[rows]
-        return Answers(rows, head.categories(means), head.dimensions(means), head.distance(means))
+        dimensions = np.full((len(rows), 2), np.nan) if head.dimensions is None else head.dimensions(means)
+        distance = np.full(len(rows), np.nan) if head.distance is None else head.distance(means)
+        return Answers(rows, head.categories(means), dimensions, distance)
 
     def where(self, rows: np.ndarray) -> "Answers":
         return Answers(*(values[rows] for values in vars(self).values()))
@@ -67,12 +70,21 @@ class Recordings:
 Groups = list[set[int]]  # clip indices that are left out together
 
 
-def corpora_groups(clips: list[Clip], recipe: Recipe) -> Groups:
-    """Each acted or rated corpus; ordinary corpora in FOLDS groups."""
-    named = [{name} for name in recipe.labelled if name not in recipe.ordinary and name != recipe.clarity]
-    ordinary = [recipe.clarity, *recipe.ordinary]
-    named += [set(ordinary[fold::FOLDS]) for fold in range(FOLDS)]
-    return [{clip.index for clip in clips if clip.corpus in names} for names in named]
+def dealt(names: list[str]) -> list[list[str]]:
+    return [names[place::GROUPS] for place in range(min(GROUPS, len(names)))]
+
+
+def acted_groups(recipe: Recipe) -> list[list[str]]:
+    """Names of acted and rated corpora."""
+    return dealt([name for name in recipe.labelled if name not in recipe.ordinary and name != recipe.clarity])
+
+
+def ordinary_groups(recipe: Recipe) -> list[list[str]]:
+    return dealt([recipe.clarity, *recipe.ordinary])
+
+
+def corpora_groups(names: list[list[str]], clips: list[Clip]) -> Groups:
+    return [{clip.index for clip in clips if clip.corpus in group} for group in names]
 
 
 def speakers_groups(clips: list[Clip], recipe: Recipe) -> Groups:
@@ -98,19 +110,27 @@ class Fits:
     recipe: Recipe
     without: frozenset[int] = frozenset()  # clip indices that nothing is fitted on
 
-    def head(self, group: set[int] | None = None) -> EmotionHead:
+    def head(self, group: set[int] | None = None, whole: bool = True) -> EmotionHead:
         """`group`: clip indices that are left out as well"""
         known = np.array([clip.corpus in self.recipe.labelled and clip.index not in self.without for clip in self.clips])
         rows = np.flatnonzero(known[self.store.clips] & ~np.isin(self.store.clips, list(group or ())))
-        return emotion.fit(self.store, self.targets, self.clips, self.recipe, rows)
+        return emotion.fit(self.store, self.targets, self.clips, self.recipe, rows, whole)
 
-    def left_out(self, groups: Groups, judged: Utterances | None = None, owners: np.ndarray | None = None) -> Answers:
-        """Answers of heads without each group on its recordings: those of `store`, or `judged`, whose rows of `owners` are clip indices."""
-        judged = judged or self.store
+    def without_each(self, groups: Groups, whole: bool = True) -> "LeftOut":
+        """Heads without each group that has more than `without`"""
+        return LeftOut([(group - self.without, self.head(group, whole)) for group in groups if group - self.without])
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    heads: list[tuple[set[int], EmotionHead]]  # clip indices, and the head that was not fitted on them
+
+    @property
+    def fitted(self) -> frozenset[int]:
+        return frozenset().union(*(head.fitted for _, head in self.heads))
+
+    def answers(self, judged: Utterances, owners: np.ndarray | None = None) -> Answers:
+        """Of each head on its group. `owners`: clip indices, by the rows in `judged.clips`; without it those are clip indices."""
         owner = judged.clips if owners is None else owners[judged.clips]
-        found = []
-        for group in groups:
-            rows = np.flatnonzero(~judged.copied & np.isin(owner, list(group - self.without)))
-            if len(rows):
-                found.append(Answers.of(self.head(group), judged, rows))
-        return Answers.joined(found)
+        rows = [np.flatnonzero(np.isin(owner, list(group))) for group, _ in self.heads]
+        return Answers.joined([Answers.of(head, judged, own) for (_, head), own in zip(self.heads, rows) if len(own)])

@@ -10,7 +10,6 @@ import numpy as np
 from tqdm import tqdm
 
 from training import cache, settings
-from training.augment.augmented import AugmentedCopies
 from training.corpora.corpus import Clip
 from training.corpora.recipe import RESEARCH
 from training.corpora.registry import read_clips
@@ -34,7 +33,6 @@ class Utterances:
     weight: np.ndarray  # float32 [n], sum of the speech probabilities of the embeddings
     speech_frames: np.ndarray  # [n] inside segments of speech
     clips: np.ndarray  # [n] clip index
-    copied: np.ndarray  # bool [n]: of an augmented copy
 
     def __len__(self) -> int:
         return len(self.clips)
@@ -47,8 +45,8 @@ class Utterances:
         return replace(self, means=self.means[:, columns], deviations=self.deviations[:, columns])
 
     def by_recording(self) -> "Utterances":
-        """One row per recording or copy: the moments of all its embeddings."""
-        starts = np.flatnonzero(np.diff(self.clips, prepend=-1) | np.diff(self.copied.astype(int), prepend=0))
+        """One row per recording: the moments of all its embeddings."""
+        starts = np.flatnonzero(np.diff(self.clips, prepend=-1))
         weight = np.add.reduceat(self.weight, starts)
 
         def pooled(values: np.ndarray) -> np.ndarray:
@@ -57,18 +55,14 @@ class Utterances:
         means = pooled(self.means)
         squares = pooled(self.deviations**2 + self.means**2)
         deviations = np.sqrt(np.maximum(squares - means**2, VARIANCE_FLOOR))
-        return Utterances(means, deviations, weight, np.add.reduceat(self.speech_frames, starts), self.clips[starts], self.copied[starts])
-
-    @staticmethod
-    def joined(parts: list["Utterances"]) -> "Utterances":
-        return Utterances(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Utterances)))
+        return Utterances(means, deviations, weight, np.add.reduceat(self.speech_frames, starts), self.clips[starts])
 
 
 def code_key() -> str:
     return cache.digest([(settings.REPOSITORY / path).read_text() for path in CODE])
 
 
-def encode(name: str, trunk: Path, root: Path, paths: list[str], owners: np.ndarray, content: str, copied: bool) -> Utterances:
+def encode(name: str, trunk: Path, root: Path, paths: list[str], owners: np.ndarray, content: str) -> Utterances:
     """By the trunk in the folder `trunk`, of recordings at `paths` below `root`, computed unless they are in the cache. An interrupted run continues.
 
     `owners`: the clip of each. `content` changes whenever their bytes do
@@ -100,7 +94,6 @@ def encode(name: str, trunk: Path, root: Path, paths: list[str], owners: np.ndar
         weight=values[:, -1],
         speech_frames=np.concatenate([one["speech_frames"] for one in columns]),
         clips=owners[recordings],
-        copied=np.full(len(recordings), copied),
     )
 
 
@@ -108,12 +101,8 @@ def labelled_clips() -> list[Clip]:
     return [clip for clip in read_clips() if clip.corpus in RESEARCH.labelled]
 
 
-def load(trunk: Path, copies: AugmentedCopies | None) -> Utterances:
-    """Utterances of all labelled recordings in the order of the index, then those of their augmented copies."""
+def load(trunk: Path) -> Utterances:
+    """Utterances of all labelled recordings in the order of the index."""
     clips = labelled_clips()
     indices = np.array([clip.index for clip in clips])
-    plain = encode("embeddings", trunk, settings.DATA, [clip.path for clip in clips], indices, log_mel.content_of(clips), False)
-    if copies is None:
-        return plain
-    owners = np.array(copies.clips)
-    return Utterances.joined([plain, encode("embeddings-augmented", trunk, copies.folder, copies.paths, owners, copies.folder.name, True)])
+    return encode("embeddings", trunk, settings.DATA, [clip.path for clip in clips], indices, log_mel.content_of(clips))

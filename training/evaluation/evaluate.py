@@ -42,10 +42,8 @@ def measure(models: ModelSet) -> tuple[rows.Row, Reports, Reports, list[Metric]]
     known = analyze_clean(speakers.clips, speakers.folder)
     unknown = Reports([], [])
     for row in rows.corpus_rows(models, speakers):
-        found = analyze_clean(row.clips, row.folder)
-        unknown.clips.extend(found.clips)
-        unknown.reports.extend(found.reports)
-    metrics = corpus_metrics(unknown.predictions()) + natural_metrics(known) + speakers_metrics(known.predictions(), models.recipe)
+        unknown = unknown.and_of(analyze_clean(row.clips, row.folder))
+    metrics = corpus_metrics(unknown.predictions()) + natural_metrics(known.and_of(unknown)) + speakers_metrics(known.predictions(), models.recipe)
     return speakers, known, unknown, [*metrics, *syllable_metrics(known), *scored_share_metrics(known)]
 
 

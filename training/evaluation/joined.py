@@ -23,7 +23,7 @@ from training.features.spec import HOP_LENGTH
 from training.settings import SAMPLE_RATE
 
 CORPORA = ("EmoDB", "CREMA-D", "AESDD", "EMOVO", "RAVDESS")  # order of tables
-PAUSES = (0.4, 0.9, 3.0, 10.0)  # seconds
+PAUSES = (0.9, 10.0)  # seconds
 TURN_PAUSE = 0.6
 FILLED_PAUSE = 3.0
 CLIPS = 6  # of a recording of one speaker

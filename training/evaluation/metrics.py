@@ -8,7 +8,8 @@ import numpy as np
 from training.corpora.corpus import DIMENSIONS, EMOTIONS, NEGATIVE, SEXES, Clip
 from training.corpora.recipe import RESEARCH, Recipe
 from training.evaluation.reports import SCORES, Predictions, Reports, is_ok
-from training.evaluation.statistics import Score, bootstrap_interval, ccc, ece, mean, pcc, uar
+from training.evaluation.statistics import ROUNDS, Score, bootstrap_interval, ccc, ece, mean, pcc, uar
+from training.settings import SEED
 
 ADULT_AGE = 15
 MIN_CLIPS = 5  # smaller groups say nothing
@@ -82,8 +83,10 @@ def natural_metrics(reports: Reports) -> list[Metric]:
 
 
 def mean_of_corpora(uars: list[float], word: str, clips: list[Clip]) -> Metric:
+    """Its interval is over corpora."""
     found = mean_metric("emotion", f"mean UAR, {word}", f"{len(uars)} acted corpora", uars, clips)
-    return replace(found, clips=len(clips))
+    draws = np.random.default_rng(SEED).choice(uars, (ROUNDS, len(uars))).mean(1)
+    return replace(found, interval=[round(float(bound), 3) for bound in np.quantile(draws, [0.025, 0.975])])
 
 
 def recall_metrics(acted: Predictions, word: str) -> list[Metric]:

@@ -54,10 +54,9 @@ def pauses_of(seconds: float) -> str:
     return f"pauses of {seconds:g} s"
 
 
-def chosen_clips(models: ModelSet) -> list[Clip]:
-    """Speakers of the test part, and every speaker of a corpus that the recipe does not have."""
-    known = models.recipe.labelled
-    clips = [clip for clip in read_clips() if clip.corpus in joined.CORPORA and clip.emotion is not None and (clip.tested or clip.corpus not in known)]
+def chosen_clips() -> list[Clip]:
+    """Of the test part."""
+    clips = [clip for clip in read_clips() if clip.corpus in joined.CORPORA and clip.emotion is not None and clip.tested]
     return sorted(clips, key=lambda clip: clip.path)
 
 
@@ -155,7 +154,7 @@ def pooled_metrics(inside: list[Predictions]) -> list[Metric]:
     """Figures of README.md in recordings: all pauses together, on the clips that the figures of clips are of."""
     metrics = []
     for name in joined.CORPORA:
-        own = [one.of(name).where(lambda clip: clip.tested) for one in inside]
+        own = [one.of(name) for one in inside]
         clips = [clip for one in own for clip in one.clips]
         truth, found = (np.concatenate(values) for values in zip(*((one.labels, labels_of(one)) for one in own)))
         metrics += make_metrics("emotion", f"UAR of its {len(np.unique(truth))} labels", name, uar, clips, truth, found)
@@ -256,7 +255,7 @@ def pictured(recording: Joined, models: Path, known: Alone) -> dict:
 
 def measure(models: ModelSet, folder: Path) -> dict:
     """A run: the figures, and the recording of the picture. `folder`: of the row of speakers"""
-    clips = chosen_clips(models)
+    clips = chosen_clips()
     known = Alone(clips, folder)
     groups = joined.one_speaker(clips)
     metrics = []

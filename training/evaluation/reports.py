@@ -112,6 +112,9 @@ class Reports:
     def of(self, *corpora: str) -> Reports:
         return self.where(lambda clip: clip.corpus in corpora)
 
+    def and_of(self, others: Reports) -> Reports:
+        return Reports(self.clips + others.clips, self.reports + others.reports)
+
     def has_scores(self) -> np.ndarray:
         """bool [n]: enough speech for scores, which both signals agree on"""
         return np.array([is_ok(report, "emotion") for report in self.reports], bool)

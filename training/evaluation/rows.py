@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from training import pipeline
+from training.calibration.strangers import acted_groups
 from training.corpora.corpus import Clip
 from training.corpora.recipe import RESEARCH
 from training.corpora.registry import read_clips
@@ -31,21 +32,30 @@ def speakers_row(models: ModelSet) -> Row:
     without = frozenset(clip.index for clip in clips if clip.tested)
     own = (*recipe.labelled, *recipe.sounds, *recipe.unlabelled)
     judged = [clip for clip in clips if clip.tested and clip.corpus in own]
-    return Row(SPEAKERS, pipeline.judging_folder(models, without, "speakers"), judged, without)
+    return checked(Row(SPEAKERS, pipeline.judging_folder(models, without, with_intervals=True), judged, without))
 
 
 def corpus_rows(models: ModelSet, speakers: Row) -> list[Row]:
-    """Every acted corpus, and ratings of valence and arousal. Those that the recipe does not have are judged by the folder of `speakers`."""
+    """Acted and rated corpora of the recipe in groups, and every corpus that it does not have, which the folder of `speakers` judges."""
     clips = read_clips()
     rows = []
-    for name in (*RESEARCH.emotion, RESEARCH.rated):
-        own = [clip for clip in clips if clip.corpus == name]
-        judged = evenly_spaced([clip for clip in own if clip.emotion is not None or clip.corpus == RESEARCH.rated], CLIPS)
-        without = frozenset(clip.index for clip in own)
-        known = name in models.recipe.labelled
-        folder = pipeline.judging_folder(models, without, name) if known else speakers.folder
-        rows.append(Row(CORPUS, folder, judged, without))
+    strangers = [name for name in RESEARCH.labelled if name not in models.recipe.labelled]
+    for names in [*acted_groups(models.recipe), strangers] if strangers else acted_groups(models.recipe):
+        without = frozenset(clip.index for clip in clips if clip.corpus in names)
+        folder = speakers.folder if names is strangers else pipeline.judging_folder(models, without, with_intervals=False)
+        rows.append(checked(Row(CORPUS, folder, [clip for name in names for clip in judged_of(name)], without)))
     return rows
+
+
+def judged_of(corpus: str) -> list[Clip]:
+    own = [clip for clip in read_clips() if clip.corpus == corpus]
+    return evenly_spaced([clip for clip in own if clip.emotion is not None or corpus not in RESEARCH.emotion], CLIPS)
+
+
+def checked(row: Row) -> Row:
+    if found := leaks(row, pipeline.fitted_in(row.folder), read_clips()):
+        raise ValueError(f"Expected a row of {row.word} that {row.folder} was not fitted on, got {len(found)} clips, the first is {found[0].path}")
+    return row
 
 
 def leaks(row: Row, fitted: set[int], clips: list[Clip]) -> list[Clip]:

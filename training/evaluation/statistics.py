@@ -130,7 +130,3 @@ def pinball_loss(errors: np.ndarray, half_width: np.ndarray, coverage: float) ->
 
 def middle(values: np.ndarray) -> list[float]:
     return [round(float(v), 3) for v in np.quantile(values[np.isfinite(values)], [0.025, 0.975])]
-
-
-def sigmoid(x: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-x))

@@ -34,7 +34,6 @@ def write_inputs(g: Graph, width: int, rows: int | str = 1) -> tuple[str, str]:
 class EmotionScale:
     """From the outputs of the head to scores."""
 
-    bias: np.ndarray  # [labels], added to the logits
     temperature: float
     slopes: np.ndarray  # [2] of valence and arousal
     intercepts: np.ndarray  # [2]
@@ -42,7 +41,7 @@ class EmotionScale:
 
     def logits(self, logits: np.ndarray) -> np.ndarray:
         """[n, labels] -> [n, labels]"""
-        return (logits + self.bias) / self.temperature
+        return logits / self.temperature
 
     def dimensions(self, values: np.ndarray) -> np.ndarray:
         """[n,2] -> [n,2] in [0, 1]"""

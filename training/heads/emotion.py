@@ -104,20 +104,22 @@ def fit_distance(means: np.ndarray, corpora: np.ndarray) -> Distance:
 @dataclass(frozen=True)
 class EmotionHead:
     categories: Linear  # -> logits
-    dimensions: Linear  # -> valence, arousal
-    distance: Distance
+    dimensions: Linear | None  # -> valence, arousal
+    distance: Distance | None
+    fitted: frozenset[int] = frozenset()  # indices of the clips
 
 
-def fit(store: Utterances, targets: Targets, clips: list[Clip], recipe: Recipe, rows: np.ndarray) -> EmotionHead:
-    """`rows`: utterances that it may be fitted on."""
+def fit(store: Utterances, targets: Targets, clips: list[Clip], recipe: Recipe, rows: np.ndarray, whole: bool = True) -> EmotionHead:
+    """`rows`: utterances that it may be fitted on. `whole`: with dimensions and distance"""
     owners = store.clips[rows]
     labelled = rows[targets.category_weight[owners] > 0]
     own = [clips[i] for i in store.clips[labelled]]
     share = shares_of(own, targets.label[store.clips[labelled]], recipe.ordinary_weight)
     categories = fit_logistic(store.means[labelled], targets.distribution[store.clips[labelled]], share, CATEGORY_DECAY)
+    fitted = frozenset(store.clips[rows].tolist())
+    if not whole:
+        return EmotionHead(categories, None, None, fitted)
     weighted = rows[targets.dimension_weight[owners].any(1)]
     weight = targets.dimension_weight[store.clips[weighted]]
     dimensions = fit_ridge(store.means[weighted], targets.dimensions[store.clips[weighted]], weight / weight.sum(0), DIMENSION_DECAY)
-    plain = labelled[~store.copied[labelled]]
-    names = np.array([clip.corpus for clip in clips])
-    return EmotionHead(categories, dimensions, fit_distance(store.means[plain], names[store.clips[plain]]))
+    return EmotionHead(categories, dimensions, fit_distance(store.means[labelled], np.array([clip.corpus for clip in own])), fitted)

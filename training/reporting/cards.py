@@ -26,6 +26,7 @@ ATTRIBUTION = "name of the authors, the licence and its address; that it was cha
 LICENCES = {
     "CREMA-D": Licence("ODbL 1.0 (database), DbCL 1.0 (contents)", "commercial use of works produced from it",
                        "the notice `Contains information from CREMA-D, which is made available under the Open Database License (ODbL)`; "
+                       "(4.3); offer of the altered database or of the method (4.6), which is `training/`; "
                        "a database derived from it shares alike", "LICENSE.txt of CheyneyComputerScience/CREMA-D"),
     "speechocean762": Licence("CC BY 4.0", "commercial use", ATTRIBUTION, "OpenSLR 101"),
     "LibriSpeech": Licence("CC BY 4.0, of readings in the public domain (LibriVox)", "commercial use", ATTRIBUTION, "OpenSLR 12"),

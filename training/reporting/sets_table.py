@@ -23,7 +23,7 @@ KEYS = [
     f"emotion: mean UAR, {CORPUS}, {len(RESEARCH.emotion)} acted corpora",
     f"emotion: UAR of its 6 labels, {CORPUS}, EmoDB",
     f"emotion: UAR of its 6 labels, {CORPUS}, CREMA-D",
-    f"emotion: UAR of its 7 labels, {CORPUS}, RAVDESS",
+    *(f"emotion: UAR of its {labels} labels, {CORPUS}, RAVDESS" for labels in (7, 8)),  # calm is a label of research
     f"emotion: confidence less accuracy, {CORPUS}",
     f"emotion: answered without a warning, {CORPUS}",
     f"emotion: error of the dominant emotion at 50 % coverage, {CORPUS}",

@@ -7,8 +7,8 @@ import pytest
 
 from training.augment import corruptions, spectral
 from training.augment.audio import run_codec
-from training.augment.augmentation import AMR, GAP, concatenate
 from training.augment.mix import gated_power, mix_at_snr
+from training.augment.telephone_codecs import AMR, GAP, concatenate
 from training.evaluation.invariances import add_pauses, whisper
 
 RATE = 16000

@@ -157,7 +157,7 @@ def test_emotion_head(tmp_path):
     categories = Linear(rng.normal(0, 0.1, (WIDTH, labels)).astype(np.float32), rng.normal(0, 1, labels).astype(np.float32))
     dimensions = Linear(rng.normal(0, 0.02, (WIDTH, 2)).astype(np.float32), np.array([0.4, 0.6], np.float32))
     distance = emotion.fit_distance(rng.normal(0, 1, (200, WIDTH)).astype(np.float32), np.repeat(["a", "b"], 100))
-    scale = EmotionScale(rng.normal(0, 1, labels), 1.7, np.array([1.2, 0.9]), np.array([-0.05, 0.03]), np.array([1.0, 2.0]))
+    scale = EmotionScale(1.7, np.array([1.2, 0.9]), np.array([-0.05, 0.03]), np.array([1.0, 2.0]))
     write_emotion(EmotionHead(categories, dimensions, distance), scale, tmp_path / "head.onnx")
     session = Session(tmp_path / "head.onnx")
     assert tuple(session.outputs) == specs.emotion_of(specs.STANDARD).outputs

@@ -8,7 +8,7 @@ from scipy.special import softmax
 from sklearn.linear_model import Ridge
 
 from training.calibration import emotion as calibration
-from training.calibration.strangers import Answers, Fits, Recordings, corpora_groups, speakers_groups
+from training.calibration.strangers import Answers, Fits, Recordings, acted_groups, corpora_groups, speakers_groups
 from training.corpora.corpus import EMOTIONS
 from training.corpora.recipe import RESEARCH, SOLD
 from training.encoder.embeddings import Utterances
@@ -22,8 +22,7 @@ RNG = np.random.default_rng(3)
 
 def utterances(owners: list[int], means: np.ndarray) -> Utterances:
     count = len(owners)
-    return Utterances(means.astype(np.float32), np.ones(means.shape, np.float32), np.ones(count, np.float32), np.full(count, 100), np.array(owners),
-                      np.zeros(count, bool))  # fmt: skip
+    return Utterances(means.astype(np.float32), np.ones(means.shape, np.float32), np.ones(count, np.float32), np.full(count, 100), np.array(owners))
 
 
 def test_logistic_regression_is_where_its_gradient_vanishes():
@@ -74,9 +73,9 @@ def test_no_head_is_fitted_on_the_group_that_it_is_asked_about(monkeypatch):
     monkeypatch.setattr(emotion, "fit", lambda store, targets, clips, recipe, rows: seen.append(set(store.clips[rows])))
     monkeypatch.setattr(Answers, "of", staticmethod(lambda head, store, rows: Answers(rows, *np.zeros((3, len(rows), 1)))))
     fits = Fits(store, emotion.targets_of(clips, SOLD), clips, SOLD, frozenset({0, 1}))
-    for groups in (corpora_groups(clips, SOLD), speakers_groups(clips, SOLD)):
+    for groups in (corpora_groups(acted_groups(SOLD), clips), speakers_groups(clips, SOLD)):
         seen.clear()
-        answers = fits.left_out(groups)
+        answers = fits.without_each(groups).answers(store)
         asked = [group - {0, 1} for group in groups if group - {0, 1}]
         assert all(not group & fitted and not {0, 1} & fitted for group, fitted in zip(asked, seen))
         assert sorted(store.clips[answers.rows]) == [clip.index for clip in clips if clip.index > 1]
@@ -88,16 +87,16 @@ def test_a_recording_is_the_mean_of_its_utterances_by_speech():
     found = Recordings.of(answers, store)
     assert found.probabilities[0].tolist() == pytest.approx([0.5, 0.5]) and found.dimensions[0].tolist() == pytest.approx([0.75, 0.25])
     assert found.distance.tolist() == pytest.approx([1.75, 3])
-    scale = EmotionScale(np.array([0, np.log(2)]), 1, np.array([2.0, 1]), np.array([-1.0, 0]), np.ones(2))
+    scale = EmotionScale(2, np.array([2.0, 1]), np.array([-1.0, 0]), np.ones(2))
     assert Recordings.of(answers, store, scale).dimensions[0].tolist() == pytest.approx([0.75, 0.25])
-    assert Recordings.of(answers, store, scale).probabilities[1].tolist() == pytest.approx([1 / 3, 2 / 3])
+    assert Recordings.of(answers, store, scale).probabilities[1].tolist() == pytest.approx([0.5, 0.5])
 
 
 def test_recordings_have_the_moments_of_all_their_embeddings():
     x = RNG.normal(1, 2, (50, 3))
     parts = [x[:20], x[20:]]
     store = Utterances(np.array([p.mean(0) for p in parts]), np.array([p.std(0) for p in parts]), np.array([20.0, 30]), np.array([40, 60]),
-                       np.zeros(2, int), np.zeros(2, bool))  # fmt: skip
+                       np.zeros(2, int))  # fmt: skip
     whole = store.by_recording()
     assert np.allclose(whole.means[0], x.mean(0)) and np.allclose(whole.deviations[0], x.std(0)) and whole.speech_frames.tolist() == [100]
 
@@ -109,15 +108,13 @@ def test_temperature_is_that_of_the_logits():
     assert calibration.fit_temperature(logits, drawn, np.full(4000, 1 / 4000)) == pytest.approx(2, rel=0.1)
 
 
-def test_ordinary_speech_raises_the_bound_of_low_confidence():
-    confidence = np.linspace(0.3, 0.99, 200)
-    probabilities = np.zeros((400, 7))
-    probabilities[np.arange(400), np.repeat([1, 2], 200)] = np.tile(confidence, 2)
-    found = Recordings(np.arange(400), probabilities, np.zeros((400, 2)), np.zeros(400))
-    label = np.where(np.arange(400) < 200, np.where(RNG.random(400) < np.tile(confidence, 2), 1, 0), -1)
-    corpora = np.where(label >= 0, "EmoDB", "AMI")
-    calm, loud = (calibration.fit_low_confidence(found, label, corpora, ordinary, SOLD.labels) for ordinary in (np.zeros(400, bool), label < 0))
-    assert calm == pytest.approx(0.5, abs=0.08) and loud >= 0.95
+def test_low_confidence_bounds_the_negative_answers_of_ordinary_speech():
+    probabilities = np.zeros((200, len(SOLD.labels)))
+    probabilities[:, 0], probabilities[:100, SOLD.labels.index("angry")] = 0.1, np.linspace(0.2, 0.9, 100)
+    found = Recordings(np.arange(200), probabilities, np.zeros((200, 2)), np.zeros(200))
+    assert calibration.fit_low_confidence(found, SOLD.labels) == pytest.approx(0.89, abs=0.011), "2 of 200 are above"
+    calm = replace(found, probabilities=np.roll(probabilities, 100, 0)[:100])
+    assert calibration.fit_low_confidence(calm, SOLD.labels) == calibration.CONFIDENCES[0]
 
 
 def test_clarity_is_linear_in_moments_and_bounded_timing():
