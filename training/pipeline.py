@@ -222,8 +222,8 @@ def judging_folder(models: ModelSet, without: frozenset[int], with_intervals: bo
         (folder / FITTED).write_text(json.dumps(sorted(trained.fitted)))
 
     manifests = [json.loads((folder_of(models) / kind / "manifest.json").read_text()) for kind in ("vad", "trunk")]
-    inputs = {"models": [[manifest["weights"], manifest["params"]] for manifest in manifests], "without": cache.digest(sorted(without)), "intervals": with_intervals, "recipe": asdict(models.recipe),
-              "reference": cache.file_hash(reference.BASELINE_RESULT),
+    inputs = {"models": [[manifest["weights"], manifest["params"]] for manifest in manifests], "without": cache.digest(sorted(without)),
+              "intervals": with_intervals, "recipe": asdict(models.recipe), "reference": cache.file_hash(reference.BASELINE_RESULT),
               "code": cache.code_hash(emotion, clarity, linear, strangers, emotion_calibration, moments, intervals, head_graph)}  # fmt: skip
     return cache.build(f"judging-{models.name}", inputs, make)
 

@@ -18,6 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 SIDE = 2048  # of the large product
 WARM_UPS = 5
 BINS = 80
+KERNELS = {"QLinearConv": 3, "Conv": 1, "FusedConv": 1}  # place of the weights among the inputs
 
 
 def open_session(model, profile=None):
@@ -53,6 +54,9 @@ def multiplications(path, inputs):
             total += 2 * math.prod(first) * others[0][1]
         elif "MatMul" in event["op_name"]:
             total += math.prod(first) * others[-1][-1]
+        elif event["op_name"] in KERNELS:
+            kernel = next(iter(event["input_type_shape"][KERNELS[event["op_name"]]].values()))
+            total += math.prod(others[-1]) * math.prod(kernel[1:])
     return total
 
 
@@ -63,8 +67,9 @@ def milliseconds(run):
 
 
 def main(path, frames, rounds):
-    inputs = {"features": np.random.default_rng(2).standard_normal((1, frames, BINS)).astype(np.float32) - 2}
     session, product = open_session(path), large_product()
+    values = np.random.default_rng(2).standard_normal((1, frames, BINS)).astype(np.float32) - 2
+    inputs = {own.name: values for own in session.get_inputs()}
     share = multiplications(path, inputs) / SIDE**3
     runs = {"trunk": lambda: session.run(None, inputs), "products": product}
     found = {name: [] for name in runs}

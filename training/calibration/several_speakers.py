@@ -166,7 +166,7 @@ def bootstrap(scored: list[Scored], warned: np.ndarray) -> np.ndarray:
             rows = [row for index in rng.integers(len(groups), size=len(groups)) for row in groups[index]]
             pairs.append(rates([scored[row] for row in rows], warned[rows])["all"])
         draws.append(np.nanmean(pairs, 0))
-    return np.quantile(draws, [0.025, 0.975], axis=0).T
+    return np.nanquantile(draws, [0.025, 0.975], axis=0).T
 
 
 def report(scored: list[Scored], threshold: float) -> dict:

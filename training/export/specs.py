@@ -133,7 +133,7 @@ def emotion_of(models: ModelSet) -> ModelSpec:
             f"Speech that nobody acted ({len(recipe.ordinary) + 1} corpora) has no labels of emotion: its target is weakly neutral, a probability of 0.8 "
             "for every recording. Weak emotions in such speech are reported as neutral.",
             rated,
-            "Temperature, the bias towards neutral, thresholds, moments and intervals were fitted on what heads of the same recipe say about corpora and "
+            "Temperature, thresholds, moments and intervals were fitted on what heads of the same recipe say about corpora and "
             "speakers that they were not fitted on.",
             *(("Surprise was learned from one corpus, BanglaSER. Calm speech has no label of its own.",) if models.may_be_sold else
               ("Only RAVDESS and TAVA have calm speech.",)),

@@ -124,3 +124,13 @@ def draw_timeline(runs: dict[str, dict]) -> Path:
     panels[-1, 0].set_xlabel("seconds")
     panels[-1, 0].legend(frameon=False, fontsize=7, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.35))
     return save("timeline")
+
+
+def draw_cost(points: dict[str, tuple[float, float, list[float]]]) -> Path:
+    """Set of models -> milliseconds, mean UAR and its interval."""
+    _, axes = plt.subplots(figsize=(4, 3))
+    for name, (spent, value, (low, high)) in points.items():
+        axes.errorbar(spent, value, [[value - low], [high - value]], fmt="o", color=BLUE, ecolor="#bbbbbb", capsize=2)
+        axes.annotate(name, (spent, value), (5, 4), textcoords="offset points")
+    axes.set(xscale="log", xlabel="ms per 10 s of speech, one core", ylabel="mean UAR, corpora left out", ylim=(0, None))
+    return save("cost")

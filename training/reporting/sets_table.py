@@ -1,6 +1,7 @@
 """Which set of models to take: the table of README.md and docs/models.md."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 from training import settings
@@ -8,6 +9,7 @@ from training.corpora.recipe import RESEARCH
 from training.evaluation import results
 from training.evaluation.metrics import ALL_NATURAL, CORPUS, SPEAKERS, Metric
 from training.export.specs import SETS
+from training.reporting import plots
 from training.reporting.tables import replace_between, short_cell, table
 
 README = settings.REPOSITORY / "README.md"
@@ -42,10 +44,16 @@ def megabytes_of(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.glob("*/*.onnx")) / 1e6
 
 
-def cost_rows(folders: dict[str, Path]) -> list[list[str]]:
+def spent_by(names: Iterable[str]) -> dict[str, float]:
+    """Set of models -> milliseconds"""
     spent = {row["name"]: row["ours"]["median"] for row in json.loads(COSTS.read_text())["rows"]}
+    return {name: spent[f"all models, 10 s, {name}"] for name in names}
+
+
+def cost_rows(folders: dict[str, Path]) -> list[list[str]]:
+    spent = spent_by(folders)
     return [
-        ["all models over 10 s, one core", *(f"{spent[f'all models, 10 s, {name}']:.0f} ms" for name in folders)],
+        ["all models over 10 s, one core", *(f"{spent[name]:.0f} ms" for name in folders)],
         ["weights", *(f"{megabytes_of(folder):.0f} MB" for folder in folders.values())],
         ["commercial use", *("yes" if SETS[name].may_be_sold else "no" for name in folders)],
         ["use", *(PURPOSES[name] for name in folders)],
@@ -61,6 +69,9 @@ def text_of(columns: dict[str, list[Metric]]) -> str:
 
 
 def write() -> None:
-    text = text_of(results.columns_of(results.read()))
+    columns = results.columns_of(results.read())
+    means = {name: next(metric for metric in metrics if metric.key == KEYS[0]) for name, metrics in columns.items()}
+    plots.draw_cost({name: (spent, means[name].value, means[name].interval) for name, spent in spent_by(means).items()})
+    text = text_of(columns)
     for page in (PAGE, README):
         replace_between(page, "accuracy", text)
