@@ -154,10 +154,10 @@ def analyze_clean(clips: list[Clip], models: Path) -> Reports:
 
 
 def analyze_corrupted(clips: list[Clip], models: Path) -> dict[str, Reports]:
-    """Condition -> reports of a sample of each corpus."""
+    """Condition -> reports of a sample of each corpus of speech."""
     sample = []
     for name, definition in CORPORA.items():
-        sample += evenly_spaced([clip for clip in clips if clip.corpus == name], definition.sampling.corrupted)
+        sample += evenly_spaced([clip for clip in clips if clip.corpus == name and definition.is_speech], definition.sampling.corrupted)
     corruptor = Corruptor([clip for clip in read_clips() if is_steady(clip) and clip.tested])
     chosen = [(condition, clip, corruptor.copy(clip, condition)) for condition in CONDITIONS for clip in sample]
     reports = analyze([path for *_, path in chosen], BOTH, models)
