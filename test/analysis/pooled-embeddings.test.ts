@@ -16,15 +16,15 @@ test('the embedding of an utterance is the mean of its tokens, weighted by speec
   const tokens = { data: Float32Array.of(1, 10, 3, 20, 100, 100), shape: [1, 3, 2] };
   const session = { ...models.trunk.session, run: async () => ({ tokens }) };
   // The window begins a whole number of embeddings before it: with the first sample.
-  const click = new Float32Array(6 * models.features.hopLength);
+  const click = new Float32Array(12 * models.features.hopLength);
   click[gridFrames * models.features.hopLength] = 1;
   const frames = {
     audio: { samples: click, sampleRate: models.features.sampleRate },
-    speechProbability: Float32Array.of(0, 0.5, 0.5, 1, 0, 0),
+    speechProbability: Float32Array.of(0, 0, 0.5, 0.5, 1, 1, 1, 0, 0, 0, 0, 0),
   } as unknown as DetectedSpeech;
   const quality = { snrDb: 30, bandwidthHz: 8000, clippedRatio: 0 };
-  const window = { start: 0, end: 6 };
-  const utterance = { ...window, window, speechFrames: 3, cause: 'pause' } as const;
+  const window = { start: 0, end: 12 };
+  const utterance = { ...window, window, speechFrames: 5, cause: 'pause' } as const;
   const { scored } = await scoreUtterances(
     frames,
     [utterance],

@@ -60,7 +60,7 @@ test('a trunk of two inputs reads both features of the same frames', async (t) =
   t.deepEqual(rows.filterbanks, alone.data);
   const read: Record<string, Values> = {};
   const session = {
-    inputs: [],
+    inputs: ['features', 'filterbanks'],
     outputs: [],
     widths: {},
     run: async (inputs: Readonly<Record<string, Values>>) => {

@@ -37,7 +37,9 @@ test('figures lie in their range, and their intervals in order', (t) => {
 });
 
 test('the figures are of the recipe of the shipped weights: `npm run evaluate -- --write`', async (t) => {
-  const { standard } = JSON.parse(await readFile('training/results/metrics.json', 'utf8')) as { standard: Run };
+  const { standard } = JSON.parse(await readFile('training/results/metrics.json', 'utf8')) as {
+    standard: Run;
+  };
   for (const { name, version, weights } of manifests) {
     t.deepEqual(standard.models[name], { version, sha256: weights.sha256 }, name);
   }

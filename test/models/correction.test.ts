@@ -7,7 +7,8 @@ import { loadModels, readManifests } from '../../src/node/models.ts';
 import { createRandom } from '../../src/tools/evaluate/statistics.ts';
 import { editManifest, withCorrection } from '../support/models.ts';
 
-const width = 384;
+const models = await loadModels('models/standard');
+const width = models.trunk.session.widths.tokens as number;
 const tokens = 9;
 const random = createRandom(1);
 const inputs: Record<'tokens' | 'weights', Values> = {
@@ -17,7 +18,6 @@ const inputs: Record<'tokens' | 'weights', Values> = {
   },
   weights: { data: Float32Array.from({ length: tokens }, random), shape: [1, tokens] },
 };
-const models = await loadModels('models/standard');
 const known = models.emotion.manifest.labels as readonly string[];
 const randomWeights = (outputs: number) => Array.from({ length: width * outputs }, () => random() - 0.5);
 
@@ -103,14 +103,18 @@ for (const [what, correction, message] of [
   [
     'few weights',
     { labels: null, scores: { valence: { ...line, weights: [0] } } },
-    /Expected 384 for the length of `weights` of `valence`, got 1$/,
+    new RegExp(`Expected ${width} for the length of \`weights\` of \`valence\`, got 1$`),
   ],
-  ['few biases', ofLabels({ bias: [0] }), /Expected 8 for the length of `bias` of `labels`, got 1$/],
-  ['many weights', ofLabels({ weights: Array(width * 8 + 1).fill(0) }), /Expected 3072 for .*, got 3073$/],
+  ['few biases', ofLabels({ bias: [0] }), /Expected 7 for the length of `bias` of `labels`, got 1$/],
+  [
+    'many weights',
+    ofLabels({ weights: Array(width * 7 + 1).fill(0) }),
+    new RegExp(`Expected ${width * 7} for .*, got ${width * 7 + 1}$`),
+  ],
   [
     'labels that the weights lack',
     { ...ofLabels({}), labels: { ...ofLabels({}).labels, known: ['a', 'b'] } },
-    /Expected 8 for the length of `known`, got 2$/,
+    /Expected 7 for the length of `known`, got 2$/,
   ],
   [
     'labels that the manifest lacks',

@@ -105,11 +105,11 @@ const refused: readonly (readonly [string, string, (manifest: Json) => void, Reg
     'filterbanks of other samples',
     'trunk',
     (m) => {
-      const filterbanks = { ...(m.features as Json), highpassHz: 64 };
+      const filterbanks = { ...(m.features as Json), highpassHz: 80 };
       Object.assign(m, { inputs: ['features', 'filterbanks'] });
       Object.assign(m.params as Json, { filterbanks });
     },
-    /Model trunk: Expected undefined for `filterbanks.highpassHz`, got 64/,
+    /Model trunk: Expected 64 for `filterbanks.highpassHz`, got 80/,
   ],
   [
     'other inputs',

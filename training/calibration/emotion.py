@@ -18,7 +18,7 @@ from training.heads.emotion import Targets
 
 TEMPERATURES = np.geomspace(0.4, 6, 80)
 UNLIKE = 0.98  # quantile of the distances of speakers left out, beyond which the report warns
-FALSE_ALARMS = 0.015  # ordinary speech left out that is negative without a warning
+FALSE_ALARMS = 0.015  # of ordinary speech left out, negative without a warning; corpora weigh alike
 CONFIDENCES = np.arange(0.2, 1.01, 0.01)
 NEGATIVE = ("sad", "angry", "fearful", "disgusted")
 
@@ -57,11 +57,12 @@ def temperature_of(answers: Answers, store: Utterances, targets: Targets, corpor
     return fit_temperature(answers.logits[acted], targets.distribution[owners], weights_of(corpora[owners]))
 
 
-def fit_low_confidence(ordinary: Recordings, labels: tuple[str, ...]) -> float:
-    """The least top probability above which at most FALSE_ALARMS of ordinary recordings are negative."""
+def fit_low_confidence(ordinary: Recordings, corpora: np.ndarray, labels: tuple[str, ...]) -> float:
+    """The least top probability above which at most FALSE_ALARMS of ordinary recordings are negative. corpora [n]: names"""
     top = ordinary.probabilities.max(1)
     negative = np.isin(ordinary.probabilities.argmax(1), [labels.index(name) for name in NEGATIVE])
-    return round(float(next(bound for bound in CONFIDENCES if (negative & (top >= bound)).mean() <= FALSE_ALARMS)), 2)
+    weight = weights_of(corpora)
+    return round(float(next(bound for bound in CONFIDENCES if weight[negative & (top >= bound)].sum() <= FALSE_ALARMS)), 2)
 
 
 def extrapolated_temperature(fits: Fits, acted: Groups, unknown: Answers, corpora: np.ndarray) -> float:
@@ -79,14 +80,15 @@ def calibrate(fits: Fits, known: Answers) -> EmotionCalibration:
     """`known`: of heads without folds of speakers"""
     clips, recipe, store, targets = fits.clips, fits.recipe, fits.store, fits.targets
     corpora = np.array([clip.corpus for clip in clips])
-    acted, calm = (strangers.corpora_groups(groups(recipe), clips) for groups in (strangers.acted_groups, strangers.ordinary_groups))
-    unknown, ordinary = (fits.without_each(groups, whole=False).answers(store) for groups in (acted, calm))
+    acted, others = (strangers.corpora_groups(groups(recipe), clips) for groups in (strangers.acted_groups, strangers.ordinary_groups))
+    unknown, ordinary = (fits.without_each(groups, whole=False).answers(store) for groups in (acted, others))
     temperature = extrapolated_temperature(fits, acted, unknown, corpora)
     rated = corpora[store.clips[known.rows]] == recipe.rated
     lines = [match_moments(targets.dimensions[store.clips[known.rows[rated]], place], known.dimensions[rated, place]) for place in range(2)]
     slopes, intercepts = np.array(lines).T
     scale = EmotionScale(temperature, slopes, intercepts, np.ones(2))
-    low = fit_low_confidence(Recordings.of(ordinary, store, scale), recipe.labels)
+    calm = Recordings.of(ordinary, store, scale)
+    low = fit_low_confidence(calm, corpora[calm.clips], recipe.labels)
     unlike = float(np.quantile(Recordings.of(known, store).distance, UNLIKE))
     labelled = known.where(targets.label[store.clips[known.rows]] >= 0)
     params, share = moments.fit(moments.utterances_of(labelled, scale, store, clips, recipe.labels), recipe.labels)

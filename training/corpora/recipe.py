@@ -18,7 +18,6 @@ class Recipe:
     unlabelled: tuple[str, ...]  # speech without a target
     sounds: tuple[str, ...]  # no speech
     rooms: str  # impulse responses
-    ordinary_weight: float  # of all ordinary speech in the loss of the categories, over that of all acted corpora
     labelled: tuple[str, ...] = field(init=False)  # speech with a target of some score
     speech: tuple[str, ...] = field(init=False)
     corpora: tuple[str, ...] = field(init=False)
@@ -48,7 +47,6 @@ SOLD = Recipe(
     unlabelled=("MFA",),
     sounds=("EmoGator", "ESC10"),
     rooms="RIR",
-    ordinary_weight=1,
 )
 # models/research: not to be sold.
 RESEARCH = Recipe(
@@ -61,5 +59,4 @@ RESEARCH = Recipe(
     unlabelled=SOLD.unlabelled,
     sounds=SOLD.sounds,
     rooms=SOLD.rooms,
-    ordinary_weight=0.5,
 )

@@ -128,8 +128,7 @@ def emotion_of(models: ModelSet) -> ModelSpec:
         labels=recipe.labels,
         corpora=recipe.labelled,
         limits=(
-            f"Acted recordings of {len(recipe.emotion)} corpora. The targets of CREMA-D are the votes of listeners, those of the other corpora the emotion "
-            "that the speaker intended.",
+            f"Acted recordings of {len(recipe.emotion)} corpora. Targets are the emotions that the speakers intended.",
             f"Speech that nobody acted ({len(recipe.ordinary) + 1} corpora) has no labels of emotion: its target is weakly neutral, a probability of 0.8 "
             "for every recording. Weak emotions in such speech are reported as neutral.",
             rated,

@@ -1,8 +1,8 @@
 """The emotion head: categories, valence and arousal, linear in the mean of the embeddings of an utterance; and how far an utterance is from the
 training recordings.
 
-Acted corpora weigh alike, and so do the labels of each. All ordinary speech together weighs `Recipe.ordinary_weight` times as much as all acted
-corpora; its target is weakly neutral.
+Acted corpora weigh alike, and so do the labels of each. All ordinary speech together weighs ORDINARY_WEIGHT times as much as all acted corpora; its
+target is weakly neutral.
 """
 
 from collections import Counter
@@ -17,7 +17,8 @@ from training.encoder.embeddings import Utterances
 from training.heads.linear import Linear, fit_logistic, fit_ridge
 from training.settings import SEED
 
-CATEGORY_DECAY = 0.03
+CATEGORY_DECAY = 0.01
+ORDINARY_WEIGHT = 0.5  # in the loss of the categories
 DIMENSION_DECAY = 3.0
 EMOTIONAL = ("VoxLingua107", "AWSCalls", "AMI")  # ordinary speech that holds some real emotion
 EMOTIONAL_SHARE = 0.5  # weight of such a corpus, over that of other ordinary speech
@@ -29,7 +30,7 @@ OVERSAMPLED = 16  # of the random projection that finds them
 class Targets:
     """One row per clip; a label of -1 and a weight of 0 where there is nothing to learn."""
 
-    label: np.ndarray  # int [n], most probable category; -1 for ordinary speech
+    label: np.ndarray  # int [n], the category that was acted; -1 for ordinary speech
     distribution: np.ndarray  # float32 [n, labels]
     category_weight: np.ndarray  # float32 [n], 0 or 1
     dimensions: np.ndarray  # float32 [n,2] valence, arousal
@@ -47,20 +48,21 @@ def targets_of(clips: list[Clip], recipe: Recipe) -> Targets:
     for clip in clips:
         if clip.corpus not in recipe.labelled:
             continue
-        if clip.distribution is not None:
+        if clip.emotion in recipe.labels:
+            label[clip.index] = recipe.labels.index(clip.emotion)
+            distribution[clip.index] = np.eye(len(kept))[label[clip.index]]
+            category_weight[clip.index] = 1
+        elif clip.emotion is None and clip.distribution is not None:
             own = np.array(clip.distribution)[kept]
-            if own.sum() > 0:
-                distribution[clip.index] = own / own.sum()
-                category_weight[clip.index] = 1
-                if clip.emotion is not None:
-                    label[clip.index] = own.argmax()
+            distribution[clip.index] = own / own.sum()
+            category_weight[clip.index] = 1
         if found := clip.dimensions:
             dimensions[clip.index] = found.valence, found.arousal
             dimension_weight[clip.index] = found.valence_weight, found.arousal_weight
     return Targets(label, distribution, category_weight, dimensions, dimension_weight)
 
 
-def shares_of(clips: list[Clip], label: np.ndarray, ordinary_weight: float) -> np.ndarray:
+def shares_of(clips: list[Clip], label: np.ndarray) -> np.ndarray:
     """float32 [n] that sums to 1: weight of each row in the loss of the categories"""
     names = np.array([clip.corpus for clip in clips])
     ordinary = np.array([clip.definition.ordinary for clip in clips])
@@ -75,7 +77,7 @@ def shares_of(clips: list[Clip], label: np.ndarray, ordinary_weight: float) -> n
     counts = Counter(names[ordinary].tolist())
     sizes = {name: np.sqrt(count) * (EMOTIONAL_SHARE if name in EMOTIONAL else 1) for name, count in counts.items()}
     for name, size in sizes.items():
-        share[names == name] = ordinary_weight * size / sum(sizes.values()) / counts[name]
+        share[names == name] = ORDINARY_WEIGHT * size / sum(sizes.values()) / counts[name]
     return (share / share.sum()).astype(np.float32)
 
 
@@ -114,7 +116,7 @@ def fit(store: Utterances, targets: Targets, clips: list[Clip], recipe: Recipe, 
     owners = store.clips[rows]
     labelled = rows[targets.category_weight[owners] > 0]
     own = [clips[i] for i in store.clips[labelled]]
-    share = shares_of(own, targets.label[store.clips[labelled]], recipe.ordinary_weight)
+    share = shares_of(own, targets.label[store.clips[labelled]])
     categories = fit_logistic(store.means[labelled], targets.distribution[store.clips[labelled]], share, CATEGORY_DECAY)
     fitted = frozenset(store.clips[rows].tolist())
     if not whole:

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 
 DEVIATION_FLOOR = 1e-4
-ROUNDS = 60  # of L-BFGS
+ROUNDS = 100  # of L-BFGS
 
 
 @dataclass(frozen=True)
