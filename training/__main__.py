@@ -19,6 +19,7 @@ FILES = {
 TABLES = {
     "sets": "the table of sets of models into README.md and docs/models.md",
     "corpus-pages": "the counts of training/corpora/pages",
+    "choices": "what the heads were chosen by into docs/results/studies.md",
 }
 
 
@@ -92,6 +93,10 @@ def main() -> None:
         from training.reporting import corpus_pages
 
         corpus_pages.write_pages()
+    elif options.command == "choices":
+        from training.evaluation import choices
+
+        choices.run()
     else:
         from training.calibration import reference
 

@@ -10,7 +10,7 @@ from training.corpora.recipe import Recipe
 from training.encoder.embeddings import Utterances
 from training.export.head_graph import EmotionScale
 from training.heads import emotion
-from training.heads.emotion import EmotionHead, Targets
+from training.heads.emotion import CATEGORIES, CategoryParams, EmotionHead, Targets
 from training.settings import SEED
 
 FOLDS = 5  # of speakers
@@ -109,12 +109,13 @@ class Fits:
     clips: list[Clip]
     recipe: Recipe
     without: frozenset[int] = frozenset()  # clip indices that nothing is fitted on
+    params: CategoryParams = CATEGORIES
 
     def head(self, group: set[int] | None = None, whole: bool = True) -> EmotionHead:
         """`group`: clip indices that are left out as well"""
         known = np.array([clip.corpus in self.recipe.labelled and clip.index not in self.without for clip in self.clips])
         rows = np.flatnonzero(known[self.store.clips] & ~np.isin(self.store.clips, list(group or ())))
-        return emotion.fit(self.store, self.targets, self.clips, self.recipe, rows, whole)
+        return emotion.fit(self.store, self.targets, self.clips, rows, whole, self.params)
 
     def without_each(self, groups: Groups, whole: bool = True) -> "LeftOut":
         """Heads without each group that has more than `without`"""

@@ -1,8 +1,7 @@
 """The emotion head: categories, valence and arousal, linear in the mean of the embeddings of an utterance; and how far an utterance is from the
 training recordings.
 
-Acted corpora weigh alike, and so do the labels of each. All ordinary speech together weighs ORDINARY_WEIGHT times as much as all acted corpora; its
-target is weakly neutral.
+Acted corpora weigh alike, and so do the labels of each. All ordinary speech together weighs less; its target is weakly neutral.
 """
 
 from collections import Counter
@@ -17,13 +16,22 @@ from training.encoder.embeddings import Utterances
 from training.heads.linear import Linear, fit_logistic, fit_ridge
 from training.settings import SEED
 
-CATEGORY_DECAY = 0.01
-ORDINARY_WEIGHT = 0.5  # in the loss of the categories
 DIMENSION_DECAY = 3.0
 EMOTIONAL = ("VoxLingua107", "AWSCalls", "AMI")  # ordinary speech that holds some real emotion
 EMOTIONAL_SHARE = 0.5  # weight of such a corpus, over that of other ordinary speech
 DIRECTIONS = 64  # of largest variance; the others are noise
 OVERSAMPLED = 16  # of the random projection that finds them
+
+
+@dataclass(frozen=True)
+class CategoryParams:
+    """Chosen in docs/results/studies.md"""
+
+    decay: float = 0.01
+    ordinary_weight: float = 0.5  # of all ordinary speech, over that of all acted corpora
+
+
+CATEGORIES = CategoryParams()
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ def targets_of(clips: list[Clip], recipe: Recipe) -> Targets:
     return Targets(label, distribution, category_weight, dimensions, dimension_weight)
 
 
-def shares_of(clips: list[Clip], label: np.ndarray) -> np.ndarray:
+def shares_of(clips: list[Clip], label: np.ndarray, ordinary_weight: float = CATEGORIES.ordinary_weight) -> np.ndarray:
     """float32 [n] that sums to 1: weight of each row in the loss of the categories"""
     names = np.array([clip.corpus for clip in clips])
     ordinary = np.array([clip.definition.ordinary for clip in clips])
@@ -77,7 +85,7 @@ def shares_of(clips: list[Clip], label: np.ndarray) -> np.ndarray:
     counts = Counter(names[ordinary].tolist())
     sizes = {name: np.sqrt(count) * (EMOTIONAL_SHARE if name in EMOTIONAL else 1) for name, count in counts.items()}
     for name, size in sizes.items():
-        share[names == name] = ORDINARY_WEIGHT * size / sum(sizes.values()) / counts[name]
+        share[names == name] = ordinary_weight * size / sum(sizes.values()) / counts[name]
     return (share / share.sum()).astype(np.float32)
 
 
@@ -111,13 +119,13 @@ class EmotionHead:
     fitted: frozenset[int] = frozenset()  # indices of the clips
 
 
-def fit(store: Utterances, targets: Targets, clips: list[Clip], recipe: Recipe, rows: np.ndarray, whole: bool = True) -> EmotionHead:
+def fit(store: Utterances, targets: Targets, clips: list[Clip], rows: np.ndarray, whole: bool = True, params: CategoryParams = CATEGORIES) -> EmotionHead:
     """`rows`: utterances that it may be fitted on. `whole`: with dimensions and distance"""
     owners = store.clips[rows]
     labelled = rows[targets.category_weight[owners] > 0]
     own = [clips[i] for i in store.clips[labelled]]
-    share = shares_of(own, targets.label[store.clips[labelled]])
-    categories = fit_logistic(store.means[labelled], targets.distribution[store.clips[labelled]], share, CATEGORY_DECAY)
+    share = shares_of(own, targets.label[store.clips[labelled]], params.ordinary_weight)
+    categories = fit_logistic(store.means[labelled], targets.distribution[store.clips[labelled]], share, params.decay)
     fitted = frozenset(store.clips[rows].tolist())
     if not whole:
         return EmotionHead(categories, None, None, fitted)

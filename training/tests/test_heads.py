@@ -54,7 +54,7 @@ def test_corpora_and_their_labels_have_equal_weight_in_the_loss():
 
     assert share.sum() == pytest.approx(1)
     assert of("nEMO") == pytest.approx(of("CASIA")) and of("nEMO", "angry") == pytest.approx(of("nEMO", "sad"))
-    assert of("LibriSpeech") + of("AMI") == pytest.approx(emotion.ORDINARY_WEIGHT * (of("nEMO") + of("CASIA")))
+    assert of("LibriSpeech") + of("AMI") == pytest.approx(emotion.CATEGORIES.ordinary_weight * (of("nEMO") + of("CASIA")))
     assert of("LibriSpeech") == pytest.approx(3 / emotion.EMOTIONAL_SHARE * of("AMI"))
 
 
@@ -72,7 +72,7 @@ def test_no_head_is_fitted_on_the_group_that_it_is_asked_about(monkeypatch):
     clips = [make_clip(corpus, 6 * place + i, label="sad", speaker=f"s{i % 3}") for place, corpus in enumerate(SOLD.emotion) for i in range(6)]
     store = utterances([clip.index for clip in clips], RNG.normal(0, 1, (len(clips), 4)))
     seen = []
-    monkeypatch.setattr(emotion, "fit", lambda store, targets, clips, recipe, rows, whole: seen.append(set(store.clips[rows])))
+    monkeypatch.setattr(emotion, "fit", lambda store, targets, clips, rows, whole, params: seen.append(set(store.clips[rows])))
     monkeypatch.setattr(Answers, "of", staticmethod(lambda head, store, rows: Answers(rows, *np.zeros((3, len(rows), 1)))))
     fits = Fits(store, emotion.targets_of(clips, SOLD), clips, SOLD, frozenset({0, 1}))
     for groups in (corpora_groups(acted_groups(SOLD), clips), speakers_groups(clips, SOLD)):
