@@ -24,12 +24,20 @@ CONDITIONS = {
     "loudest-2": "loudest 2 s",
     "loudest-1": "loudest 1 s",
 }
+SILENT = 1e-9  # power
+
+
+def draw_noise(noises: list[np.ndarray], count: int, rng: np.random.Generator) -> np.ndarray:
+    """A stretch that is not silent."""
+    while True:
+        noise = noises[rng.integers(len(noises))]
+        drawn = noise[(rng.integers(len(noise)) + np.arange(count)) % len(noise)]
+        if np.mean(drawn**2) > SILENT:
+            return drawn
 
 
 def add_noise_to_samples(samples: np.ndarray, snr_db: float, noises: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-    noise = noises[rng.integers(len(noises))]
-    start = rng.integers(len(noise))
-    noise = noise[(start + np.arange(len(samples))) % len(noise)]
+    noise = draw_noise(noises, len(samples), rng)
     frames = samples[: len(samples) // HOP_LENGTH * HOP_LENGTH].reshape(-1, HOP_LENGTH)
     return mix_at_snr(samples, noise, snr_db, gated_power((frames**2).mean(1)), np.mean(noise**2))
 

@@ -63,6 +63,13 @@ def test_corruptions_are_repeatable_and_in_range(condition):
     assert len(first) == pytest.approx(seconds * rate, abs=2)
 
 
+def test_noise_is_drawn_where_it_is_not_silent():
+    noise = np.concatenate([np.zeros(20 * RATE), np.ones(10)])
+    for seed in range(5):
+        changed = corruptions.add_noise_to_samples(speech_like(1), 10, [noise], np.random.default_rng(seed))
+        assert np.isfinite(changed).all() and not np.array_equal(changed, speech_like(1))
+
+
 def test_concatenated_clips_keep_their_places():
     clips = [np.full(3, 1.0), np.full(5, 2.0)]
     whole, places = concatenate(clips)
