@@ -23,7 +23,7 @@ from training.encoder.encoders import CAMPLUSPLUS, WIDTHS
 from training.evaluation.results import describe_sources, source_of
 from training.export.head_graph import write_voice
 from training.export.manifest import update_manifest
-from training.export.specs import ModelSet
+from training.export.specs import SETS, ModelSet
 from training.heads import speaker
 from training.reporting.tables import replace_between, table
 
@@ -206,6 +206,7 @@ def fit(models: ModelSet, folder: Path, store: Utterances) -> None:
     path = settings.results_folder() / RESULT
     results = json.loads(path.read_text()) if path.exists() else {}
     results[models.name] = source_of(folder) | report(divide(folder, Part.TEST), threshold)
+    results = {name: results[name] for name in SETS if name in results}
     path.write_text(json.dumps(results, indent=2) + "\n")
     if path.is_relative_to(settings.RESULTS):
         write_page(results)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from training import settings
 from training.corpora.recipe import RESEARCH
 from training.evaluation import calls, invariances, recordings, results, rows
 from training.evaluation.metrics import Metric, corpus_metrics, make_metrics, mean_metric, natural_metrics, speakers_metrics
@@ -10,6 +11,7 @@ from training.evaluation.statistics import pcc, relative_error
 from training.export.specs import SETS, STANDARD, ModelSet
 from training.pipeline import build_service, folder_of
 from training.reporting import cards, evaluation_page, recordings_page, sets_table
+from training.reporting.tables import refresh_quotes
 
 
 def scored_share_metrics(reports: Reports) -> list[Metric]:
@@ -72,5 +74,6 @@ def evaluate(names: list[str], write: bool) -> None:
         recordings_page.write({name: recordings.measure(SETS[name], folder) for name, folder in folders.items()})
         calls.run(folders)
         sets_table.write()
+        refresh_quotes(settings.PAGES)
         for name in names:
             cards.write_cards(SETS[name], folder_of(SETS[name]))

@@ -1,5 +1,7 @@
 """Markdown tables, and parts of a page between markers."""
 
+import itertools
+import re
 from pathlib import Path
 
 import numpy as np
@@ -44,3 +46,40 @@ def replace_between(path: Path, name: str, text: str) -> None:
     before = page[: page.index(start) + len(start)]
     after = page[page.index(end) :]
     path.write_text(f"{before}\n\n{text.strip()}\n\n{after}")
+
+
+QUOTE = re.compile(r"(<!-- rows of (\S+) -->\n)(.*?)(<!-- end of rows -->)", re.S)
+
+
+def cells_of(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def key_of(line: str) -> list[str]:
+    """The first cells, up to the first number."""
+    return list(itertools.takewhile(lambda cell: not re.match(r"[\d.+-]+$|[\d.]+ [\[(]", cell), cells_of(line)))
+
+
+def tables_in(text: str) -> list[list[str]]:
+    """Lines of each table of a text."""
+    return [block.strip("\n").split("\n") for block in re.findall(r"(?:^\|.*\n)+", text, re.M)]
+
+
+def quote_again(quoted: list[str], tables: list[list[str]]) -> str:
+    """A quoted table with the lines that the results have now: the first whose titles and first cells are the same."""
+    key = len(key_of(quoted[2]))
+    alike = [one for one in tables if cells_of(one[0])[:key] == cells_of(quoted[0])[:key]]
+    rows = [next((line, one) for one in alike for line in one[2:] if key_of(line)[:key] == key_of(row)) for row in quoted[2:]]
+    return "\n".join([*rows[0][1][:2], *(line for line, _ in rows)])
+
+
+def refresh_quotes(pages: Path) -> None:
+    """Rows of results that the pages quote become those of the results."""
+    for page in sorted(pages.glob("*.md")):
+
+        def quote(found: re.Match) -> str:
+            start, file, rows, end = found.groups()
+            sources = tables_in((pages / file).read_text())
+            return start + "\n" + "\n\n".join(quote_again(one, sources) for one in tables_in(rows)) + "\n\n" + end
+
+        page.write_text(QUOTE.sub(quote, page.read_text()))

@@ -12,6 +12,7 @@ from training.corpora.registry import CORPORA, read_clips
 from training.evaluation import results
 from training.export.specs import STANDARD
 from training.reporting import cards, corpus_pages, sets_table
+from training.reporting.tables import refresh_quotes
 
 
 def test_every_corpus_has_a_page_with_its_licence_and_use():
@@ -49,3 +50,16 @@ def test_pages_have_the_table_of_sets_of_the_last_measurements():
     text = sets_table.text_of(results.columns_of(results.read()))
     for page in (sets_table.PAGE, sets_table.README):
         assert text in page.read_text(), f"{page.name}: run python -m training sets"
+
+
+def test_quoted_rows_are_those_of_the_results(tmp_path):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "calls.md").write_text(
+        "| figure | of | a | b |\n| --- | --- | --- | --- |\n| x | y | 0.50 [0.1, 0.9] | 0.60 |\n| x | z | 0.70 | 0.80 |\n\n| corpus | n |\n| --- | --- |\n| all | 9 |\n"
+    )
+    page = tmp_path / "page.md"
+    quoted = "<!-- rows of results/calls.md -->\n\n{}\n\n<!-- end of rows -->\nafter\n"
+    page.write_text(quoted.format("| figure | of | a |\n| --- | --- | --- |\n| x | z | 0.1 [0.0, 0.2] |\n\n| corpus | n |\n| --- | --- |\n| all | 7 |"))
+    refresh_quotes(tmp_path)
+    table = "| figure | of | a | b |\n| --- | --- | --- | --- |\n| x | z | 0.70 | 0.80 |"
+    assert page.read_text() == quoted.format(table + "\n\n| corpus | n |\n| --- | --- |\n| all | 9 |")
