@@ -57,11 +57,15 @@ def temperature_of(answers: Answers, store: Utterances, targets: Targets, corpor
     return fit_temperature(answers.logits[acted], targets.distribution[owners], weights_of(corpora[owners]))
 
 
+def is_negative(found: Recordings, labels: tuple[str, ...]) -> np.ndarray:
+    """bool [n]: the most probable label is a negative one"""
+    return np.isin(found.probabilities.argmax(1), [labels.index(name) for name in NEGATIVE])
+
+
 def fit_low_confidence(ordinary: Recordings, corpora: np.ndarray, labels: tuple[str, ...]) -> float:
     """The least top probability above which at most FALSE_ALARMS of ordinary recordings are negative. corpora [n]: names"""
     top = ordinary.probabilities.max(1)
-    negative = np.isin(ordinary.probabilities.argmax(1), [labels.index(name) for name in NEGATIVE])
-    weight = weights_of(corpora)
+    negative, weight = is_negative(ordinary, labels), weights_of(corpora)
     return round(float(next(bound for bound in CONFIDENCES if weight[negative & (top >= bound)].sum() <= FALSE_ALARMS)), 2)
 
 

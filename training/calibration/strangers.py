@@ -70,17 +70,17 @@ class Recordings:
 Groups = list[set[int]]  # clip indices that are left out together
 
 
-def dealt(names: list[str]) -> list[list[str]]:
+def in_groups(names: list[str]) -> list[list[str]]:
     return [names[place::GROUPS] for place in range(min(GROUPS, len(names)))]
 
 
 def acted_groups(recipe: Recipe) -> list[list[str]]:
     """Names of acted and rated corpora."""
-    return dealt([name for name in recipe.labelled if name not in recipe.ordinary and name != recipe.clarity])
+    return in_groups([name for name in recipe.labelled if name not in recipe.ordinary and name != recipe.clarity])
 
 
 def ordinary_groups(recipe: Recipe) -> list[list[str]]:
-    return dealt([recipe.clarity, *recipe.ordinary])
+    return in_groups([recipe.clarity, *recipe.ordinary])
 
 
 def corpora_groups(names: list[list[str]], clips: list[Clip]) -> Groups:
