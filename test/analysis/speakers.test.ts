@@ -11,7 +11,6 @@ import {
   soloSpans,
 } from '../../src/engine/chunks.ts';
 import { composeReport, speakersReportSchema } from '../../src/engine/compose-report.ts';
-import type { Models } from '../../src/engine/loader.ts';
 import { EngineError } from '../../src/engine/platform.ts';
 import { combinedReport } from '../../src/engine/report.ts';
 import { joinSpeakers, type Speaker } from '../../src/engine/signals/speaker.ts';
@@ -20,23 +19,10 @@ import { loadModels } from '../../src/node/models.ts';
 import { limits, speech } from '../support/analysis.ts';
 import { withoutVoices } from '../support/models.ts';
 
-/** Two synthetic voices are nearer than those of two people. */
-function withThreshold({ trunk, ...others }: Models, threshold: number): Models {
-  const { params } = trunk.manifest;
-  const severalSpeakers = {
-    ...(params.severalSpeakers as NonNullable<typeof params.severalSpeakers>),
-    threshold,
-  };
-  return {
-    ...others,
-    trunk: { ...trunk, manifest: { ...trunk.manifest, params: { ...params, severalSpeakers } } },
-  };
-}
-
 const segment = (speaker: string, start: number, end: number): SpeakerSegment => ({ start, end, speaker });
 
 const rate = 16_000;
-const models = withThreshold(await loadModels('models/standard'), 0.15);
+const models = await loadModels('models/standard');
 const base = { ...defaultOptions, baselines: [], signals: ['emotion', 'cognitive'], cancel: null } as const;
 
 const turns = (voice: string) => joinArrays([1, 2, 3].map((sentence) => speech(`${voice}-${sentence}`)));
