@@ -31,7 +31,7 @@ def parse_arguments() -> argparse.Namespace:
     train = commands.add_parser("train", parents=[small], help="trains models")
     train.add_argument("step", choices=STEPS)
     evaluate = commands.add_parser("evaluate", parents=[small], help="evaluates recipes by heads that were fitted without what judges them")
-    evaluate.add_argument("sets", nargs="*", choices=[*SETS, []], default=list(SETS), help="sets of models, all of them by default")
+    evaluate.add_argument("sets", nargs="*", type=set_name, metavar="SET", default=list(SETS), help="sets of models, all of them by default")
     evaluate.add_argument("--write", action="store_true", help="put metrics and plots into results, documents and cards")
     baseline = commands.add_parser("baseline-reference", parents=[small], help="fits the reference of the part `baseline`")
     baseline.add_argument("--rates", action="store_true", help="only measure the reference that is there, for docs/results/calls.md")
@@ -41,6 +41,12 @@ def parse_arguments() -> argparse.Namespace:
     if options.small and getattr(options, "write", False):
         parser.error("Expected --small or --write, got both: results of a few recordings are not kept")
     return options
+
+
+def set_name(text: str) -> str:
+    if text not in SETS:
+        raise argparse.ArgumentTypeError(f"Expected {', '.join(SETS)}, got {text}")
+    return text
 
 
 def check_tools() -> None:
