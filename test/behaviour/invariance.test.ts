@@ -120,7 +120,7 @@ for (const [name, before, after] of [
 ] as const) {
   test(`a second of silence ${name} changes no score by more than ${bound}`, async (t) => {
     const [plain, silent] = [await scoresWith(none, none), await scoresWith(before, after)];
-    t.is(Object.keys(plain).length, 11);
+    t.is(Object.keys(plain).length, 10);
     for (const [score, value] of Object.entries(plain)) {
       const moved = Math.abs((silent[score] as number) - value);
       t.true(moved <= bound, `${score} moves by ${moved.toFixed(3)}`);
