@@ -1,4 +1,5 @@
 /** Answers that differ from the one that was signed, in one byte or by one field: each is refused. */
+import { text } from 'node:stream/consumers';
 import test from 'ava';
 import fc from 'fast-check';
 import { wavFile } from '../../benchmarks/upload-body.ts';
@@ -7,7 +8,7 @@ import { defaultOptions } from '../../src/engine/chunks.ts';
 import { composeReport } from '../../src/engine/compose-report.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { encodeWithReceipt } from '../../src/service/compose-receipt.ts';
-import { encodeEvent, encodeJob, type StoredJob } from '../../src/service/jobs/job-store.ts';
+import { type StoredJob, streamEvent, streamJob } from '../../src/service/jobs/job-store.ts';
 import { loadOrCreateKeys, signReceipt } from '../../src/service/receipts.ts';
 import { findMismatch, readAnswer } from '../../src/service/verify-receipt.ts';
 import { limits, samplesOf } from '../support/analysis.ts';
@@ -60,13 +61,18 @@ async function answerOf(kind: string) {
   const { id, key } = keys.current();
   const unsigned = encodeWithReceipt(analyzer, request, { analyses, report }, { keyId: id, purpose: null });
   signReceipt(unsigned, key);
-  const json = Buffer.from(unsigned.json).toString();
-  const encode = kind === 'a job' ? encodeJob : kind === 'a callback' ? encodeEvent : null;
-  return { text: encode === null ? json : encode(jobOf(json)), refusal: refusalOf(request) };
+  async function* pieces() {
+    yield unsigned.json;
+  }
+  const streams: Readonly<Record<string, AsyncIterable<string | Uint8Array>>> = {
+    'a job': streamJob(job, {}, pieces),
+    'a callback': streamEvent(job, pieces),
+  };
+  return { text: await text(streams[kind] ?? pieces()), refusal: refusalOf(request) };
 }
 
 const time = '2027-01-01T00:00:00.000Z';
-const jobOf = (resultJson: string): StoredJob => ({
+const job: StoredJob = {
   id: `job_${'0'.repeat(20)}`,
   status: 'done',
   reason: null,
@@ -75,9 +81,8 @@ const jobOf = (resultJson: string): StoredJob => ({
   expires_at: time,
   progress: null,
   metadata: {},
-  resultJson,
   errorJson: null,
-});
+};
 
 /** Returns why the bytes are refused; null when they are not. */
 const refusalOf =

@@ -35,7 +35,7 @@ export async function openJobService(
   databaseUrl = `file:${join(makeFolder(), 'undertone.db')}`,
 ): Promise<JobService> {
   const redis = await useRedis(t);
-  const config = parseConfig({ UNDERTONE_WORKERS: '1', ...env });
+  const config = parseConfig({ UNDERTONE_WORKERS: '1', UNDERTONE_DATABASE_URL: databaseUrl, ...env });
   const database = await openDatabase(databaseUrl);
   const options = { redisUrl: redis.url, database, secret };
   const onUnreachable = () => {

@@ -2,7 +2,7 @@
 
 import { createHmac } from 'node:crypto';
 import type { FairBudget } from '../fair-share.ts';
-import { cancelledJob, encodeEvent, type StoredJob, toStoredJob } from './job-store.ts';
+import { cancelledJob, type StoredJob, streamEvent, toStoredJob } from './job-store.ts';
 import type { Payload } from './payload.ts';
 import { requireDatabase, shareKeys, startJob, type WorkerContext } from './process-analysis.ts';
 import { PutBack, type QueueJob } from './queues.ts';
@@ -17,7 +17,7 @@ export async function processCallback(
 }
 
 async function attempt(context: WorkerContext, budget: FairBudget, job: QueueJob): Promise<void> {
-  const { config, cipher, logger } = context;
+  const { config, cipher, logger, results } = context;
   const { id } = job;
   const payload = await startJob(context, job);
   const { callback, owner } = payload;
@@ -30,7 +30,7 @@ async function attempt(context: WorkerContext, budget: FairBudget, job: QueueJob
     const delivered = await deliver({
       id,
       url: callback,
-      body: encodeEvent(ended),
+      body: () => streamEvent(ended, results.pieces),
       secret: cipher.callbackSecret(owner),
       privateHosts: config.jobs.privateHosts,
       now: Date.now(),
@@ -52,7 +52,7 @@ async function findEnded(
 ): Promise<StoredJob | null> {
   const { id, createdAt } = job;
   if (cancelledAt !== null) return cancelledJob(id, createdAt, cancelledAt, metadata);
-  const row = await store.readWhole(id);
+  const row = await store.read(id);
   return row === null || row.outcome === null ? null : toStoredJob(cipher, row, null);
 }
 
@@ -61,7 +61,8 @@ async function findEnded(
 type Delivery = {
   readonly id: string;
   readonly url: string;
-  readonly body: string;
+  /** Read twice: for the signature, and for the request. */
+  readonly body: () => AsyncIterable<string | Uint8Array>;
   /** `whsec_` followed by base64. */
   readonly secret: string;
   readonly privateHosts: readonly string[];
@@ -76,27 +77,29 @@ const gone = 410;
 /** Returns false for 410, which ends delivery. @throws Error when a retry may succeed */
 async function deliver({ id, url, body, secret, privateHosts, now, signal }: Delivery): Promise<boolean> {
   const timestamp = String(Math.floor(now / 1000));
+  const { signature, bytes } = await sign(secret, `${id}.${timestamp}.`, body());
   const headers = {
     'Content-Type': 'application/json',
+    'Content-Length': String(bytes),
     'User-Agent': 'undertone',
     'webhook-id': id,
     'webhook-timestamp': timestamp,
-    'webhook-signature': sign({ id, timestamp, body, secret }),
+    'webhook-signature': signature,
   };
   const limits = { privateHosts, seconds: timeoutSeconds, maxBytes: null, signal };
-  const { status } = await sendRequest({ method: 'POST', url, headers, body, ...limits });
+  const { status } = await sendRequest({ method: 'POST', url, headers, body: body(), ...limits });
   if (status === gone) return false;
   if (status >= 200 && status < 300) return true;
   throw new Error(`Expected 2xx from the callback, got ${status}`);
 }
 
-function sign(message: {
-  readonly id: string;
-  readonly timestamp: string;
-  readonly body: string;
-  readonly secret: string;
-}): string {
-  const key = Buffer.from(message.secret.replace(/^whsec_/, ''), 'base64');
-  const text = `${message.id}.${message.timestamp}.${message.body}`;
-  return `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
+/** Signs what precedes the body and the body, as Standard Webhooks does. */
+async function sign(secret: string, before: string, body: AsyncIterable<string | Uint8Array>) {
+  const hmac = createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64')).update(before);
+  let bytes = 0;
+  for await (const piece of body) {
+    hmac.update(piece);
+    bytes += Buffer.byteLength(piece);
+  }
+  return { signature: `v1,${hmac.digest('base64')}`, bytes };
 }

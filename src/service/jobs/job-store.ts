@@ -107,9 +107,6 @@ export function createJobStore(database: Database, now: () => number = Date.now)
     },
     /** Reads a job of any owner, for workers. */
     read: (id: string): Promise<JobRow | null> => first(rows().where('id', '=', id)),
-    /** Reads a job with its result. */
-    readWhole: (id: string): Promise<JobRow | null> =>
-      first(live().select(listed).select('body').where('id', '=', id)),
     /** Returns those of `ids` that have not ended. */
     async findOpen(ids: readonly string[]): Promise<string[]> {
       const all = database.selectFrom('jobs').select('id').where('id', 'in', ids);
@@ -161,10 +158,8 @@ async function first<Row>(query: { executeTakeFirst(): Promise<Row | undefined> 
 
 export type JobProgress = Readonly<z.infer<(typeof jobSchemas)['JobProgress']>>;
 export type JobSummary = Readonly<z.infer<(typeof jobSchemas)['JobSummary']>>;
-/** A job whose report or error is JSON text, as stored: a report of hours has megabytes, and is never parsed here. */
+/** A job without its report, which `streamJob` reads from the database: that of hours has megabytes. */
 export type StoredJob = JobSummary & {
-  /** Null also of a job that is done, unless it was read whole. */
-  readonly resultJson: string | null;
   /** The body of an error response without `request_id`. */
   readonly errorJson: string | null;
 };
@@ -194,28 +189,28 @@ export function toJobSummary(cipher: Cipher, row: ListedRow, state: QueueState |
 export function toStoredJob(cipher: Cipher, row: JobRow, state: QueueState | null): StoredJob {
   return {
     ...toJobSummary(cipher, row, state),
-    resultJson: row.outcome === 'done' ? row.body : null,
-    errorJson: row.outcome === 'failed' ? row.body : null,
+    errorJson: row.body,
   };
 }
 
-/** @param more further members @returns JSON text */
+/** A job that is not done. @param more further members @returns JSON text */
 export function encodeJob(job: StoredJob, more: object = {}): string {
-  return encodeAround(job, more).join(job.resultJson ?? 'null');
+  return encodeAround(job, more).join('null');
 }
 
 /** The text before the result and after it. */
 function encodeAround(
-  { resultJson: _, errorJson, ...summary }: StoredJob,
+  { errorJson, ...summary }: StoredJob,
   more: object,
 ): readonly [before: string, after: string] {
   const members = JSON.stringify({ ...more, ...summary }).slice(0, -1);
   return [`${members},"result":`, `,"error":${errorJson ?? 'null'}}`];
 }
 
+/** The JSON text of the result of a job. */
 type Pieces = (id: string) => AsyncIterable<Uint8Array>;
 
-/** As `encodeJob`, with the result from the database. @param pieces of the result of a job */
+/** As `encodeJob`, with the result from the database. */
 export async function* streamJob(
   job: StoredJob,
   more: object,
@@ -255,8 +250,8 @@ function encodeAroundJobs(more: object): readonly [before: string, after: string
 }
 
 /** The body of a callback, as JSON text: the job, with `type` and `timestamp` as in Standard Webhooks. */
-export function encodeEvent(job: StoredJob): string {
-  return encodeJob(job, { type: `job.${job.status}`, timestamp: job.finished_at });
+export function streamEvent(job: StoredJob, pieces: Pieces): AsyncGenerator<string | Uint8Array> {
+  return streamJob(job, { type: `job.${job.status}`, timestamp: job.finished_at }, pieces);
 }
 
 /** A job that was removed before its end. Times are ms since 1970. */
@@ -275,7 +270,6 @@ export function cancelledJob(
     expires_at: toTime(cancelledAt),
     progress: null,
     metadata,
-    resultJson: null,
     errorJson: null,
   };
 }

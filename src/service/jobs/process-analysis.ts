@@ -15,6 +15,7 @@ import { type JobStore, type Outcome, storedError } from './job-store.ts';
 import { type Cipher, decryptPayload, encryptCallback, NewerPayloadError, type Payload } from './payload.ts';
 import { PutBack, type QueueJob, type Queues, UnprocessableError } from './queues.ts';
 import { fetchAudio, fetchFailed, ReservationError, RetryableFetchError } from './remote-audio.ts';
+import type { StoredResults } from './stored-results.ts';
 import type { UploadStore } from './upload-store.ts';
 
 export type WorkerContext = {
@@ -22,6 +23,7 @@ export type WorkerContext = {
   readonly logger: Logger;
   readonly cipher: Cipher;
   readonly store: JobStore;
+  readonly results: StoredResults;
   readonly uploadStore: UploadStore;
   readonly queues: Queues;
   readonly pool: Pick<Pool, 'submit'>;

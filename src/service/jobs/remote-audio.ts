@@ -4,8 +4,9 @@ import { lookup as resolveName } from 'node:dns';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import type { JobSettings } from '../config.ts';
-import { invalidPart, type ServiceError } from '../errors.ts';
+import { invalidPart, ServiceError } from '../errors.ts';
 
 type Rules = Pick<JobSettings, 'urlPrefixes' | 'privateHosts' | 'maxBytes' | 'uploadSeconds'>;
 
@@ -77,7 +78,7 @@ type HttpRequest = {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: AsyncIterable<string | Uint8Array>;
   readonly privateHosts: readonly string[];
   readonly seconds: number;
   readonly signal?: AbortSignal;
@@ -112,12 +113,13 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** @param ended aborted when the request ran out of time or was cancelled: then Node.js reports a lost connection */
 function withoutHost(error: Error & { readonly code?: unknown }, ended: AbortSignal): Error {
-  if ([AddressError, SizeError, ReservationError].some((kind) => error instanceof kind)) return error;
+  if ([AddressError, SizeError, ReservationError, ServiceError].some((kind) => error instanceof kind))
+    return error;
   const code = String(ended.aborted ? ended.reason.name : (error.code ?? error.name));
   return new ConnectionError(`Expected an answer, got ${reasons[code] ?? `a failed connection (${code})`}`);
 }
 
-/** @throws AddressError, SizeError, ReservationError, ConnectionError */
+/** @throws AddressError, SizeError, ReservationError, ConnectionError, and a ServiceError of the body */
 export async function sendRequest(request: HttpRequest): Promise<HttpResponse> {
   const signals = [AbortSignal.timeout(1000 * request.seconds), ...(request.signal ? [request.signal] : [])];
   const ended = AbortSignal.any(signals);
@@ -154,7 +156,8 @@ function send(url: URL, request: HttpRequest, signal: AbortSignal): Promise<Inco
     // An agent could reuse a connection that passed a different check.
     const sent = open(url, { method, headers, lookup, signal, agent: false }, resolve);
     sent.on('error', reject);
-    sent.end(body);
+    if (body === undefined) sent.end();
+    else pipeline(body, sent).catch(reject);
   });
 }
 
