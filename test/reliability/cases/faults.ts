@@ -1,4 +1,5 @@
-/** A full disk, where analyses go on and writes are refused until there is space, and a clock that is wrong or set. */
+/** A full disk, where analyses go on and writes are refused until there is space; a second service on one folder; and a clock that is wrong or set. */
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,6 +28,8 @@ export async function run({ long }: Options): Promise<readonly Row[]> {
   buildService();
   const control = await fullDisk(preload('exit-on-503'));
   const rows = [...(await fullDisk()), negativeControl('a service that exits on a 503', control)];
+  rows.push(...(await sharedFolder()));
+  rows.push(negativeControl('a folder of its own', await sharedFolder(false)));
   for (const offset of offsets) {
     rows.push(...(await wrongAtStart(offset, settings)));
     rows.push(...(await setWhileRunning(offset, clockSettings, long ? jobSeconds.long : jobSeconds.short)));
@@ -71,6 +74,54 @@ async function fullDisk(env: Readonly<Record<string, string>> = {}): Promise<Row
     runProgram('umount', ['-l', folder]);
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Of a service that does not end by itself. */
+const refusalMs = 20_000;
+
+/** Two services, as in two containers: neither sees the process of the other one. @param isShared false for the control: the second has another folder */
+async function sharedFolder(isShared = true): Promise<Row[]> {
+  return withServer(settings, async (server) => {
+    const { dataDir } = server;
+    const command = [
+      '--pid',
+      '--fork',
+      '--kill-child',
+      '--mount-proc',
+      process.execPath,
+      'dist/src/cli.js',
+      'serve',
+    ];
+    const { PATH } = process.env;
+    const second = spawnSync('unshare', command, {
+      env: {
+        PATH,
+        ...settings,
+        UNDERTONE_PORT: '0',
+        UNDERTONE_DATA_DIR: isShared ? dataDir : join(dataDir, 'other'),
+      },
+      timeout: refusalMs,
+      encoding: 'utf8',
+    });
+    const isRefused =
+      second.status !== 0 && second.status !== null && /in use by process \d+ on /.test(second.stderr);
+    const answers = [(await ask(server, 'beside-a-second')).status];
+    await server.stop('SIGKILL');
+    const next = await withServer({ ...settings, UNDERTONE_DATA_DIR: dataDir }, async (started) =>
+      isUp(started),
+    );
+    return [
+      exactly(
+        1,
+        'second service on a folder refused',
+        'times',
+        isRefused ? 1 : 0,
+        second.stderr.trim().split('\n').at(-1),
+      ),
+      others(200, 'analyses of the first not answered 200', answers),
+      exactly(1, 'service started after a kill -9 of the first', 'times', next ? 1 : 0),
+    ];
+  });
 }
 
 function others(status: number, name: string, statuses: readonly number[]): Row {

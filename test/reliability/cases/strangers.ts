@@ -13,6 +13,7 @@ import { controlRows, type PipeliningGoals, unreadRequestRows } from '../support
 import { type Load, queueRows } from '../support/queue-attack.ts';
 import { exchange, sendRaw } from '../support/requests.ts';
 import { buildService, preload, type Server, withJobs } from '../support/service.ts';
+import { unreadResultRows } from '../support/unread-results.ts';
 
 type Size = {
   readonly slowerSeconds: number;
@@ -45,6 +46,8 @@ export async function run({ long }: Options): Promise<readonly Row[]> {
   return [
     ...(await unreadRequestRows(unread)),
     negativeControl('requests of a read handled at once', await controlRows(unread)),
+    ...(await unreadResultRows(unread)),
+    negativeControl('results read whole', await unreadResultRows(unread, preload('whole-streams'))),
     ...(await bodyRows(long)),
     ...(await uploadRows(slowerSeconds)),
     ...(await longRecordingRows(open, size.long)),

@@ -5,6 +5,7 @@ import http, { ServerResponse } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread, MessagePort, threadId } from 'node:worker_threads';
@@ -75,6 +76,18 @@ const faults = {
   /** SIGTERM exits without waiting for requests. */
   'immediate-exit'() {
     process.on('SIGTERM', () => process.exit(0));
+  },
+  /** Streams are read to their end before anything of them is sent. */
+  'whole-streams'() {
+    const { from } = Readable;
+    Readable.from = (pieces, ...rest) => {
+      async function* whole() {
+        const all = [];
+        for await (const piece of pieces) all.push(Buffer.from(piece));
+        yield Buffer.concat(all);
+      }
+      return from.call(Readable, whole(), ...rest);
+    };
   },
   /** Leaks LEAKED_BYTES for each request. */
   'leaked-bytes'() {

@@ -18,13 +18,13 @@ export type PipeliningGoals = {
   readonly every: boolean;
 };
 
-type Attack = { readonly connections: number; readonly requests: number };
+type PipelinedRequests = { readonly connections: number; readonly requests: number };
 
-const attacks: readonly Attack[] = [
+const attacks: readonly PipelinedRequests[] = [
   { connections: 10, requests: 1300 },
   { connections: 400, requests: 40 },
 ];
-const controlAttack: Attack = { connections: 10, requests: 300 };
+const controlAttack: PipelinedRequests = { connections: 10, requests: 300 };
 const controlPath = '/docs';
 const openAtOnce = 100;
 const probePauseMs = 5;
@@ -43,7 +43,7 @@ function publicPaths(every: boolean): readonly string[] {
   return [...new Set([...longest, ...assets, ...pages, ...api, ...refused])];
 }
 
-/** Opens connections that read nothing. */
+/** Opens connections that read nothing yet. */
 async function open(port: number, count: number): Promise<Socket[]> {
   const sockets: Socket[] = [];
   while (sockets.length < count) {
@@ -66,21 +66,29 @@ type Effect = {
   readonly mebibytes: number;
 };
 
+type Attack = {
+  readonly connections: number;
+  /** Sent on each connection. */
+  readonly bytes: string;
+  readonly attackMs: number;
+  /** Whether the clients read. */
+  readonly reads?: boolean;
+};
+
 async function effectOf(
   { port, process }: Server,
   idleMebibytes: number,
-  {
-    connections,
-    bytes,
-    attackMs,
-  }: { readonly connections: number; readonly bytes: string; readonly attackMs: number },
+  { connections, bytes, attackMs, reads = false }: Attack,
 ): Promise<Effect> {
   const pid = process.pid as number;
   forgetPeak(pid);
   const sockets = await open(port, connections);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   await exchange({ port, path: '/health', agent });
-  for (const socket of sockets) if (bytes !== '') socket.write(bytes);
+  for (const socket of sockets) {
+    if (bytes !== '') socket.write(bytes);
+    if (reads) socket.resume();
+  }
   let [healthMs, failed] = [0, 0];
   for (const end = performance.now() + attackMs; performance.now() < end; await sleep(probePauseMs)) {
     const before = mainThreadMs(pid);
@@ -94,10 +102,15 @@ async function effectOf(
 }
 
 /** Repeats an attack that misses a goal. */
-async function leastEffect(goals: PipeliningGoals, attack: () => Promise<Effect>): Promise<Effect> {
-  let least = await attack();
+export async function leastEffect(
+  server: Server,
+  idleMebibytes: number,
+  goals: PipeliningGoals,
+  attack: Attack,
+): Promise<Effect> {
+  let least = await effectOf(server, idleMebibytes, attack);
   for (let round = 1; round < rounds && (least.healthMs > goals.healthMs || least.failed > 0); round++) {
-    const next = await attack();
+    const next = await effectOf(server, idleMebibytes, attack);
     if (next.failed <= least.failed && next.healthMs < least.healthMs) least = next;
   }
   return least;
@@ -105,7 +118,11 @@ async function leastEffect(goals: PipeliningGoals, attack: () => Promise<Effect>
 
 type Measured = Effect & { readonly path: string };
 
-function rowsOf(name: string, { healthMs, mebibytes }: PipeliningGoals, effects: readonly Measured[]): Row[] {
+export function effectRows(
+  name: string,
+  { healthMs, mebibytes }: PipeliningGoals,
+  effects: readonly Measured[],
+): Row[] {
   const most = (key: 'healthMs' | 'mebibytes') =>
     effects.reduce((worst, effect) => (effect[key] > worst[key] ? effect : worst));
   const failed = effects.filter((effect) => effect.failed > 0);
@@ -126,7 +143,7 @@ function rowsOf(name: string, { healthMs, mebibytes }: PipeliningGoals, effects:
 async function pipeliningRows(
   server: Server,
   goals: PipeliningGoals,
-  all: readonly Attack[],
+  all: readonly PipelinedRequests[],
   paths: readonly string[],
 ): Promise<Row[]> {
   const { port } = server;
@@ -138,9 +155,9 @@ async function pipeliningRows(
     for (const path of paths) {
       const bytes = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`.repeat(requests);
       const attack = { connections, bytes, attackMs: goals.attackMs };
-      effects.push({ path, ...(await leastEffect(goals, () => effectOf(server, idle, attack))) });
+      effects.push({ path, ...(await leastEffect(server, idle, goals, attack)) });
     }
-    rows.push(...rowsOf(`${connections} connections of ${requests} unread requests`, goals, effects));
+    rows.push(...effectRows(`${connections} connections of ${requests} unread requests`, goals, effects));
   }
   return rows;
 }
@@ -150,7 +167,7 @@ async function idleRows(server: Server, goals: PipeliningGoals): Promise<Row[]> 
   await exchange({ port: server.port, path: '/health' });
   const idle = residentMebibytes(server.process.pid as number);
   const effect = await effectOf(server, idle, { connections, bytes: '', attackMs });
-  return rowsOf(`${connections} idle connections`, goals, [{ path: '', ...effect }]);
+  return effectRows(`${connections} idle connections`, goals, [{ path: '', ...effect }]);
 }
 
 export function unreadRequestRows(goals: PipeliningGoals): Promise<Row[]> {

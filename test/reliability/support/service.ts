@@ -80,6 +80,7 @@ export type PreloadScript =
   | 'early-slots'
   | 'parallel-requests'
   | 'unseen-responses'
+  | 'whole-streams'
   | 'unlimited-frames';
 
 /** @returns the environment to start the service with */
