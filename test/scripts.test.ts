@@ -90,7 +90,7 @@ for (const script of ['setup', 'train', 'evaluate'])
 
 test('training names the folder of the recordings when they are missing', (t) => {
   const env = { PATH: process.env.PATH ?? '', UNDERTONE_DATA: '/nonexistent' };
-  for (const command of ['evaluate', 'recordings', 'power'])
+  for (const command of ['evaluate', 'choices', 'sets'])
     failsWith(t, ['python3', '-m', 'training', command], 'UNDERTONE_DATA', env);
 });
 
