@@ -34,6 +34,13 @@ test('measures, reports, and keeps no audio', async (t) => {
   const { code, stdout, stderr } = await run();
   t.is(code, 0, stderr);
   t.regex(stdout, /^answered ok +1\.000 +1\.00 to 1\.00 +6 speakers +card /);
+  for (const [figure, group] of [
+    ['UAR of the labels of the file', '12 acted corpora'],
+    ['confidence less accuracy', 'corpus left out'],
+    ['CCC of valence', 'TAVA'],
+  ]) {
+    t.regex(stdout, new RegExp(`^${figure} .* card -?0\\.\\d{3} \\(${group}\\)`, 'm'));
+  }
   t.regex(stdout, /The models have no label frustrated: these recordings do not count for emotions\.\n/);
   t.is(stderr, '6 files analysed, 0 failed\n');
   t.deepEqual(readdirSync(out).sort(), ['report.html', 'report.json', 'scores.jsonl']);

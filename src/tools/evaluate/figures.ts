@@ -106,8 +106,8 @@ function addEmotions(add: Add, scored: readonly Scored[], labels: readonly strin
       const predicted = best(probabilities, candidates ?? Object.keys(probabilities));
       return [one, { truth: one.recording.label as string, predicted }] as const;
     });
-  add('UAR of the labels of the file', uar, choose(labels), /^UAR of its \d+ labels$/);
-  add('UAR, all labels open', uar, choose(null), /^UAR, all eight open$/);
+  add('UAR of the labels of the file', uar, choose(labels), /^mean UAR, corpus left out$/);
+  add('UAR, all labels open', uar, choose(null), /^UAR, all labels open, corpus left out$/);
   const answers = labelled.map(([one, scores]) => [one, answerOf(one, scores)] as const);
   const excess = answers.map(
     ([one, { confidence, correct }]) => [one, confidence - Number(correct)] as const,
@@ -127,7 +127,7 @@ function addDimension(add: Add, scored: readonly Scored[], name: keyof Truths): 
   const rated = scored.flatMap((one) => numbersOf(one, name));
   const pairs = rated.map(([one, { pair }]) => [one, pair] as const);
   if (name === 'clarity') add('PCC of clarity', pcc, pairs, /^PCC of clarity with their mean$/);
-  else add(`CCC of ${name}`, ccc, pairs, new RegExp(`^CCC of ${name}$`));
+  else add(`CCC of ${name}`, ccc, pairs, new RegExp(`^CCC of ${name}(, corpus left out)?$`));
   const inside = `share of ${name} inside its 80 % interval`;
   add(
     inside,
@@ -158,7 +158,7 @@ function cardOf(manifests: Cards, title: RegExp): Figure['card'] {
   const figures = manifests.flatMap(({ evidence }) =>
     evidence.figures.filter(({ figure }) => title.test(figure)),
   );
-  const found = figures.find(({ group }) => group === 'corpora left out') ?? figures[0];
+  const found = figures.find(({ group }) => group === 'corpus left out') ?? figures[0];
   return found === undefined ? null : { value: found.value, group: found.group };
 }
 
