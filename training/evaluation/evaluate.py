@@ -52,7 +52,7 @@ def measure(models: ModelSet) -> tuple[rows.Row, Reports, Reports, list[Metric]]
 def evaluate(names: list[str], write: bool) -> None:
     """`write`: into results, documents, plots and cards."""
     build_service()
-    kept = results.read()
+    runs = {}
     folders = {}
     for name in names:
         models = SETS[name]
@@ -68,9 +68,9 @@ def evaluate(names: list[str], write: bool) -> None:
             print(text)
             if write:
                 evaluation_page.write(by_condition, unknown, f"`npm run evaluate -- --write` at commit {run['commit']}.\n\n{text}")
-        kept[name] = run
+        runs[name] = run
     if write:
-        results.save(kept)
+        results.save(runs)
         recordings_page.write({name: recordings.measure(SETS[name], folder) for name, folder in folders.items()})
         calls.run(folders)
         sets_table.write()

@@ -18,8 +18,9 @@ def read() -> dict:
     return {name: found[name] for name in SETS if name in found}
 
 
-def save(results: dict) -> None:
-    PATH.write_text(json.dumps(results, indent=1) + "\n")
+def save(runs: dict) -> None:
+    """Keeps the runs of other sets."""
+    PATH.write_text(json.dumps(read() | runs, indent=1) + "\n")
 
 
 def weights_in(models: Path) -> dict:
