@@ -98,9 +98,13 @@ for (const [name, answers] of sets) {
     t.deepEqual(Object.keys(answers), files);
   });
 
-  test(`${name}: synthetic speech, and two voices, have scores without a warning`, (t) => {
-    for (const file of ['synthetic.flac', 'two-at-once.flac', 'two-in-turn.flac'])
-      t.deepEqual(of(file, 'emotion').warnings, [], file);
+  test(`${name}: synthetic speech, and two voices, have scores without a warning that says so`, (t) => {
+    for (const file of ['synthetic.flac', 'two-at-once.flac', 'two-in-turn.flac']) {
+      const { dominant_emotion: emotion, warnings } = of(file, 'emotion');
+      t.is(typeof emotion, 'string', file);
+      const others = warnings.filter((one) => !['low_confidence', 'unlike_training'].includes(one));
+      t.deepEqual(others, [], file);
+    }
   });
 
   test(`${name}: sad words in a calm voice are not sad`, (t) => {
