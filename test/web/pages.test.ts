@@ -96,7 +96,7 @@ test.serial(
     ]) {
       t.true(said.includes(part), part);
     }
-    t.is(await page.locator('.bars li').count(), 8);
+    t.is(await page.locator('.bars li').count(), 7);
     t.true((await page.locator('.plane-stop').count()) > 0);
     await drawn(page, '.waveform');
     await drawn(page, '.chart');

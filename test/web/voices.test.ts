@@ -76,7 +76,7 @@ test.serial('a recording of one voice or two is analysed once', async (t) => {
 
 test.serial('the moments of two voices are one list, and each voice has files of its own', async (t) => {
   const { page, said } = await site.report(t, 'call.ogg', readFileSync('examples/call.ogg'));
-  t.regex(said, /Channel 0 sounds happy at 0:31/);
+  t.regex(said, /Channel 0 sounds fearful at 0:31/);
   await page.getByLabel('Name of Channel 0').fill('Customer');
   t.regex(await page.locator('.moment-line').first().innerText(), /^Play\s*Customer\s*0:31/);
   await page.getByRole('group', { name: 'Voice' }).getByRole('button').nth(1).click();
