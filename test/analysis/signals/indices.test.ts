@@ -235,7 +235,7 @@ test('one run without a pause: wide intervals that narrow with its length, and n
     const of = widths.map((pair) => pair[index] as number);
     lengths.forEach((seconds, at) => {
       if (seconds <= 10) t.true((of[at] as number) > 0.7, `${of[at]} at ${seconds} s`);
-      t.true((of[at] as number) > 0.02, `${of[at]} at ${seconds} s`);
+      t.true((of[at] as number) > 0.005, `${of[at]} at ${seconds} s`);
       t.true((of[at + 1] ?? 0) < (of[at] as number) + 0.01, `${of[at]} and ${of[at + 1]} after ${seconds} s`);
     });
   }
@@ -249,7 +249,7 @@ test('scores and intervals move by little where speech reaches 3 s, 10 s or an i
   const grow = (runs: Runs, from: number) =>
     Array.from({ length: 200 }, (_, step) => shippedIndices([...runs, [0.4, from + step / 100]]));
   // At 3 s the variability of the rate becomes defined.
-  checkSteps(t, grow([], 2), 0.012);
+  checkSteps(t, grow([], 2), 0.015);
   checkSteps(t, grow(before, 6.5), 0.01);
   const widthAt = (seconds: number) => Math.max(...shippedIndices([[0.4, seconds]]).map(widthOf));
   const narrow = Array.from({ length: 60 }, (_, step) => 1 + step).find((seconds) => widthAt(seconds) < 0.65);
