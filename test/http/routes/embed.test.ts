@@ -63,7 +63,7 @@ test('embeddings are those of the trunk, with the times of the utterances', asyn
   const { embeddings, emotion } = await analyze(sample, { embeddings: true });
   const { weights } = JSON.parse(readFileSync('models/standard/trunk/manifest.json', 'utf8'));
   t.is(body.model.weights_sha256, weights.sha256);
-  t.is(body.embedding?.length, 384);
+  t.is(body.embedding?.length, 1536);
   t.true(body.embedding?.every((value, at) => Math.abs(value - (embeddings?.recording[at] ?? 0)) < 1e-5));
   const times = ({ start_s, end_s }: { start_s: number; end_s: number }) => ({ start_s, end_s });
   t.true(body.timeline.length > 0);
