@@ -101,6 +101,7 @@ async function sharedFolder(isShared = true): Promise<Row[]> {
         UNDERTONE_DATA_DIR: isShared ? dataDir : join(dataDir, 'other'),
       },
       timeout: refusalMs,
+      killSignal: 'SIGKILL',
       encoding: 'utf8',
     });
     const isRefused =
