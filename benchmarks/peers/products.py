@@ -26,6 +26,7 @@ def open_session(model, profile=None):
     options.intra_op_num_threads = 1
     if profile:
         options.enable_profiling, options.profile_file_prefix = True, profile
+        options.add_session_config_entry("session.disable_prepacking", "1")  # packed weights have no shape in the profile
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
