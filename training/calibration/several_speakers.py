@@ -20,10 +20,10 @@ from training.corpora.recipe import SOLD
 from training.corpora.registry import read_clips
 from training.encoder.embeddings import Utterances
 from training.encoder.encoders import CAMPLUSPLUS, WIDTHS
-from training.evaluation.results import describe_sources, source_of
+from training.evaluation.results import describe_sources, save, source_of
 from training.export.head_graph import write_voice
 from training.export.manifest import update_manifest
-from training.export.specs import SETS, ModelSet
+from training.export.specs import ModelSet
 from training.heads import speaker
 from training.reporting.tables import replace_between, table
 
@@ -204,10 +204,7 @@ def fit(models: ModelSet, folder: Path, store: Utterances) -> None:
     threshold = fit_threshold(divide(folder, Part.CALIBRATION))
     write_params(trunk, threshold)
     path = settings.results_folder() / RESULT
-    results = json.loads(path.read_text()) if path.exists() else {}
-    results[models.name] = source_of(folder) | report(divide(folder, Part.TEST), threshold)
-    results = {name: results[name] for name in SETS if name in results}
-    path.write_text(json.dumps(results, indent=2) + "\n")
+    results = save({models.name: source_of(folder) | report(divide(folder, Part.TEST), threshold)}, path)
     if path.is_relative_to(settings.RESULTS):
         write_page(results)
 

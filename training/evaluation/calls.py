@@ -24,7 +24,6 @@ from training.evaluation.recordings import analyze_joined, overlap
 from training.evaluation.reports import BOTH, analyze
 from training.evaluation.speakers import FIGURES, speaker_metrics
 from training.evaluation.statistics import mean
-from training.export.specs import SETS
 from training.reporting.tables import replace_between, table
 from training.settings import SAMPLE_RATE
 
@@ -229,10 +228,7 @@ def run(folders: dict[str, Path]) -> None:
     for name, folder in folders.items():
         metrics = built_metrics(folder) + talk_metrics(folder) + turn_metrics(folder) + speaker_metrics(folder)
         runs[name] = results.new_run(settings.MODELS.with_name(name), metrics)
-    found = (json.loads(PATH.read_text()) if PATH.exists() else {}) | runs
-    found = {name: found[name] for name in SETS if name in found}
-    PATH.write_text(json.dumps(found, indent=1) + "\n")
-    write_page(found)
+    write_page(results.save(runs, PATH))
 
 
 def write_page(found: dict[str, dict]) -> None:

@@ -3,7 +3,6 @@
 results/recordings.json has the figures of each set of models.
 """
 
-import json
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from training.evaluation.joined import Joined
 from training.evaluation.metrics import Metric, make_metrics, mean_metric, natural_metrics
 from training.evaluation.reports import Predictions, Reports, analyze, is_ok
 from training.evaluation.statistics import mean, paired_interval, uar
-from training.export.specs import SETS, ModelSet
+from training.export.specs import ModelSet
 from training.pipeline import folder_of
 
 PATH = settings.RESULTS / "recordings.json"
@@ -275,16 +274,6 @@ def measure(models: ModelSet, folder: Path) -> dict:
     return results.new_run(folder_of(models), metrics) | {"pictured": pictured(replace(angry[0], pause=PICTURED_PAUSE), folder, known)}
 
 
-def read() -> dict:
-    """Set of models -> run"""
-    found = json.loads(PATH.read_text()) if PATH.exists() else {}
-    return {name: found[name] for name in SETS if name in found}
-
-
-def save(runs: dict[str, dict]) -> None:
-    PATH.write_text(json.dumps(read() | runs, indent=1) + "\n")
-
-
 def figures_of(name: str) -> list[Metric]:
     """Of a set, without those of recordings as they are."""
-    return [metric for metric in results.metrics_of(read()[name]) if metric.group not in ORDINARY]
+    return [metric for metric in results.metrics_of(results.read(PATH)[name]) if metric.group not in ORDINARY]

@@ -12,15 +12,16 @@ from training.export.specs import SETS
 PATH = settings.RESULTS / "metrics.json"
 
 
-def read() -> dict:
+def read(path: Path = PATH) -> dict:
     """Set of models -> run"""
-    found = json.loads(PATH.read_text()) if PATH.exists() else {}
+    found = json.loads(path.read_text()) if path.exists() else {}
     return {name: found[name] for name in SETS if name in found}
 
 
-def save(runs: dict) -> None:
-    """Keeps the runs of other sets."""
-    PATH.write_text(json.dumps(read() | runs, indent=1) + "\n")
+def save(runs: dict, path: Path = PATH) -> dict:
+    """Keeps the runs of other sets -> all runs."""
+    path.write_text(json.dumps(read(path) | runs, indent=1) + "\n")
+    return read(path)
 
 
 def weights_in(models: Path) -> dict:

@@ -42,7 +42,6 @@ def section_of(name: str, run: dict) -> list[str]:
 
 def write(runs: dict[str, dict]) -> None:
     """Set of models -> its run. Results, sections and picture."""
-    recordings.save(runs)
-    found = recordings.read()
+    found = results.save(runs, recordings.PATH)
     replace_between(PAGE, "recordings", "\n\n".join(block for name, run in found.items() for block in section_of(name, run)))
     plots.draw_timeline({name: found[name]["pictured"] for name in (STANDARD.name,)})

@@ -106,7 +106,7 @@ async function sharedFolder(isShared = true): Promise<Row[]> {
     });
     const isRefused =
       second.status !== 0 && second.status !== null && /in use by process \d+ on /.test(second.stderr);
-    const answers = [(await ask(server, 'beside-a-second')).status];
+    const answers = [(await ask(server, 'two-services')).status];
     await server.stop('SIGKILL');
     const next = await withServer({ ...settings, UNDERTONE_DATA_DIR: dataDir }, async (started) =>
       isUp(started),
