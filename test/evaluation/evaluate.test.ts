@@ -103,10 +103,10 @@ test('figures stand beside those of the card for corpora left out', (t) => {
     clips: 1,
   });
   const figures = [
-    figure('UAR of its 5 labels', 'AESDD', 0.6),
-    figure('UAR of its 8 labels', 'RAVDESS', 0.8),
+    figure('mean UAR, corpus left out', '12 acted corpora', 0.6),
+    figure('UAR of the labels of the file', 'RAVDESS', 0.8),
     figure('answered without a warning', 'LibriSpeech', 0.9),
-    figure('answered without a warning', 'corpora left out', 0.7),
+    figure('answered without a warning', 'corpus left out', 0.7),
     figure('CCC of valence', 'TAVA', 0.5),
   ];
   const manifests = [{ evidence: { figures } }] as unknown as Parameters<typeof measure>[1];
@@ -114,10 +114,13 @@ test('figures stand beside those of the card for corpora left out', (t) => {
     six.map((index) => scoredOf(index, { valence: index / 10 })),
     manifests,
   );
-  t.deepEqual(figureOf(measured, 'UAR of the labels of the file')?.card, { value: 0.6, group: 'AESDD' });
+  t.deepEqual(figureOf(measured, 'UAR of the labels of the file')?.card, {
+    value: 0.6,
+    group: '12 acted corpora',
+  });
   t.deepEqual(figureOf(measured, 'answered without a warning')?.card, {
     value: 0.7,
-    group: 'corpora left out',
+    group: 'corpus left out',
   });
   t.is(figureOf(measured, 'share of valence inside its 80 % interval')?.value.toFixed(3), '0.333');
   t.is(figureOf(measured, 'answered ok')?.card, null);
