@@ -17,6 +17,12 @@ struct Patch {
   uint8_t byte;
 };
 
+// What an encoder added around a recording, in frames of the stream.
+struct EncoderDelay {
+  int64_t priming = 0;  // before it
+  int64_t length = 0;   // of the recording; 0: up to the end
+};
+
 // Byte patches that blank metadata before libavformat reads it: tags, pictures, chapters, indexes and unused
 // tracks. libavformat searches some lists once per entry, in calls that cannot be interrupted, and holds
 // others in forty times their size. docs/security.md has the measurement per part.
@@ -27,6 +33,7 @@ struct SanitizedContainer {
   bool has_unread_data = false;  // another file, or other data, after the recording
   std::optional<SelectedTrack> track;  // of MP4: the audio track that is left
   bool masked_tracks = false;
+  std::optional<EncoderDelay> delay;  // of MP4 by iTunes without an edit list
 };
 
 // Throws kMalformed for metadata over the limits, kTrack, and what the budget throws.

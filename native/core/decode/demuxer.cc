@@ -11,8 +11,10 @@
 #include <utility>
 
 extern "C" {
+#include <libavutil/common.h>
 #include <libavutil/dict.h>
 #include <libavutil/error.h>
+#include <libavutil/intreadwrite.h>
 #include <libavutil/log.h>
 #include <libavutil/mem.h>
 }
@@ -132,6 +134,7 @@ Demuxer::Demuxer(const uint8_t* bytes, size_t size, const ProbeResult& probe, Sa
       reader_(bytes, size, std::move(sanitized.patches), budget),
       only_stream_(!sanitized.masked_tracks),
       has_unread_data_(sanitized.has_unread_data),
+      delay_(sanitized.delay),
       packet_bytes_left_(kMaxPacketExpansion * static_cast<double>(size) + kPacketExpansionSlackBytes) {
   ConfigureLibav();
   CheckDeclaredPackets(sanitized.declared_packets, budget);
@@ -231,12 +234,29 @@ bool Demuxer::Read(AVPacket* packet) {
       av_packet_unref(packet);
       throw Error(ErrorCode::kMalformed, "Packets add up to far more bytes than the file");
     }
-    if (packet->stream_index == stream_->index) {
+    if (packet->stream_index == stream_->index && (!delay_ || TrimDelay(packet))) {
       corrupt_ = corrupt_ || (packet->flags & AV_PKT_FLAG_CORRUPT) != 0;
       return true;
     }
     av_packet_unref(packet);
   }
+}
+
+bool Demuxer::TrimDelay(AVPacket* packet) const {
+  if (av_cmp_q(stream_->time_base, {1, stream_->codecpar->sample_rate}) != 0) return true;
+  const int64_t packet_end = av_sat_add64(packet->pts, packet->duration);
+  const int64_t end = delay_->length > 0 ? delay_->priming + delay_->length : packet_end;
+  if (packet->pts >= end && packet->pts > 0) return false;
+  const int64_t before = packet->pts == 0 ? delay_->priming : 0;
+  const int64_t after = std::max<int64_t>(0, packet_end - end);
+  if (before == 0 && after == 0) return true;
+  constexpr size_t kSideDataBytes = 10;
+  uint8_t* data = av_packet_new_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, kSideDataBytes);
+  if (data == nullptr) throw std::bad_alloc();
+  std::fill_n(data, kSideDataBytes, uint8_t{0});
+  AV_WL32(data, static_cast<uint32_t>(before));
+  AV_WL32(data + 4, static_cast<uint32_t>(after));
+  return true;
 }
 
 double Demuxer::DeclaredStreamSeconds() const {

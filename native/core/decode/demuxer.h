@@ -72,6 +72,8 @@ class Demuxer {
  private:
   void Open(const ProbeResult& probe);
   void SelectStream(const ProbeResult& probe, const TrackChoice& choice);
+  // Marks the frames of the delay, which the decoder then leaves out. Returns false for a packet after the recording.
+  bool TrimDelay(AVPacket* packet) const;
 
   const DecodeBudget& budget_;
   MemoryReader reader_;
@@ -80,6 +82,7 @@ class Demuxer {
   SelectedTrack track_;
   bool only_stream_;
   const bool has_unread_data_;
+  const std::optional<EncoderDelay> delay_;
   int64_t first_timestamp_ = 0;  // of `stream_`, in its time base
   bool corrupt_ = false;
   double packet_bytes_left_;  // before packets exceed their share of the file

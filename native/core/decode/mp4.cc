@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -113,6 +115,33 @@ Box KeepTrack(const uint8_t* bytes, const Box& movie, const TrackChoice& choice,
   if (audio.empty()) return first;
   sanitized->track = SelectTrack(enabled, choice);
   return audio[static_cast<size_t>(sanitized->track->index)];
+}
+
+std::string TextOf(const uint8_t* bytes, const Box& box, size_t offset) {
+  constexpr size_t kMaxText = 200;
+  if (box.end - box.begin < offset) return {};
+  const auto* text = reinterpret_cast<const char*>(bytes) + box.begin + offset;
+  return std::string(text, std::min(kMaxText, box.end - box.begin - offset));
+}
+
+// iTunes writes the delay as hexadecimal text into the tag iTunSMPB: 0, priming, remainder, length. Like libavformat,
+// does not trust a priming of 2^14 frames or more.
+std::optional<EncoderDelay> ReadItunesDelay(const uint8_t* bytes, const Box& movie) {
+  Box meta = FindBox(bytes, FindBox(bytes, movie, "udta"), "meta");
+  if (meta.end - meta.begin < 4) return std::nullopt;
+  meta.begin += 4;  // version and flags
+  const Box list = FindBox(bytes, meta, "ilst");
+  std::optional<EncoderDelay> delay;
+  ForEachBox(bytes, list.begin, list.end, [&](const Box& item) {
+    if (item.name != "----" || TextOf(bytes, FindBox(bytes, item, "name"), 4) != "iTunSMPB") return;
+    unsigned priming = 0;
+    unsigned long long length = 0;
+    const std::string text = TextOf(bytes, FindBox(bytes, item, "data"), 8);
+    const bool is_read = std::sscanf(text.c_str(), "%*x %x %*x %llx", &priming, &length) == 2;
+    if (is_read && priming < 1 << 14 && length < 1ULL << 40)
+      delay = {priming, static_cast<int64_t>(length)};
+  });
+  return delay;
 }
 
 // ISO/IEC 14496-12, 8.3.2, 8.4.2.
@@ -275,6 +304,7 @@ void SanitizeMp4(const uint8_t* bytes, size_t size, const TrackChoice& choice, S
     } else if (box.name == "moov" && movies++ == 0) {
       const Box track = KeepTrack(bytes, box, choice, sanitized);
       packets.AddTrack(track);
+      if (FindBox(bytes, track, "edts").end == 0) sanitized->delay = ReadItunesDelay(bytes, box);
       ForEachBox(bytes, box.begin, box.end, [&](const Box& child) {
         if (child.name_at == track.name_at || IsOneOf(child.name, kKeptOfMovie)) {
           RequireNoMovieInside(bytes, child);

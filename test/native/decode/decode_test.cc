@@ -166,6 +166,42 @@ TEST_CASE("every AMR frame of a sample is decoded, and empty ones are silence") 
   CHECK_FALSE(audio.source.truncated);
 }
 
+// An MP4 that ends with its movie, with the tag that iTunes writes in place of an edit list.
+Bytes WithItunesDelay(Bytes mp4, const std::string& delay) {
+  const std::string none = "free";
+  for (const char* box : {"edts", "udta"}) std::copy(none.begin(), none.end(), Find(&mp4, box));
+  const Bytes item = Box("----", {Box("mean", {Words({0}), FromText("com.apple.iTunes")}),
+                                  Box("name", {Words({0}), FromText("iTunSMPB")}),
+                                  Box("data", {Words({1, 0}), FromText(delay)})});
+  const Bytes tags = Box("udta", {Box("meta", {Words({0}), Box("ilst", {item})})});
+  const auto size = Find(&mp4, "moov") - 4;
+  const Bytes grown = Number(static_cast<uint64_t>(mp4.end() - size) + tags.size(), 4);
+  std::copy(grown.begin(), grown.end(), size);
+  return Join({mp4, tags});
+}
+
+TEST_CASE("what iTunes names as the delay of its encoder is left out") {
+  const Bytes edited = Fixture("aac.m4a");
+  const std::vector<float> samples = DecodeAll(edited).samples;
+  const auto count = static_cast<double>(samples.size());  // of 16 kHz, as the file has of 44.1 kHz
+  const double length = count * 44'100 / 16'000;
+  const auto with_delay = [&](const char* priming, double frames) {
+    char text[100];
+    std::snprintf(text, sizeof text, " 00000000 %s 000001CA %016llX 00000000", priming,
+                  static_cast<unsigned long long>(frames));
+    return DecodeAll(WithItunesDelay(edited, text)).samples;
+  };
+  const std::vector<float> trimmed = with_delay("00000400", length);
+  CHECK(static_cast<double>(trimmed.size()) == doctest::Approx(count).epsilon(1 / count));
+  CHECK(std::equal(samples.begin(), samples.end() - 100, trimmed.begin()));
+  CHECK(static_cast<double>(with_delay("00000400", length - 4410).size()) ==
+        doctest::Approx(count - 1600).epsilon(1 / count));
+  const double untrimmed = count + std::floor(1024 * 16'000 / 44'100.0);
+  CHECK(static_cast<double>(with_delay("00000000", 0).size()) >= untrimmed);
+  for (const char* wrong : {"00004000", "priming"})
+    CHECK(static_cast<double>(with_delay(wrong, length).size()) >= untrimmed);
+}
+
 TEST_CASE("the samples of a RIFX file are big-endian") {
   const std::vector<float> sine = Sine(500, 16000, 16000, 0.5);
   const Bytes little = Wav16(16000, 1, sine);
