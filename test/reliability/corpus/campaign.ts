@@ -26,7 +26,7 @@ type Finding = { readonly number: number; readonly fault: string };
 export type Campaign = {
   readonly findings: readonly Finding[];
   readonly answered: Readonly<Record<number, number>>;
-  readonly slowestMs: number;
+  readonly slowest: { readonly ms: number; readonly number: number };
   /** Peak over the resident set before. */
   readonly mostMebibytes: number;
   readonly health: Health;
@@ -47,7 +47,8 @@ export async function attack(server: Server, total: number, sendOne: SendOne): P
   const progress = startProgress('attacking', total);
   const findings: Finding[] = [];
   const answered: Record<number, number> = {};
-  let [slowestMs, mostMebibytes] = [0, 0];
+  let slowest = { ms: 0, number: 0 };
+  let mostMebibytes = 0;
   const send = async (number: number): Promise<number> => {
     progress.advance();
     try {
@@ -70,13 +71,13 @@ export async function attack(server: Server, total: number, sendOne: SendOne): P
     for (const [index, number] of batch.entries()) {
       const ms = times[index] as number;
       const cost = greedy || ms > limits.ms ? await costAlone(pid, () => send(number)) : { ms, mebibytes: 0 };
-      slowestMs = Math.max(slowestMs, cost.ms);
+      if (cost.ms > slowest.ms) slowest = { ms: cost.ms, number };
       mostMebibytes = Math.max(mostMebibytes, cost.mebibytes);
     }
   }
   progress.stop();
   client.close();
-  return { findings, answered, slowestMs, mostMebibytes, health: await probe.stop() };
+  return { findings, answered, slowest, mostMebibytes, health: await probe.stop() };
 }
 
 async function withPeak<Result>(
