@@ -7,7 +7,7 @@ import { createDeletionClock } from './clock.ts';
 import { ServiceError } from './errors.ts';
 import { type DatabaseKind, migrationsFor } from './migrations.ts';
 
-export { type Selectable, sql } from 'kysely';
+export { type CompiledQuery, type QueryResult, type Selectable, sql } from 'kysely';
 
 /** Times are ms since 1970. */
 export type TokenTable = {

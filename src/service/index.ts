@@ -225,6 +225,7 @@ async function createOwnWorker(
       ...collaborators,
       kind: 'service',
       source,
+      results: jobs.results,
       cipher,
       concurrency: settings.workers,
     });

@@ -3,9 +3,10 @@ import { chmodSync, closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  type CompiledQuery,
+  CompiledQuery,
   type DatabaseConnection,
   type Dialect,
+  Kysely,
   type QueryResult,
   SqliteDialect,
   SqliteDriver,
@@ -39,6 +40,20 @@ export async function openSqlite(path: string): Promise<Dialect> {
     createIntrospector: (database) => dialect.createIntrospector(database),
     createQueryCompiler: () => dialect.createQueryCompiler(),
   };
+}
+
+export type Statement = Pick<CompiledQuery, 'sql' | 'parameters'>;
+export type RunStatement = (statement: Statement) => Promise<QueryResult<unknown>>;
+
+/** Opens a database for statements of another thread. */
+export async function runStatements(path: string): Promise<RunStatement> {
+  const database = new Kysely<unknown>({ dialect: await openSqlite(path) });
+  return ({ sql, parameters }) => database.executeQuery(CompiledQuery.raw(sql, parameters.map(toBuffer)));
+}
+
+/** libsql stores other bytes than those of an array that is no Buffer; messages between threads have no Buffers. */
+function toBuffer(value: unknown): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.length) : value;
 }
 
 /**

@@ -6,6 +6,7 @@ import { createUsageCounts } from './auth/usage.ts';
 import { type Config, ConfigError } from './config.ts';
 import { createWriteFailures, type Database, keepDeletingExpired, openDatabase } from './database.ts';
 import { createCipher } from './jobs/payload.ts';
+import { openStoredResults } from './jobs/stored-results.ts';
 import { openRedisSource, startJobWorker } from './jobs/worker.ts';
 import { handleSignals, npxParent } from './lifecycle.ts';
 import { createLogger } from './log.ts';
@@ -62,7 +63,16 @@ export async function openJobWorker(options: {
   });
   const failures = createWriteFailures(logger);
   const usage = createUsageCounts(database, Date.now, failures);
-  const shared = { kind: 'worker', source, pool, concurrency: config.workers, cipher, usage } as const;
+  const results = openStoredResults(database, config.databaseUrl);
+  const shared = {
+    kind: 'worker',
+    source,
+    pool,
+    concurrency: config.workers,
+    cipher,
+    usage,
+    results,
+  } as const;
   const jobs = startJobWorker({ ...options, ...shared });
   const stopDeleting = keepDeletingExpired(database, failures);
   return {
@@ -72,6 +82,7 @@ export async function openJobWorker(options: {
     },
     async stop(): Promise<void> {
       await jobs.stop();
+      await results.close();
       await pool.close();
       await usage
         .flush()

@@ -108,7 +108,7 @@ for (const kind of databaseKinds) {
     await open(2, 10).check(b, 1);
     await open(2, 10).check(a, 0);
     // 8 characters of 10 bytes.
-    t.true(await store.finish('job_1', 'done', '{"é":"é"', Date.now() + 1e6));
+    t.true(await store.fail('job_1', '{"é":"é"', Date.now() + 1e6));
     t.deepEqual(await store.countKept(a), { jobs: 2, bytes: 10 });
     await open(9, 11).check(a, 1);
     await t.throwsAsync(open(9, 10).check(a, 1), { ...refusal, message: /10 bytes of kept results of this/ });

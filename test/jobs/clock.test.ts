@@ -83,7 +83,7 @@ for (const kind of databaseKinds) {
       const expiresAt = Date.now() + 30 * hourMs;
       for (const id of ['open', 'ended'])
         await store.insert({ id, owner, idempotencyKey: id, digest: '', metadata: null, expiresAt });
-      await store.finish('ended', 'done', '{}', expiresAt);
+      await store.fail('ended', '{}', expiresAt);
       setClock(t, 48);
       for (const [id, found] of [
         ['open', 'open'],

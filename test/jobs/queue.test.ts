@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
 import { defaultOptions } from '../../src/engine/chunks.ts';
-import { createJobStore } from '../../src/service/jobs/job-store.ts';
 import { createMemoryQueues } from '../../src/service/jobs/memory-queues.ts';
 import {
   createCipher,
@@ -123,10 +122,10 @@ test.serial('a job that another worker ended first is logged and counted by that
     await end();
     response.end(toneFile(1));
   });
-  const { jobs, queues, work, database, log } = await openJobService(t, env);
+  const { jobs, queues, work, log } = await openJobService(t, env);
   await work();
   end = async () =>
-    void (await createJobStore(database).finish('job_1', 'done', '{}', Date.now() + 1_000_000));
+    void (await jobs.results.store('job_1', Buffer.from('{}'), Date.now(), Date.now() + 1_000_000));
   const source = { kind: 'object', url } as const;
   const request = { owner, idempotencyKey: null, digest: '', source, ...defaultOptions, callback: url };
   await jobs.create('job_1', request);

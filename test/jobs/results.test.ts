@@ -8,7 +8,7 @@ import { type Database, openDatabase } from '../../src/service/database.ts';
 import { createJobStore } from '../../src/service/jobs/job-store.ts';
 import { createJobWaits } from '../../src/service/jobs/jobs.ts';
 import { encryptPayload } from '../../src/service/jobs/payload.ts';
-import { openStoredResults } from '../../src/service/jobs/stored-results.ts';
+import { openStoredResults, type StoredResults } from '../../src/service/jobs/stored-results.ts';
 import { startApp, tokens, untilMetric } from '../support/app.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { call, wire } from '../support/http.ts';
@@ -42,17 +42,17 @@ async function open(t: ExecutionContext) {
     const { status, body } = await call(app.port, { path: `/v1/jobs/job_1?wait=${wait}`, headers });
     return { http: status, ...JSON.parse(body) };
   };
-  // A store of its own, as that of a worker in another process.
   return { app, get, jobs, store: createJobStore(database), headers };
 }
 
 const waiting = 'undertone_job_waits';
 
 test.serial('a wait ends with the job, whichever process ends it', async (t) => {
-  const { app, get, store } = await open(t);
+  const { app, get, jobs } = await open(t);
   const waits = ['60', '3600'].map(get);
   await untilMetric(app, waiting, 2);
-  await store.finish('job_1', 'done', '{"status":"ok"}', Date.now() + 600_000);
+  const now = Date.now();
+  await jobs.results.store('job_1', Buffer.from('{"status":"ok"}'), now, now + 600_000);
   for (const job of await Promise.all(waits))
     t.like(job, { http: 200, status: 'done', result: { status: 'ok' } });
   await untilMetric(app, waiting, 0);
@@ -128,13 +128,17 @@ const report = {
 };
 const reportJson = JSON.stringify(report);
 
-async function addDone(database: Database, id = 'job_done', holder = owner.key): Promise<void> {
-  const row = { id, holder, owner: null, idempotency_key: 'k', digest: null };
-  const times = { created_at: Date.now() - 1000, finished_at: Date.now(), expires_at: Date.now() + 600_000 };
-  await database
-    .insertInto('jobs')
-    .values({ ...row, ...times, outcome: 'done', body: reportJson })
-    .execute();
+async function addDone(
+  database: Database,
+  results: StoredResults,
+  id = 'job_done',
+  key = owner.key,
+): Promise<void> {
+  const [now, expiresAt] = [Date.now(), Date.now() + 600_000];
+  const job = { id, owner: { key, accountId: null }, idempotencyKey: null, digest: '', metadata: null };
+  await createJobStore(database).insert({ ...job, expiresAt });
+  if (!(await results.store(id, Buffer.from(reportJson), now, expiresAt)))
+    throw new Error('Expected an open job');
 }
 
 /** Longest text that JSON.parse reads, or JSON.stringify returns, during `work`. */
@@ -167,7 +171,7 @@ const maxJson = 10_000;
 
 test.serial('a response with a stored report neither parses nor serialises it', async (t) => {
   const { database, jobs } = await openJobService(t);
-  await addDone(database);
+  await addDone(database, jobs.results);
   const { port } = await startApp(t, { jobs });
   const headers = { Authorization: `Bearer ${tokens.full}` };
   let body = '';
@@ -181,7 +185,7 @@ test.serial('a response with a stored report neither parses nor serialises it', 
 });
 
 for (const kind of databaseKinds) {
-  test(`a stored report is read in pieces, until its job is deleted (${kind})`, async (t) => {
+  test(`a report is stored while the event loop turns, and read in pieces until its job is deleted (${kind})`, async (t) => {
     const url = await makeDatabaseUrl(kind);
     const database = await openDatabase(url);
     const results = openStoredResults(database, url);
@@ -189,7 +193,12 @@ for (const kind of databaseKinds) {
       await results.close();
       await database.destroy();
     });
-    await addDone(database);
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    await addDone(database, results);
+    clearInterval(timer);
+    t.false(await results.store('job_done', Buffer.from('{}'), 0, 0));
+    t.true(turns > 5, `${turns} turns`);
     const pieces: Uint8Array[] = [];
     for await (const piece of results.pieces('job_done')) pieces.push(piece);
     t.is(Buffer.concat(pieces).toString(), reportJson);
@@ -203,8 +212,8 @@ for (const kind of databaseKinds) {
 
 test.serial('reports that one account does not read leave memory for those of another', async (t) => {
   const { database, jobs } = await openJobService(t);
-  await addDone(database);
-  await addDone(database, 'job_other', 'token:2');
+  await addDone(database, jobs.results);
+  await addDone(database, jobs.results, 'job_other', 'token:2');
   const other = 'token-of-another-account';
   const verify = async (token: string) => ({ ...principal, id: token === other ? '2' : '1' });
   const app = await startApp(t, { jobs, verifier: { verify } });
@@ -231,10 +240,10 @@ test.serial('a callback with a stored report neither parses nor serialises it', 
     response.writeHead(204).end();
   });
   const callback = `http://127.0.0.1:${port}/`;
-  const { cipher, database, queues, work } = await openJobService(t, {
+  const { cipher, database, jobs, queues, work } = await openJobService(t, {
     UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
   });
-  await addDone(database);
+  await addDone(database, jobs.results);
   const { id: installation } = await database
     .selectFrom('installation')
     .select('id')

@@ -75,7 +75,7 @@ export async function openJobService(
 
 /** A job that is done, and whose callback waits. */
 export async function addCallback(
-  { database, queues, cipher }: JobService,
+  { database, jobs, queues, cipher }: JobService,
   id: string,
   owner: JobOwner,
   url: string,
@@ -83,7 +83,7 @@ export async function addCallback(
   const store = createJobStore(database);
   const expiresAt = Date.now() + 1_000_000;
   await store.insert({ id, owner, idempotencyKey: null, digest: '', metadata: null, expiresAt });
-  await store.finish(id, 'done', '{}', expiresAt);
+  await jobs.results.store(id, Buffer.from('{}'), Date.now(), expiresAt);
   const payload = {
     source: { kind: 'object', url: 'https://bucket.example/a.wav' },
     ...defaultOptions,

@@ -77,7 +77,8 @@ const gone = 410;
 /** Returns false for 410, which ends delivery. @throws Error when a retry may succeed */
 async function deliver({ id, url, body, secret, privateHosts, now, signal }: Delivery): Promise<boolean> {
   const timestamp = String(Math.floor(now / 1000));
-  const { signature, bytes } = await sign(secret, `${id}.${timestamp}.`, body());
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(1000 * timeoutSeconds)]);
+  const { signature, bytes } = await sign(secret, `${id}.${timestamp}.`, body(), limit);
   const headers = {
     'Content-Type': 'application/json',
     'Content-Length': String(bytes),
@@ -93,11 +94,17 @@ async function deliver({ id, url, body, secret, privateHosts, now, signal }: Del
   throw new Error(`Expected 2xx from the callback, got ${status}`);
 }
 
-/** Signs what precedes the body and the body, as Standard Webhooks does. */
-async function sign(secret: string, before: string, body: AsyncIterable<string | Uint8Array>) {
+/** Signs what precedes the body and the body, as Standard Webhooks does. Rejects once `signal` aborts. */
+async function sign(
+  secret: string,
+  before: string,
+  body: AsyncIterable<string | Uint8Array>,
+  signal: AbortSignal,
+) {
   const hmac = createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64')).update(before);
   let bytes = 0;
   for await (const piece of body) {
+    signal.throwIfAborted();
     hmac.update(piece);
     bytes += Buffer.byteLength(piece);
   }

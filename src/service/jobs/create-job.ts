@@ -188,7 +188,7 @@ async function reconcile<Row extends ListedRow>(
   const openedAt = queues.openedAt();
   if (openedAt !== null && createdAt < openedAt) return null;
   if (Math.abs(Date.now() - createdAt) < reconcileAfterMs) return [current, null];
-  await store.finish(row.id, 'failed', lostJobBody, expiresAt());
+  await store.fail(row.id, lostJobBody, expiresAt());
   await store.releaseKey(row.id);
   return [(await store.read(row.id)) ?? current, null];
 }

@@ -22,7 +22,6 @@ import { type Cipher, decryptMetadata } from './payload.ts';
 export type ListedRow = Omit<Selectable<JobTable>, 'body' | 'bytes'>;
 /** `body` is null where it is a result, which may be megabytes. */
 export type JobRow = ListedRow & { readonly body: string | null };
-export type Outcome = 'done' | 'failed';
 
 const listed = [
   'id',
@@ -112,11 +111,14 @@ export function createJobStore(database: Database, now: () => number = Date.now)
       const all = database.selectFrom('jobs').select('id').where('id', 'in', ids);
       return (await runQuery(all.where('outcome', 'is', null).execute())).map(({ id }) => id);
     },
-    /** Returns false when the job has ended or was deleted: one of several workers succeeds. */
-    async finish(id: string, outcome: Outcome, body: string, expiresAt: number): Promise<boolean> {
+    /**
+     * Ends a job with an error, as JSON. `StoredResults.store` ends one with a report.
+     * @returns false when the job has ended or was deleted: one of several workers succeeds
+     */
+    async fail(id: string, body: string, expiresAt: number): Promise<boolean> {
       const open = database.updateTable('jobs').where('id', '=', id).where('outcome', 'is', null);
       const bytes = Buffer.byteLength(body);
-      const ended = open.set({ outcome, body, bytes, finished_at: now(), expires_at: expiresAt });
+      const ended = open.set({ outcome: 'failed', body, bytes, finished_at: now(), expires_at: expiresAt });
       const { numUpdatedRows } = await runQuery(ended.executeTakeFirst());
       return numUpdatedRows > 0n;
     },

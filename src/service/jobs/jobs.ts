@@ -39,7 +39,7 @@ import {
 } from './payload.ts';
 import { countWaiting, findQueued, type JobStats, type Queues, readStats } from './queues.ts';
 import type { RedisAccess } from './redis-uploads.ts';
-import { bytesPerResponse, openStoredResults } from './stored-results.ts';
+import { bytesPerResponse, openStoredResults, type StoredResults } from './stored-results.ts';
 import type { UploadStore } from './upload-store.ts';
 import { createUploads, type Uploads } from './uploads.ts';
 
@@ -71,8 +71,9 @@ export type Jobs = {
   remove(owner: JobOwner, id: string): Promise<boolean>;
   /** Signing secret of the owner's callbacks. */
   callbackSecret(owner: JobOwner): string;
-  /** For the worker of the service itself. */
+  // For the worker of the service itself.
   readonly queues: Queues;
+  readonly results: StoredResults;
   readonly encode: typeof encodeJob;
   readonly encodeAll: typeof encodeJobs;
   /** As `encode`, with the result piece by piece from the database. */
@@ -142,6 +143,7 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
     },
     callbackSecret: (owner) => cipher.callbackSecret(owner.key),
     queues,
+    results,
     encode: encodeJob,
     encodeAll: encodeJobs,
     stream: (job, more = {}) => streamJob(job, more, results.pieces),

@@ -11,7 +11,7 @@ import { baselineNames, type RecordingName } from '../form.ts';
 import { type ReceiptKeys, type SigningKey, signReceipt } from '../receipts.ts';
 import type { AnalysisResult, Pool } from '../workers/pool.ts';
 import type { JobQueueName } from '../workers/protocol.ts';
-import { type JobStore, type Outcome, storedError } from './job-store.ts';
+import { type JobStore, storedError } from './job-store.ts';
 import { type Cipher, decryptPayload, encryptCallback, NewerPayloadError, type Payload } from './payload.ts';
 import { PutBack, type QueueJob, type Queues, UnprocessableError } from './queues.ts';
 import { fetchAudio, fetchFailed, ReservationError, RetryableFetchError } from './remote-audio.ts';
@@ -87,41 +87,44 @@ export async function startJob(context: WorkerContext, job: QueueJob): Promise<P
   return putBackWithoutDatabase(context);
 }
 
-type Ending = {
-  readonly outcome: Outcome;
-  readonly body: string;
-  readonly audioSeconds?: number;
-};
-
 /**
  * Stores the outcome and counts its usage, deletes the upload and queues the callback. Idempotent.
+ * @param outcome an error as JSON, or the report
  * @returns whether this call stored it
  */
 async function finishJob(
   context: WorkerContext,
   job: QueueJob,
   payload: Payload,
-  { outcome, body, audioSeconds }: Ending,
+  outcome: string | Report,
 ): Promise<boolean> {
-  const { config, store, uploadStore, usage } = context;
+  const { config, store, results, usage } = context;
   const { id } = job;
-  const stored = await store.finish(id, outcome, body, Date.now() + 1000 * config.jobs.resultSeconds);
+  const now = Date.now();
+  const expiresAt = now + 1000 * config.jobs.resultSeconds;
+  const isError = typeof outcome === 'string';
+  const stored = isError
+    ? await store.fail(id, outcome, expiresAt)
+    : await results.store(id, outcome.json, now, expiresAt);
   if (!stored && (await store.read(id)) === null) {
     await finishCancelledJob(context, job, payload);
     return false;
   }
-  if (stored && audioSeconds !== undefined && payload.usage !== null)
-    usage.add(payload.usage, { audioSeconds });
-  await uploadStore.delete(id);
-  await enqueueCallback(context, job, payload);
+  if (stored && !isError && payload.usage !== null)
+    usage.add(payload.usage, { audioSeconds: outcome.audioSeconds });
+  await announceEnd(context, job, payload);
   return stored;
+}
+
+async function announceEnd(context: WorkerContext, job: QueueJob, payload: Payload): Promise<void> {
+  await context.uploadStore.delete(job.id);
+  await enqueueCallback(context, job, payload);
 }
 
 /** Ends a job that was removed while it waited or ran. */
 async function finishCancelledJob(context: WorkerContext, job: QueueJob, payload: Payload): Promise<void> {
   context.logger.info({ job_id: job.id }, 'job cancelled');
-  await context.uploadStore.delete(job.id);
-  await enqueueCallback(context, job, { ...payload, cancelledAt: Date.now() });
+  await announceEnd(context, job, { ...payload, cancelledAt: Date.now() });
 }
 
 async function enqueueCallback(
@@ -157,10 +160,7 @@ async function attempt(context: WorkerContext, queue: AnalysisQueue, job: QueueJ
   const payload = await startJob(context, job);
   const row = await store.read(id);
   if (row === null) return finishCancelledJob(context, job, payload);
-  if (row.outcome !== null) {
-    await finishJob(context, job, payload, { outcome: row.outcome, body: row.body ?? '' });
-    return;
-  }
+  if (row.outcome !== null) return announceEnd(context, job, payload);
   const acquired = queue.slots.acquire(payload.owner);
   if (acquired === null) throw new PutBack('first');
   const permit = await acquired;
@@ -173,8 +173,7 @@ async function attempt(context: WorkerContext, queue: AnalysisQueue, job: QueueJ
       const { payload: encrypted, createdAt } = job;
       return await queues.long.add({ id, owner: payload.owner, payload: encrypted, createdAt });
     }
-    const { json: body, audioSeconds } = report;
-    const stored = await finishJob(context, job, payload, { outcome: 'done', body, audioSeconds });
+    const stored = await finishJob(context, job, payload, report);
     if (stored) logger.info({ job_id: id, ms: Math.round(performance.now() - started) }, 'job done');
   } catch (error) {
     // The service stops all tasks of its threads.
@@ -182,8 +181,7 @@ async function attempt(context: WorkerContext, queue: AnalysisQueue, job: QueueJ
     if (removed.aborted) return finishCancelledJob(context, job, payload);
     if (error instanceof ReservationError) throw new PutBack({ turnOf: payload.owner });
     if (!(error instanceof ServiceError) || retried.has(error.code)) throw error;
-    const body = storedError(explainLimit(error, advice));
-    const stored = await finishJob(context, job, payload, { outcome: 'failed', body });
+    const stored = await finishJob(context, job, payload, storedError(explainLimit(error, advice)));
     if (stored) logger.info({ job_id: id, code: error.code }, 'job failed');
   } finally {
     permit.release();
@@ -206,7 +204,7 @@ export async function markLost(context: WorkerContext, job: QueueJob, cause: Err
   const error = isLost
     ? new ServiceError('worker_lost', 'The workers of this job ended unexpectedly')
     : new ServiceError('internal', 'Internal error');
-  await finishJob(context, job, payload, { outcome: 'failed', body: storedError(error) });
+  await finishJob(context, job, payload, storedError(error));
 }
 
 /** Aborts once the job is deleted from the database. */
@@ -270,11 +268,11 @@ async function analyze(context: WorkerContext, analysis: Analysis): Promise<Repo
   }
 }
 
-type Report = { readonly json: string; readonly audioSeconds: number };
+type Report = Pick<AnalysisResult, 'json' | 'audioSeconds'>;
 
 function sign({ json, signed, audioSeconds }: AnalysisResult, { key }: SigningKey): Report {
   if (signed !== undefined) signReceipt({ json, signed }, key);
-  return { json: new TextDecoder().decode(json), audioSeconds };
+  return { json, audioSeconds };
 }
 
 type Recording = { readonly audio: Uint8Array; readonly baselines: readonly Uint8Array[] };

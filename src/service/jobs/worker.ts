@@ -12,7 +12,7 @@ import { createJobStore } from './job-store.ts';
 import type { Cipher } from './payload.ts';
 import { markLost, processAnalysis, type WorkerContext } from './process-analysis.ts';
 import type { Queues, QueueWorker, WorkerKind, WorkOptions } from './queues.ts';
-import { openStoredResults } from './stored-results.ts';
+import type { StoredResults } from './stored-results.ts';
 import type { UploadStore } from './upload-store.ts';
 
 export type JobWorker = {
@@ -65,6 +65,7 @@ type JobWorkerOptions = {
   /** Analyses of each queue at a time. */
   readonly concurrency: number;
   readonly database: Database;
+  readonly results: StoredResults;
   readonly cipher: Cipher;
   readonly usage: Usage;
   readonly receiptKeys: ReceiptKeys;
@@ -75,13 +76,12 @@ type JobWorkerOptions = {
 export function startJobWorker(options: JobWorkerOptions): JobWorker {
   const { config, logger, concurrency, source } = options;
   const stop = new AbortController();
-  const results = openStoredResults(options.database, config.databaseUrl);
   const context: WorkerContext = {
     config,
     logger,
     cipher: options.cipher,
     store: createJobStore(options.database),
-    results,
+    results: options.results,
     uploadStore: source.uploadStore,
     queues: source.queues,
     pool: options.pool,
@@ -100,7 +100,6 @@ export function startJobWorker(options: JobWorkerOptions): JobWorker {
     void unregister();
     await Promise.all(workers.map((worker) => worker.close()));
     clearTimeout(timer);
-    await results.close();
     await source.close();
   }
   const jobWorker: JobWorker = {
