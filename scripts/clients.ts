@@ -1,4 +1,8 @@
-/** Writes the types of reports and messages of the clients, and builds the TypeScript client. */
+/**
+ * Writes the types of reports and messages of the clients, and builds the TypeScript client:
+ *   npm run clients [typescript] [python]
+ * The types of the Python client are committed: pip builds it without Node.js.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,18 +13,18 @@ import { openApiDocument } from '../src/service/api/document.ts';
 import { componentSchemas } from '../src/service/api/schemas.ts';
 import { clientMessages, serverMessages } from '../src/service/live/protocol.ts';
 import { clientVenv } from './client-venv.ts';
-import { runScript } from './run-script.ts';
+import { requireNames, runScript } from './run-script.ts';
 
 export const clients = { typescript: 'clients/typescript', python: 'clients/python' } as const;
-/** In either client, the types of the document. */
-export const generated = { typescript: 'src/schema.ts', python: 'src/undertone_client/reports.py' } as const;
+export const pythonTypes = join(clients.python, 'src/undertone_client/reports.py');
 
-/** @param file where the types go */
-export function buildTypeScript(file: string): void {
+function buildTypeScript(): void {
+  const file = join(clients.typescript, 'src/schema.ts');
   withDocument((document) => {
     const output = ['--output', file, '--default-non-nullable', 'false', '--empty-objects-unknown'];
     run('node_modules/.bin/openapi-typescript', [document, ...output]);
   });
+  run('node_modules/.bin/tsc', ['-p', clients.typescript]);
 }
 
 /** @param file where the types go */
@@ -71,9 +75,10 @@ function run(tool: string, args: readonly string[]): void {
 
 if (process.argv[1]?.endsWith('clients.ts')) {
   await runScript(() => {
-    parseArgs();
-    buildTypeScript(join(clients.typescript, generated.typescript));
-    run('node_modules/.bin/tsc', ['-p', clients.typescript]);
-    buildPython(join(clients.python, generated.python));
+    const { positionals } = parseArgs({ allowPositionals: true });
+    requireNames(Object.keys(clients), positionals);
+    const isChosen = (name: keyof typeof clients) => positionals.length === 0 || positionals.includes(name);
+    if (isChosen('typescript')) buildTypeScript();
+    if (isChosen('python')) buildPython(pythonTypes);
   });
 }

@@ -19,7 +19,7 @@ export const scriptLines: Readonly<Record<string, string>> = {
     'attack the service, or test an installation: CASE, or -- CASE --long; -- tables writes docs/results/reliability.md',
   screenshots: 'take pictures of the pages in every state into build/screenshots',
   answers: 'record the examples of the documents from the built service, and write docs/columns.md',
-  clients: 'write the types of the clients from the API document',
+  clients: 'write the types of the clients from the API document, and build the TypeScript client',
   prebuild: 'build the packages that users install into dist/packages',
   sbom: 'print a bill of materials (CycloneDX)',
   evaluate: 'measure the models on the labelled recordings of UNDERTONE_DATA: -- --write keeps the figures',

@@ -19,6 +19,7 @@ const addons = ['undertone', 'undertone_process'].map((name) =>
 const entry = path.join(root, 'dist', 'src', 'cli.js');
 const page = path.join(root, 'dist', 'web', 'index.html');
 const client = path.join(root, 'clients', 'typescript', 'dist', 'index.js');
+const types = path.join('clients', 'typescript', 'src', 'schema.ts');
 
 const runtimePackages = [
   'g++',
@@ -195,8 +196,13 @@ function main() {
   build('service', 'building the service', service, [entry], () => run('npm', ['run', 'build:service']));
   const pages = digest(['web', 'examples/sample.wav'], ['vite', 'wavesurfer.js', 'uplot']);
   build('pages', 'building the pages', pages, [page], () => run('npm', ['run', 'build:pages']));
-  const clients = digest(['clients/typescript/src', 'clients/typescript/tsconfig.json'], ['typescript']);
-  build('client', 'building the TypeScript client', clients, [client], () =>
+  // Its types are made from the API document, in src.
+  const own = filesUnder('clients/typescript/src').filter((file) => file !== types);
+  const clients = digest(
+    ['src', 'scripts/clients.ts', 'clients/typescript/tsconfig.json', ...own],
+    ['typescript', 'openapi-typescript'],
+  );
+  build('client', 'building the TypeScript client', clients, [path.join(root, types), client], () =>
     run('npm', ['run', 'prepare', '--prefix', 'clients/typescript']),
   );
 }

@@ -58,6 +58,7 @@ for (const command of [
     failsWith(t, [...command, '--surprise'], '--surprise'));
 
 for (const script of [
+  'scripts/clients.ts',
   'benchmarks/run.ts',
   'test/clients/agent.ts',
   'test/install/run.ts',

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../benchmarks/peers/stack.ts';
 import { clientVenv } from '../../scripts/client-venv.ts';
-import { buildPython, clients, generated } from '../../scripts/clients.ts';
+import { buildPython, clients, pythonTypes } from '../../scripts/clients.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startJobStack } from '../support/jobs.ts';
@@ -99,6 +99,6 @@ test.serial('the types are correct, and those generated from the document are cu
   t.is(mypy.status, 0, mypy.stdout);
   const fresh = join(makeFolder(), 'reports.py');
   buildPython(fresh);
-  const committed = readFileSync(join(clients.python, generated.python), 'utf8');
+  const committed = readFileSync(pythonTypes, 'utf8');
   t.is(committed, readFileSync(fresh, 'utf8'), 'run `npm run clients`');
 });

@@ -41,7 +41,7 @@ export function makeScratchTree(): ScratchTree {
     mkdirSync(join(folder, dirname(file)), { recursive: true });
     cpSync(file, join(folder, file));
   }
-  cpSync('dist', join(folder, 'dist'), { recursive: true });
+  for (const made of ['dist', 'clients/typescript']) cpSync(made, join(folder, made), { recursive: true });
   mkdirSync(join(folder, 'build'));
   const links = ['node_modules', ...readdirSync('build').map((name) => `build/${name}`)];
   for (const name of links.filter((link) => existsSync(link))) symlinkSync(resolve(name), join(folder, name));
