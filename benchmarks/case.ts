@@ -199,7 +199,7 @@ export async function importRun<Run>(folder: string, name: string): Promise<Run>
 export function writeResult(folder: string, name: string, measured: object): void {
   mkdirSync(folder, { recursive: true });
   const result = { case: name, ...provenance(), ...measured };
-  writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(result, null, 2)}\n`);
+  writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(result)}\n`);
 }
 
 /** Sorted by name. */

@@ -20,7 +20,7 @@ def read(path: Path = PATH) -> dict:
 
 def save(runs: dict, path: Path = PATH) -> dict:
     """Keeps the runs of other sets -> all runs."""
-    path.write_text(json.dumps(read(path) | runs, indent=1) + "\n")
+    path.write_text(json.dumps(read(path) | runs) + "\n")
     return read(path)
 
 
