@@ -1,4 +1,5 @@
 /** Tokens and accounts without a running service: each call opens the database for one piece of work. */
+import { grantAdmin, keepAsFirst } from './auth/administrators.ts';
 import { type Credentials, email, newPassword, UserError } from './auth/credentials.ts';
 import { randomBase62 } from './auth/token-format.ts';
 import { createTokens, type Tokens } from './auth/tokens.ts';
@@ -12,16 +13,20 @@ export function withTokens(databaseUrl: string, work: (tokens: Tokens) => Promis
   return withDatabase(databaseUrl, (database) => work(createTokens({ database, staticToken: null })));
 }
 
-/** @returns whether the account is an administrator. @throws UserError `taken` */
+/** @returns whether the account is an administrator, as the first one always is. @throws UserError `taken` */
 export function createAccount(
   databaseUrl: string,
   credentials: Credentials,
   asAdministrator: boolean,
 ): Promise<boolean> {
   return withDatabase(databaseUrl, async (database) => {
-    const { createAccount } = await import('./auth/users.ts');
+    const { cookieHeader } = await import('./auth/users.ts');
     const users = await openUsers(database, databaseUrl);
-    return createAccount({ database, users }, credentials, asAdministrator);
+    const { session, cookies } = await users.signUp(credentials);
+    const isFirst = await keepAsFirst(database, session.owner);
+    if (asAdministrator && !isFirst) await grantAdmin(database, session.owner);
+    await users.logOut(cookieHeader(cookies));
+    return isFirst || asAdministrator;
   });
 }
 

@@ -2,8 +2,6 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Dialect, type Generated, Kysely, Migrator, sql } from 'kysely';
-import type { Logger } from 'pino';
-import { createDeletionClock } from './clock.ts';
 import { ServiceError } from './errors.ts';
 import { type DatabaseKind, migrationsFor } from './migrations.ts';
 
@@ -213,90 +211,4 @@ async function migrate(database: Database, kind: DatabaseKind): Promise<void> {
       throw error;
     }
   });
-}
-
-// Deletes rows whose time is over. Every process that keeps the database open does so.
-
-/** Days of the counts of usage, today included. */
-export const usageDays = 90;
-
-const dayMs = 86_400_000;
-/** Jobs that have not ended outlive their time by this: a clock that is ahead ends none that waits or runs. */
-const openJobMs = 3 * dayMs;
-const sweepMs = 60_000;
-
-/** The UTC day, YYYY-MM-DD. @param time ms since 1970 */
-export function dayOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10);
-}
-
-/** The first day of the counts that are kept. @param now ms since 1970 */
-export function firstUsageDay(now: number): string {
-  return dayOf(now - (usageDays - 1) * dayMs);
-}
-
-/** @param now ms since 1970 @throws ServiceError `storage_unavailable` */
-export async function deleteExpired(database: Database, now: number): Promise<void> {
-  const sessionTokens = database.deleteFrom('tokens').where('session', 'is not', null);
-  for (const expired of [
-    database.deleteFrom('jobs').where('outcome', 'is not', null).where('expires_at', '<=', now),
-    database.deleteFrom('jobs').where('expires_at', '<=', now - openJobMs),
-    database.deleteFrom('playground_codes').where('expires_at', '<=', now),
-    sessionTokens.where('expires_at', '<=', now),
-    database.deleteFrom('usage').where('date', '<', firstUsageDay(now)),
-  ]) {
-    await runQuery(expired.execute());
-  }
-}
-
-/** Deletes expired rows now and every minute. @returns a function that ends it and resolves after the last statement */
-export function keepDeletingExpired(
-  database: Database,
-  failures: WriteFailures,
-  intervalMs = sweepMs,
-): () => Promise<void> {
-  const now = createDeletionClock();
-  let running = Promise.resolve();
-  const sweep = () => {
-    running = running.then(() => failures.observe('expiry', deleteExpired(database, now()))).catch(() => {});
-  };
-  sweep();
-  const timer = setInterval(sweep, intervalMs).unref();
-  return async () => {
-    clearInterval(timer);
-    await running;
-  };
-}
-
-// Failures of writes that no request waits for: counted, and logged when they begin, now and then, and when they end.
-
-/** Deletion of expired rows, counts of usage, and last uses of tokens. */
-export type BackgroundWrite = 'expiry' | 'usage' | 'last_used';
-
-export type WriteFailures = ReturnType<typeof createWriteFailures>;
-
-const logAgainMs = 600_000;
-
-export function createWriteFailures(logger: Pick<Logger, 'info' | 'warn'>) {
-  const counts = { expiry: 0, usage: 0, last_used: 0 };
-  const loggedAt = new Map<BackgroundWrite, number>();
-  return {
-    /** Failed attempts since the start. */
-    counts: (): Readonly<Record<BackgroundWrite, number>> => counts,
-    /** Settles as the attempt does. */
-    async observe(write: BackgroundWrite, attempt: Promise<void>): Promise<void> {
-      try {
-        await attempt;
-      } catch (error) {
-        counts[write]++;
-        const now = performance.now();
-        if (now - (loggedAt.get(write) ?? Number.NEGATIVE_INFINITY) >= logAgainMs) {
-          loggedAt.set(write, now);
-          logger.warn({ err: error, write }, 'cannot write to the database: tried again until it works');
-        }
-        throw error;
-      }
-      if (loggedAt.delete(write)) logger.info({ write }, 'the database is written again');
-    },
-  };
 }

@@ -8,16 +8,11 @@ import { loadOrCreateSecret } from './auth/secret.ts';
 import type { PlaygroundCodes } from './auth/short-tokens.ts';
 import { createTokens, type Tokens } from './auth/tokens.ts';
 import { createUsageCounts, type Usage } from './auth/usage.ts';
+import { createWriteFailures } from './background-writes.ts';
 import { type Config, ConfigError, defaultMetricsAddress } from './config.ts';
-import {
-  checkpoint,
-  createWriteFailures,
-  type Database,
-  databaseKind,
-  keepDeletingExpired,
-  openDatabase,
-} from './database.ts';
+import { checkpoint, type Database, databaseKind, openDatabase } from './database.ts';
 import { lockDatabase } from './database-lock.ts';
+import { keepDeletingExpired } from './expiry.ts';
 import { createApp, createMetricsApp } from './http/app.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createStreams, type Streams } from './http/routes/live.ts';

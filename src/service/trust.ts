@@ -7,8 +7,8 @@ import { type Analyzer, combinedReport, defaultOptions } from '../engine/index.t
 import { correctionOf, type Manifest, publishedName, signals, unavailableOf } from '../engine/schema.ts';
 import { readOptionalJson } from '../node/models.ts';
 import { failuresFolder, version } from '../node/paths.ts';
+import { usageDays } from './auth/usage.ts';
 import type { Config } from './config.ts';
-import { usageDays } from './database.ts';
 import { countText, type Html, html, intervalPicture, prose } from './html.ts';
 import type { PublicKey } from './receipts.ts';
 

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { version } from '../node/paths.ts';
 import type { TokenRecord, Tokens } from '../service/admin.ts';
-import { type Config, ConfigError, isLoopback, parseConfig } from '../service/config.ts';
+import { type Config, ConfigError, parseConfig } from '../service/config.ts';
 import { describeServiceError, ServiceError, toServiceError } from '../service/errors.ts';
+import { isLoopback } from '../service/network.ts';
 import type { Welcome } from '../service/serve.ts';
 import { type CliContext, expected } from './context.ts';
 

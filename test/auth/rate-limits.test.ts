@@ -2,12 +2,8 @@
 import test from 'ava';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import { UserError } from '../../src/service/auth/credentials.ts';
-import {
-  consume,
-  createLoginThrottle,
-  createSharedRateLimiters,
-  inMemory,
-} from '../../src/service/auth/rate-limits.ts';
+import { createLoginThrottle } from '../../src/service/auth/login-throttle.ts';
+import { consume, createSharedRateLimiters, inMemory } from '../../src/service/auth/rate-limits.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import { networkOf } from '../../src/service/network.ts';
 import { analysis, startApp } from '../support/app.ts';

@@ -1,6 +1,7 @@
 /** Usage of tokens: counts and the time of the last use. */
 import test from 'ava';
-import { createLastUsed, createTokens } from '../../src/service/auth/tokens.ts';
+import { createLastUsed } from '../../src/service/auth/last-used.ts';
+import { createTokens } from '../../src/service/auth/tokens.ts';
 import { createUsageCounts, type UsageKey } from '../../src/service/auth/usage.ts';
 import { type Database, openDatabase } from '../../src/service/database.ts';
 import { ServiceError } from '../../src/service/errors.ts';

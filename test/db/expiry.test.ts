@@ -2,14 +2,10 @@
 import { join } from 'node:path';
 import test from 'ava';
 import pino from 'pino';
+import { createWriteFailures } from '../../src/service/background-writes.ts';
 import { createDeletionClock } from '../../src/service/clock.ts';
-import {
-  createWriteFailures,
-  type Database,
-  deleteExpired,
-  keepDeletingExpired,
-  openDatabase,
-} from '../../src/service/database.ts';
+import { type Database, openDatabase } from '../../src/service/database.ts';
+import { deleteExpired, keepDeletingExpired } from '../../src/service/expiry.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { openJobService } from '../support/job-service.ts';

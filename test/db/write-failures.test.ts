@@ -3,7 +3,8 @@ import test from 'ava';
 import pino from 'pino';
 import { createTokens } from '../../src/service/auth/tokens.ts';
 import { createUsageCounts } from '../../src/service/auth/usage.ts';
-import { createWriteFailures, openDatabase } from '../../src/service/database.ts';
+import { createWriteFailures } from '../../src/service/background-writes.ts';
+import { openDatabase } from '../../src/service/database.ts';
 import { createMetrics } from '../../src/service/http/metrics.ts';
 import { makeDatabaseUrl } from '../support/database.ts';
 

@@ -2,11 +2,11 @@
 import test, { type ExecutionContext } from 'ava';
 import { defaultOptions } from '../../src/engine/chunks.ts';
 import { openDatabase } from '../../src/service/database.ts';
+import { deferred } from '../../src/service/deferred.ts';
 import { createJobStore } from '../../src/service/jobs/job-store.ts';
 import { createCipher } from '../../src/service/jobs/payload.ts';
 import { PutBack, type QueueJob } from '../../src/service/jobs/queues.ts';
 import { openQueues } from '../../src/service/jobs/redis-queues.ts';
-import { deferred } from '../../src/service/workers/threads.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { openJobService, secret } from '../support/job-service.ts';
 import { connectRedis, useRedis } from '../support/redis.ts';

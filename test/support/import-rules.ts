@@ -30,6 +30,7 @@ const homes: readonly (readonly [target: RegExp, homes: RegExp])[] = [
 export const lazy = [
   'worker.ts',
   'auth/users.ts',
+  'auth/login-throttle.ts',
   'auth/rate-limits.ts',
   'sqlite.ts',
   'postgres.ts',
@@ -54,7 +55,7 @@ const entries: Readonly<Record<string, RegExp>> = {
   engine: /^src\/engine\/(index|schema|platform)\.ts$/,
   node: /^src\/node\//,
   service:
-    /^src\/service\/(admin|checks|compose-receipt|config|errors|form|html|receipts|serve|start-failures|verify-receipt|worker|api\/document|live\/local|workers\/(protocol|threads))\.ts$/,
+    /^src\/service\/(admin|checks|compose-receipt|config|errors|form|html|network|receipts|serve|start-failures|verify-receipt|worker|api\/document|live\/local|workers\/(protocol|threads))\.ts$/,
 };
 
 const storeyOf = (path: string): string | undefined => /^src\/(\w+)\//.exec(path)?.[1];

@@ -1,33 +1,26 @@
 /** Operations of people on their accounts: combines users, sign-up, tokens and the login throttle. */
 
-import type { Config } from '../config.ts';
 import type { Database } from '../database.ts';
-import { ServiceError } from '../errors.ts';
 import type { DatabaseKind } from '../migrations.ts';
-import {
-  type Credentials,
-  claimFirstAccount,
-  hasHadAccounts,
-  isAdministrator,
-  keepAsFirst,
-  notLoggedIn,
-} from './credentials.ts';
+import { isAdministrator } from './administrators.ts';
+import { type Credentials, notLoggedIn } from './credentials.ts';
 import type { RateLimiterFactory } from './rate-limits.ts';
 import { createPlaygroundCodes, type PlaygroundCodes } from './short-tokens.ts';
+import { closed, createSignUp, type SignUpPolicy } from './sign-up.ts';
 import type { NewToken, Owner, TokenInput, TokenRecord, Tokens } from './tokens.ts';
 import type { AccountUsage, Usage } from './usage.ts';
-import type { Cookies, Session } from './users.ts';
+import type { AccountSession, Cookies } from './users.ts';
 
 /** Every function may throw ServiceError `storage_unavailable`, those with a password also `rate_limited`. */
 export type Accounts = {
   /** `first`: no account exists yet, and sign-up closes with the first one. */
   signUpState(): Promise<SignUpPolicy>;
   /** Returns null without a valid session cookie. */
-  authenticate(cookie: string): Promise<Session | null>;
+  authenticate(cookie: string): Promise<AccountSession | null>;
   /** @throws UserError `taken` @throws ServiceError `forbidden` when closed */
-  signUp(credentials: Credentials, address: string): Promise<Session>;
+  signUp(credentials: Credentials, address: string): Promise<AccountSession>;
   /** Ends the previous session of the browser. @throws UserError `unknown` */
-  logIn(credentials: Credentials, from: { cookie: string; address: string }): Promise<Session>;
+  logIn(credentials: Credentials, from: { cookie: string; address: string }): Promise<AccountSession>;
   logOut(cookie: string): Promise<Cookies>;
   /** `revokeTokens` also revokes every token of the account. @throws UserError `unknown` */
   changePassword(
@@ -36,22 +29,22 @@ export type Accounts = {
   ): Promise<Cookies>;
   /** Deletes the account and its tokens. @throws UserError `unknown` */
   remove(password: string, from: AuthenticatedRequest): Promise<Cookies>;
-  isAdministrator(session: Session): Promise<boolean>;
+  isAdministrator(session: AccountSession): Promise<boolean>;
   /** Tokens of the account; for administrators also those of the command line. */
-  tokens(session: Session): Promise<TokenRecord[]>;
+  tokens(session: AccountSession): Promise<TokenRecord[]>;
   /** Usage of the account's tokens, or of all tokens for administrators. */
-  usage(session: Session): Promise<AccountUsage>;
+  usage(session: AccountSession): Promise<AccountUsage>;
   /** @throws TokenError */
-  createToken(session: Session, request: TokenInput): Promise<NewToken>;
+  createToken(session: AccountSession, request: TokenInput): Promise<NewToken>;
   /** Returns false for an unknown or revoked token. */
-  revokeToken(session: Session, id: string): Promise<boolean>;
+  revokeToken(session: AccountSession, id: string): Promise<boolean>;
   /** Creates a token with the scopes of analyses for 15 minutes, which is never listed. */
-  playgroundToken(session: Session): Promise<NewToken>;
+  playgroundToken(session: AccountSession): Promise<NewToken>;
   readonly playgroundCodes: PlaygroundCodes;
 };
 
 export type AuthenticatedRequest = {
-  readonly session: Session;
+  readonly session: AccountSession;
   readonly cookie: string;
   readonly address: string;
 };
@@ -72,12 +65,12 @@ export type AccountOptions = {
 export function createAccounts(options: AccountOptions): Accounts {
   const { database, tokens } = options;
   const throttle = lazily(async () =>
-    (await import('./rate-limits.ts')).createLoginThrottle(options.rateLimiters ?? undefined),
+    (await import('./login-throttle.ts')).createLoginThrottle(options.rateLimiters ?? undefined),
   );
   const users = lazily(async () => (await import('./users.ts')).createUsers(options));
   const { state, create } = createSignUp(database, options.signUp);
 
-  async function authenticate(cookie: string): Promise<Session | null> {
+  async function authenticate(cookie: string): Promise<AccountSession | null> {
     return hasSessionCookie(cookie) ? (await users()).currentSession(cookie) : null;
   }
 
@@ -90,7 +83,7 @@ export function createAccounts(options: AccountOptions): Accounts {
   }
 
   /** Owners whose tokens the account manages. */
-  async function ownersOf(login: Session): Promise<readonly Owner[]> {
+  async function ownersOf(login: AccountSession): Promise<readonly Owner[]> {
     const { owner } = login.session;
     return (await isAdministrator(database, owner)) ? [owner, null] : [owner];
   }
@@ -174,57 +167,4 @@ function lazily<T>(load: () => Promise<T>): () => Promise<T> {
     loaded ??= load();
     return loaded;
   };
-}
-
-// Sign-up policies: one first account, open, or closed.
-
-type SignUpPolicy = Config['signUp'];
-
-type NewAccount = {
-  create(): Promise<Session>;
-  /** Deletes the created account. */
-  discard(session: Session): Promise<void>;
-};
-
-export function createSignUp(database: Database, policy: SignUpPolicy) {
-  // Never reverts to false, so it is queried until it is true.
-  let hadAccounts = false;
-
-  /** `first`: no account exists yet, and sign-up closes with the first one. */
-  async function state(): Promise<SignUpPolicy> {
-    if (policy !== 'first') return policy;
-    hadAccounts ||= await hasHadAccounts(database);
-    return hadAccounts ? 'closed' : 'first';
-  }
-
-  async function createFirst({ create, discard }: NewAccount): Promise<Session> {
-    const claim = await claimFirstAccount(database);
-    if (claim === null) throw closed();
-    const session = await create().catch(async (error: unknown) => {
-      // A database that is unreachable keeps the claim until it expires.
-      await claim.release().catch(() => {});
-      throw error;
-    });
-    if (await claim.keep(session.session.owner)) return session;
-    await discard(session);
-    throw closed();
-  }
-
-  return {
-    state,
-    /** @throws ServiceError `forbidden` when sign-up is closed */
-    async create(account: NewAccount): Promise<Session> {
-      if (policy === 'closed') throw closed();
-      if (policy === 'first') return createFirst(account);
-      const session = await account.create();
-      await keepAsFirst(database, session.session.owner);
-      return session;
-    },
-  };
-}
-
-export function closed(): ServiceError {
-  const message =
-    'Sign-up is closed on this service: its operator creates accounts with `undertone user create`';
-  return new ServiceError('forbidden', message);
 }

@@ -3,11 +3,12 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Database, runQuery } from '../database.ts';
+import { decryptBytes, encryptBytes, nonceBytes } from '../encryption.ts';
 import type { RateLimiterFactory } from './rate-limits.ts';
-import { decryptBytes, deriveKey, encryptBytes, nonceBytes } from './secret.ts';
-import { randomBase62, type Scope, scopes } from './token-format.ts';
+import { deriveKey } from './secret.ts';
+import { hashToken, randomBase62, type Scope, scopes } from './token-format.ts';
 import type { Principal } from './token-table.ts';
-import { type NewToken, sha256, type Tokens } from './tokens.ts';
+import type { NewToken, Tokens } from './tokens.ts';
 
 // Tokens for one live session, for browsers, which cannot send a Bearer token with a WebSocket. A token is the encrypted
 // principal: every process with the secret reads it, and only its use is stored.
@@ -103,7 +104,7 @@ export function createPlaygroundCodes(options: {
   return {
     async create(): Promise<string> {
       const code = randomBytes(codeBytes).toString('base64url');
-      const row = { hash: sha256(code).toString('hex'), expires_at: now() + codeMs };
+      const row = { hash: hashToken(code).toString('hex'), expires_at: now() + codeMs };
       await runQuery(database.insertInto('playground_codes').values(row).execute());
       return code;
     },
@@ -112,7 +113,7 @@ export function createPlaygroundCodes(options: {
       // The process whose statement deletes the row has used the code.
       const used = database
         .deleteFrom('playground_codes')
-        .where('hash', '=', sha256(code).toString('hex'))
+        .where('hash', '=', hashToken(code).toString('hex'))
         .where('expires_at', '>', now())
         .returning('hash');
       if ((await runQuery(used.executeTakeFirst())) === undefined) return null;

@@ -1,6 +1,6 @@
 /** Tokens as text: the validation of requests for them, and their format. */
 
-import { randomInt } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type Signal, signals } from '../../engine/schema.ts';
 
@@ -112,4 +112,9 @@ export function checksum(body: string): string {
     rest = Math.floor(rest / base62.length);
   }
   return digits;
+}
+
+/** SHA-256, as stored. */
+export function hashToken(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

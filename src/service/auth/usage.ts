@@ -1,5 +1,7 @@
 /** Requests, errors and seconds of audio per token and UTC day, written in batches and kept for 90 days. Counts only. */
-import { type Database, dayOf, firstUsageDay, runQuery, type WriteFailures } from '../database.ts';
+
+import { createDelayedWrite, type WriteFailures } from '../background-writes.ts';
+import { type Database, runQuery } from '../database.ts';
 import { type Owner, type Principal, tokenTable } from './token-table.ts';
 
 export type Counts = { readonly requests: number; readonly errors: number; readonly audioSeconds: number };
@@ -201,36 +203,17 @@ function toDay({ date, requests, errors, audio_ms }: Omit<Row, 'owner' | 'token'
   return { date, requests, errors, audioSeconds: audio_ms / 1000 };
 }
 
-// Writes collected data some seconds after it was added, and again while the database is unreachable.
+/** Days of the counts of usage, today included. */
+export const usageDays = 90;
 
-const writeMs = 15_000;
+const dayMs = 86_400_000;
 
-/**
- * @param write keeps what it cannot write
- * @param observe settles as the attempt does
- */
-export function createDelayedWrite(
-  write: () => Promise<void>,
-  observe: (attempt: Promise<void>) => Promise<void> = (attempt) => attempt,
-) {
-  let timer: NodeJS.Timeout | null = null;
+/** The UTC day, YYYY-MM-DD. @param time ms since 1970 */
+export function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
 
-  /** Writes within `writeMs`. */
-  function schedule(): void {
-    timer ??= setTimeout(() => void flush().catch(() => {}), writeMs).unref();
-  }
-
-  /** Writes now. @throws what `write` throws, after scheduling another attempt */
-  async function flush(): Promise<void> {
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
-    try {
-      await observe(write());
-    } catch (error) {
-      schedule();
-      throw error;
-    }
-  }
-
-  return { schedule, flush };
+/** The first day of the counts that are kept. @param now ms since 1970 */
+export function firstUsageDay(now: number): string {
+  return dayOf(now - (usageDays - 1) * dayMs);
 }

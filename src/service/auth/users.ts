@@ -4,20 +4,13 @@ import { APIError } from 'better-auth/api';
 import { sql } from 'kysely';
 import { type Database, databaseUnavailable, isOfDriver, runQuery } from '../database.ts';
 import type { DatabaseKind } from '../migrations.ts';
-import {
-  type Credentials,
-  grantAdmin,
-  keepAsFirst,
-  maxSignUpMs,
-  notLoggedIn,
-  passwordLength,
-  UserError,
-} from './credentials.ts';
+import { maxSignUpMs } from './administrators.ts';
+import { type Credentials, notLoggedIn, passwordLength, UserError } from './credentials.ts';
 
 /** Values of Set-Cookie headers. */
 export type Cookies = readonly string[];
 
-export type Session = {
+export type AccountSession = {
   readonly session: { readonly id: string; readonly owner: string };
   readonly email: string;
   readonly cookies: Cookies;
@@ -36,11 +29,9 @@ const reasons: Readonly<Record<string, UserError['reason']>> = {
 };
 
 /** Returns the Cookie header for Set-Cookie values. */
-function cookieHeader(cookies: Cookies): string {
+export function cookieHeader(cookies: Cookies): string {
   return cookies.map((line) => line.split(';')[0]).join('; ');
 }
-
-type Users = ReturnType<typeof createUsers>;
 
 /** `cookie` is the header of the request. Every function throws ServiceError `storage_unavailable`. */
 export function createUsers(options: {
@@ -55,7 +46,7 @@ export function createUsers(options: {
   const headersOf = (cookie: string) => new Headers({ cookie });
   const call = <T>(work: Promise<T>) => translate(database, work);
 
-  async function currentSession(cookie: string): Promise<Session | null> {
+  async function currentSession(cookie: string): Promise<AccountSession | null> {
     const { headers, response } = await call(
       api.getSession({ headers: headersOf(cookie), returnHeaders: true }),
     );
@@ -93,7 +84,7 @@ export function createUsers(options: {
   }
 
   /** Returns the session of new cookies. */
-  async function sessionIn(headers: Headers): Promise<Session> {
+  async function sessionIn(headers: Headers): Promise<AccountSession> {
     const cookies = headers.getSetCookie();
     const session = await currentSession(cookieHeader(cookies));
     if (session === null) throw new UserError('unknown');
@@ -103,7 +94,7 @@ export function createUsers(options: {
   return {
     currentSession,
     /** @throws UserError `taken` */
-    async signUp(body: Credentials): Promise<Session> {
+    async signUp(body: Credentials): Promise<AccountSession> {
       await deleteIncomplete(body.email);
       const signUp = api.signUpEmail({ body: { ...body, name: '' }, returnHeaders: true });
       // The table refuses the second of two parallel sign-ups, and better-auth reports another error.
@@ -113,11 +104,11 @@ export function createUsers(options: {
       return sessionIn(headers);
     },
     /** Deletes the account of a failed sign-up. */
-    async delete({ session }: Session): Promise<void> {
+    async delete({ session }: AccountSession): Promise<void> {
       await runQuery(database.deleteFrom('user').where('id', '=', session.owner).execute());
     },
     /** @throws UserError `unknown` */
-    async logIn(body: Credentials): Promise<Session> {
+    async logIn(body: Credentials): Promise<AccountSession> {
       const { headers } = await call(api.signInEmail({ body, returnHeaders: true }));
       await call(sweep());
       const session = await sessionIn(headers);
@@ -195,19 +186,4 @@ async function translate<T>(database: Database, work: Promise<T>): Promise<T> {
     if (code?.startsWith('FAILED_TO_') || isOfDriver(error)) throw databaseUnavailable(error);
     throw error instanceof APIError && error.status === 'UNAUTHORIZED' ? notLoggedIn() : error;
   }
-}
-
-// Creates an account on the command line.
-
-/** @returns whether the account is an administrator, as the first one always is @throws UserError `taken` */
-export async function createAccount(
-  { database, users }: { readonly database: Database; readonly users: Users },
-  credentials: Credentials,
-  asAdministrator: boolean,
-): Promise<boolean> {
-  const { session, cookies } = await users.signUp(credentials);
-  const isFirst = await keepAsFirst(database, session.owner);
-  if (asAdministrator && !isFirst) await grantAdmin(database, session.owner);
-  await users.logOut(cookieHeader(cookies));
-  return isFirst || asAdministrator;
 }

@@ -3,7 +3,7 @@
 import type { Router } from '@koa/router';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Stage } from '../../engine/index.ts';
-import type { BackgroundWrite } from '../database.ts';
+import type { BackgroundWrite } from '../background-writes.ts';
 import type { FairBudget } from '../fair-share.ts';
 import type { JobStats } from '../jobs/jobs.ts';
 import { closeCodes } from '../live/protocol.ts';

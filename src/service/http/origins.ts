@@ -4,8 +4,9 @@ import { isIP, isIPv6 } from 'node:net';
 import cors from '@koa/cors';
 import type { Context, Middleware, Next } from 'koa';
 import helmet from 'koa-helmet';
-import { type Config, isLoopback } from '../config.ts';
+import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
+import { isLoopback } from '../network.ts';
 import type { State } from './context.ts';
 
 // Checks of the Host header: exactly one per request, and a known one on paths that use cookies.

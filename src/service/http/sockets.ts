@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
-import { createCache } from '../auth/tokens.ts';
+import { createCache } from '../cache.ts';
 import { createTokenBucket, type TokenBucket } from '../fair-share.ts';
 import { maxControlFrames, maxFrameBytes, maxSmallFrames, pingMs, subprotocol } from '../live/protocol.ts';
 import type { Connection } from '../live/tasks.ts';

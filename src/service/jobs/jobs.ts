@@ -2,9 +2,9 @@
 import { randomBase62 } from '../auth/token-format.ts';
 import type { JobSettings } from '../config.ts';
 import type { Database } from '../database.ts';
+import { deferred } from '../deferred.ts';
 import { createFairBudget } from '../fair-share.ts';
 import type { Redis } from '../redis.ts';
-import { deferred } from '../workers/threads.ts';
 import { type Admission, createAdmission } from './admission.ts';
 import {
   createJob,

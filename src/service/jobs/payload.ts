@@ -4,7 +4,8 @@ import { createHmac, type Hmac } from 'node:crypto';
 import { z } from 'zod';
 import { type AnalyzeOptions, channelModes, speakerModes } from '../../engine/index.ts';
 import { ignoredSchema } from '../../engine/schema.ts';
-import { decryptBytes, deriveKey, encryptBytes } from '../auth/secret.ts';
+import { deriveKey } from '../auth/secret.ts';
+import { decryptBytes, encryptBytes } from '../encryption.ts';
 import type { Metadata, RecordingName } from '../form.ts';
 
 // Payload of a job in Redis: versioned, and encrypted because URLs may contain keys.

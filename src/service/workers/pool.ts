@@ -5,6 +5,7 @@
 
 import { entryFile } from '../../node/paths.ts';
 import { releaseFreeMemory } from '../../node/process.ts';
+import { deferred } from '../deferred.ts';
 import { deserializeError, ServiceError } from '../errors.ts';
 import {
   areCoresIdle,
@@ -19,7 +20,7 @@ import {
   type ThreadSettings,
 } from './protocol.ts';
 import { createScheduler, maxTasksPerThread, type TaskKind } from './scheduler.ts';
-import { createThreadPool, deferred, ThreadLostError, type ThreadPool } from './threads.ts';
+import { createThreadPool, ThreadLostError, type ThreadPool } from './threads.ts';
 
 export type AnalysisResult = Omit<Extract<Reply, { kind: 'report' }>, 'kind'>;
 

@@ -1,6 +1,7 @@
 /** A pool of threads on piscina. A generation that lost a thread or holds too much heap is replaced once its successor is ready. */
 import { setFlagsFromString } from 'node:v8';
 import { Piscina } from 'piscina';
+import { deferred } from '../deferred.ts';
 import type { HeapPressure, ThreadReady } from './protocol.ts';
 
 export type ThreadPoolOptions<Note> = {
@@ -193,14 +194,4 @@ export function createThreadPool<Message, Reply, Note extends object = never>(
       await Promise.all(idle.map(({ piscina }) => piscina.destroy()));
     },
   };
-}
-
-export function deferred<T>() {
-  let resolve!: (value: T) => void;
-  let reject!: (error: Error) => void;
-  const promise = new Promise<T>((onValue, onError) => {
-    resolve = onValue;
-    reject = onError;
-  });
-  return { promise, resolve, reject };
 }

@@ -1,7 +1,7 @@
 /** Sign-up closes with the first account, unless the operator opens it. */
 import test from 'ava';
-import { createSignUp } from '../../../src/service/auth/accounts.ts';
-import { claimFirstAccount, keepAsFirst } from '../../../src/service/auth/credentials.ts';
+import { claimFirstAccount, keepAsFirst } from '../../../src/service/auth/administrators.ts';
+import { createSignUp } from '../../../src/service/auth/sign-up.ts';
 import { startAccountApp, testAccounts } from '../../support/account.ts';
 import { password } from '../../support/browser.ts';
 

@@ -13,7 +13,8 @@ import {
 import type { AccountUsageJson, UsageDayJson } from '../../api/schemas.ts';
 import type { Accounts, AuthenticatedRequest } from '../../auth/accounts.ts';
 import { notLoggedIn, UserError } from '../../auth/credentials.ts';
-import { type Principal, staticPrincipal, TokenError, type TokenRecord } from '../../auth/tokens.ts';
+import { staticPrincipal } from '../../auth/token-verifier.ts';
+import { type Principal, TokenError, type TokenRecord } from '../../auth/tokens.ts';
 import {
   type AccountUsage,
   type DayCounts,
@@ -22,7 +23,7 @@ import {
   type Usage,
   usageKey,
 } from '../../auth/usage.ts';
-import type { Session } from '../../auth/users.ts';
+import type { AccountSession } from '../../auth/users.ts';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { type AuthOptions, requireScopes } from '../auth.ts';
@@ -62,7 +63,7 @@ type Routes = {
 };
 
 function addSessionRoutes({ accounts, get, post, read }: Routes): void {
-  const show = async (context: Context, session: Session | null) => {
+  const show = async (context: Context, session: AccountSession | null) => {
     setCookies(context, session?.cookies ?? []);
     const administrator = session !== null && (await accounts.isAdministrator(session));
     const user = session === null ? null : { email: session.email, administrator };
@@ -151,7 +152,7 @@ async function authenticate(accounts: Accounts, context: Context): Promise<Authe
   return { session, cookie, address: context.ip };
 }
 
-function toJson(record: TokenRecord, session: Session) {
+function toJson(record: TokenRecord, session: AccountSession) {
   return {
     id: record.id,
     name: record.name,
