@@ -83,7 +83,7 @@ async function startApp(thread: string): Promise<number> {
     streams: createStreams({ ...collaborators, secret }),
     receiptKeys: await loadOrCreateKeys(join(folder, 'keys.json')),
     jobs: null,
-    ownWorker: null,
+    embeddedWorker: null,
     traceExport: null,
   });
   // The open files outlive their names: the server may be killed.

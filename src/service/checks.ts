@@ -101,7 +101,7 @@ async function checkRedis(config: Config): Promise<CheckResult> {
     await requireNoPersistence(redis);
     if (jobs.workers > 0) return ok('reachable, without persistence');
     const { createCipher } = await import('./jobs/payload.ts');
-    const { noWorkerAdvice } = await import('./jobs/own-worker.ts');
+    const { noWorkerAdvice } = await import('./jobs/embedded-worker.ts');
     const { openQueues } = await import('./jobs/redis-queues.ts');
     const secret =
       config.secret ?? (await (await import('./auth/secret.ts')).loadOrCreateSecret(config.dataDir));

@@ -18,8 +18,8 @@ import { createMetrics } from './http/metrics.ts';
 import { createStreams, type Streams } from './http/routes/live.ts';
 import { readExample, readPages } from './http/routes/pages.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
+import type { EmbeddedWorker } from './jobs/embedded-worker.ts';
 import type { Jobs } from './jobs/jobs.ts';
-import type { OwnWorker } from './jobs/own-worker.ts';
 import { createLifecycle, handleSignals, type Lifecycle } from './lifecycle.ts';
 import { openReceiptKeys, type ReceiptKeys } from './receipts.ts';
 import type { TraceExport } from './traces.ts';
@@ -51,7 +51,7 @@ type Service = {
   readonly usage: Usage;
   readonly streams: Streams;
   readonly jobs: Jobs | null;
-  readonly ownWorker: OwnWorker | null;
+  readonly embeddedWorker: EmbeddedWorker | null;
   readonly traceExport: TraceExport | null;
 };
 
@@ -89,8 +89,9 @@ export async function openService({
   const rateLimiters = await openRateLimiters(config, secret, logger);
   const accounts = openAccounts({ config, database, tokens, usage, secret, rateLimiters });
   const jobs = await openJobQueue(config, database, secret, logger);
-  const ownWorker =
-    jobs && (await createOwnWorker(jobs, { config, pool, database, secret, usage, receiptKeys, logger }));
+  const embeddedWorker =
+    jobs &&
+    (await createEmbeddedWorker(jobs, { config, pool, database, secret, usage, receiptKeys, logger }));
   const pages = await readPages(pagesFolder, await readExample(config.modelsDir, manifests, logger));
   const traceExport = await openTraces(config);
   const collaborators = { config, pool, tokens, usage, lifecycle, metrics, manifests, logger, rateLimiters };
@@ -102,7 +103,7 @@ export async function openService({
     streams,
     receiptKeys,
     jobs,
-    ownWorker,
+    embeddedWorker,
     traceExport,
   });
   const seconds = config.deadlineSeconds;
@@ -128,7 +129,7 @@ export async function openService({
     usage,
     streams,
     jobs,
-    ownWorker,
+    embeddedWorker,
     traceExport,
   };
   handleSignals({
@@ -197,18 +198,18 @@ async function openJobQueue(
   });
 }
 
-async function createOwnWorker(
+async function createEmbeddedWorker(
   jobs: Jobs,
   collaborators: Pick<Service, 'config' | 'pool' | 'database' | 'usage' | 'logger'> & {
     readonly secret: string;
     readonly receiptKeys: ReceiptKeys;
   },
-): Promise<OwnWorker> {
+): Promise<EmbeddedWorker> {
   const { config, pool, secret, logger } = collaborators;
   const { redisUrl, jobs: settings } = config;
   const { createCipher } = await import('./jobs/payload.ts');
   const { openRedisSource, startJobWorker } = await import('./jobs/worker.ts');
-  const { openOwnWorker } = await import('./jobs/own-worker.ts');
+  const { openEmbeddedWorker } = await import('./jobs/embedded-worker.ts');
   const cipher = createCipher(secret);
   const start = async () => {
     await pool.started;
@@ -225,7 +226,7 @@ async function createOwnWorker(
       concurrency: settings.workers,
     });
   };
-  return openOwnWorker({ queues: jobs.queues, start: settings.workers > 0 ? start : null, logger });
+  return openEmbeddedWorker({ queues: jobs.queues, start: settings.workers > 0 ? start : null, logger });
 }
 
 /** Counts requests in Redis for all hosts if it is configured, else in this process. */
@@ -264,7 +265,7 @@ async function stop({
   jobs,
   lifecycle,
   logger,
-  ownWorker,
+  embeddedWorker,
   pool,
   servers,
   stopDeleting,
@@ -279,7 +280,7 @@ async function stop({
     () => {
       logger.warn(pool.stats(), 'shutdown limit reached: aborting running requests');
       // Before `failAll`: jobs return to the queue.
-      void ownWorker?.abort();
+      void embeddedWorker?.abort();
       pool.failAll(lifecycle.abort());
       setTimeout(() => {
         for (const server of servers) server.destroy();
@@ -294,7 +295,10 @@ async function stop({
   jobs?.waits.end();
   // A queue that is unreachable does not hold up the end.
   const jobsEnd = new Promise((resolve) => setTimeout(resolve, limitMs).unref());
-  await Promise.all([...servers.map((server) => server.drain()), Promise.race([ownWorker?.stop(), jobsEnd])]);
+  await Promise.all([
+    ...servers.map((server) => server.drain()),
+    Promise.race([embeddedWorker?.stop(), jobsEnd]),
+  ]);
   clearTimeout(abortTimer);
   await pool.close();
   for (const write of await Promise.allSettled([tokens.flush(), usage.flush()])) {
@@ -313,8 +317,8 @@ async function stop({
 }
 
 /** Waits for the threads, which stop between two steps of an analysis: exiting inside ONNX Runtime would abort the process. */
-async function abort({ lifecycle, ownWorker, pool }: Service): Promise<void> {
-  const jobsEnd = ownWorker?.abort();
+async function abort({ lifecycle, embeddedWorker, pool }: Service): Promise<void> {
+  const jobsEnd = embeddedWorker?.abort();
   pool.failAll(lifecycle.abort());
   await pool.close();
   await Promise.race([jobsEnd, new Promise((resolve) => setTimeout(resolve, abortFlushMs))]);

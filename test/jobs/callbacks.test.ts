@@ -5,16 +5,14 @@ import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/upload-body.ts';
 import { syntheticSignal } from '../../src/engine/loader.ts';
+import { sendRequest } from '../../src/service/jobs/outgoing-request.ts';
 import { createCipher, decryptMetadata, encryptMetadata } from '../../src/service/jobs/payload.ts';
+import { AddressError, checkedLookup, isPublic } from '../../src/service/jobs/public-addresses.ts';
 import {
-  AddressError,
   checkAudioUrl,
   checkCallbackUrl,
-  checkedLookup,
   fetchAudio,
-  isPublic,
   RetryableFetchError,
-  sendRequest,
 } from '../../src/service/jobs/remote-audio.ts';
 import { type JobReply, jobOf, startJobStack } from '../support/jobs.ts';
 import { listen } from '../support/listening.ts';

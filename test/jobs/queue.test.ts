@@ -13,7 +13,8 @@ import {
   type Payload,
   PayloadError,
 } from '../../src/service/jobs/payload.ts';
-import { findQueued, type JobQueue } from '../../src/service/jobs/queues.ts';
+import { findQueued } from '../../src/service/jobs/queue-state.ts';
+import type { JobQueue } from '../../src/service/jobs/queues.ts';
 import { openJobService, secret } from '../support/job-service.ts';
 import { openJobWeb } from '../support/jobs.ts';
 import { until } from '../support/wait.ts';

@@ -11,8 +11,7 @@ import { type Config, parseConfig } from '../../src/service/config.ts';
 import { type Database, openDatabase } from '../../src/service/database.ts';
 import { createApp } from '../../src/service/http/app.ts';
 import { createMetrics, type Metrics } from '../../src/service/http/metrics.ts';
-import type { Streams } from '../../src/service/http/routes/live.ts';
-import { createStreams } from '../../src/service/http/routes/live.ts';
+import { createStreams, type Streams } from '../../src/service/http/routes/live.ts';
 import type { Pages } from '../../src/service/http/routes/pages.ts';
 import { createHttpServer, type HttpServer } from '../../src/service/http/server.ts';
 import type { Jobs } from '../../src/service/jobs/jobs.ts';
@@ -147,7 +146,7 @@ export async function startApp(t: Teardown, settings: AppSettings = {}): Promise
     streams,
     receiptKeys,
     jobs,
-    ownWorker: null,
+    embeddedWorker: null,
     traceExport: null,
   });
   const server = createHttpServer(app.callback(), { seconds: config.deadlineSeconds });

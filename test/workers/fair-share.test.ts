@@ -10,7 +10,8 @@ import {
   type Permit,
 } from '../../src/service/fair-share.ts';
 import { createCipher } from '../../src/service/jobs/payload.ts';
-import { createFairPriority, maxPriority, openQueues } from '../../src/service/jobs/redis-queues.ts';
+import { createFairPriority, maxPriority } from '../../src/service/jobs/redis-priorities.ts';
+import { openQueues } from '../../src/service/jobs/redis-queues.ts';
 import { useRedis } from '../support/redis.ts';
 
 type Task = { readonly account: string; readonly number: number };

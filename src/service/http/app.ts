@@ -10,8 +10,8 @@ import type { RateLimiterFactory } from '../auth/rate-limits.ts';
 import { type Usage, usageKey } from '../auth/usage.ts';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
+import type { EmbeddedWorker } from '../jobs/embedded-worker.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import type { OwnWorker } from '../jobs/own-worker.ts';
 import { type Lifecycle, readinessError } from '../lifecycle.ts';
 import { networkOf } from '../network.ts';
 import type { ReceiptKeys } from '../receipts.ts';
@@ -45,7 +45,7 @@ type AppOptions = {
   readonly usage: Usage;
   /** Null: the job routes answer 501. */
   readonly jobs: Jobs | null;
-  readonly ownWorker: Pick<OwnWorker, 'waitReason'> | null;
+  readonly embeddedWorker: Pick<EmbeddedWorker, 'waitReason'> | null;
   /** Null: no spans are exported. */
   readonly traceExport: TraceExport | null;
   /** Null: requests are counted in this process. */

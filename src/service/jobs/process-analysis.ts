@@ -12,9 +12,10 @@ import { type ReceiptKeys, type SigningKey, signReceipt } from '../receipts.ts';
 import type { AnalysisResult, Pool } from '../workers/pool.ts';
 import type { JobQueueName } from '../workers/protocol.ts';
 import { type JobStore, storedError } from './job-store.ts';
+import { ReservationError } from './outgoing-request.ts';
 import { type Cipher, decryptPayload, encryptCallback, NewerPayloadError, type Payload } from './payload.ts';
 import { PutBack, type QueueJob, type Queues, UnprocessableError } from './queues.ts';
-import { fetchAudio, fetchFailed, ReservationError, RetryableFetchError } from './remote-audio.ts';
+import { fetchAudio, fetchFailed, RetryableFetchError } from './remote-audio.ts';
 import type { StoredResults } from './stored-results.ts';
 import type { UploadStore } from './upload-store.ts';
 

@@ -3,22 +3,16 @@
  * so that the main thread only passes on blocks; without Redis it sends them back. Uploads alternate block by block.
  */
 
-import type { Hmac } from 'node:crypto';
 import { once } from 'node:events';
 import { type MessagePort, workerData } from 'node:worker_threads';
-import { ServiceError, serializeError, tooLarge } from '../errors.ts';
-import { baselineNames, createFormReader, type RecordingName } from '../form.ts';
+import { ServiceError, serializeError } from '../errors.ts';
 import { openRedis, waitForRedis } from '../redis.ts';
-import { type Cipher, createCipher, createPartDigest, digestRequest } from './payload.ts';
-import { createRedisAccess, createUploadStore } from './redis-uploads.ts';
-import {
-  chunkBytes,
-  type UploadCommand,
-  type UploadedForm,
-  type UploadReply,
-  type UploadStore,
-  type UploadThreadData,
-} from './upload-store.ts';
+import { type Cipher, createCipher } from './payload.ts';
+import { createRedisAccess } from './redis-access.ts';
+import { createUploadStore } from './redis-uploads.ts';
+import type { UploadCommand, UploadReply, UploadThreadData } from './upload-protocol.ts';
+import { createUploadReader, type UploadReader } from './upload-reader.ts';
+import type { UploadStore } from './upload-store.ts';
 
 type Upload = {
   readonly id: string;
@@ -125,104 +119,5 @@ function sendBack(port: MessagePort): Chunks {
       port.postMessage(message, [chunk.bytes.buffer as ArrayBuffer]);
     },
     remove: async () => {},
-  };
-}
-
-// Parses the form of a job upload into chunks and a digest.
-
-type UploadChunk = {
-  readonly name: RecordingName;
-  readonly index: number;
-  readonly bytes: Uint8Array;
-};
-
-type UploadReader = {
-  /** @throws ServiceError */
-  write(block: Uint8Array): void;
-  /** Completes the last chunk. @throws ServiceError when the form is incomplete */
-  end(): UploadedForm;
-  /** Removes and returns the complete chunks. */
-  drainChunks(): readonly UploadChunk[];
-  /** Number of body bytes, not counted before, whose memory is free once the drained chunks are written. */
-  drainReleased(): number;
-};
-
-/** Not Buffer.concat: a buffer of the shared pool cannot be transferred. */
-function join(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  chunks.reduce((at, chunk) => {
-    bytes.set(chunk, at);
-    return at + chunk.length;
-  }, 0);
-  return bytes;
-}
-
-/** @param maxBytes maximum of all recordings together */
-function createUploadReader(
-  boundary: string,
-  maxBytes: number,
-  cipher: Pick<Cipher, 'digestKey'>,
-): UploadReader {
-  const key = cipher.digestKey;
-  const digests = new Map<RecordingName, Hmac>();
-  const open = { name: 'audio' as RecordingName, index: 0, chunks: [] as Uint8Array[], length: 0 };
-  let complete: UploadChunk[] = [];
-  let total = 0;
-  let received = 0;
-  let released = 0;
-
-  function completeChunk(): void {
-    if (open.length === 0) return;
-    complete.push({ name: open.name, index: open.index++, bytes: join(open.chunks, open.length) });
-    open.chunks = [];
-    open.length = 0;
-  }
-
-  function digestOf(name: RecordingName): Hmac {
-    const digest = digests.get(name) ?? createPartDigest(key, name);
-    digests.set(name, digest);
-    return digest;
-  }
-
-  function onBytes(name: RecordingName, bytes: Uint8Array): void {
-    total += bytes.length;
-    if (total > maxBytes) throw tooLarge(maxBytes);
-    if (name !== open.name) {
-      completeChunk();
-      open.name = name;
-      open.index = 0;
-    }
-    digestOf(name).update(bytes);
-    open.chunks.push(bytes);
-    open.length += bytes.length;
-    if (open.length >= chunkBytes) completeChunk();
-  }
-
-  const form = createFormReader(boundary, onBytes);
-  return {
-    write(block) {
-      received += block.length;
-      form.write(block);
-    },
-    end() {
-      const read = form.end();
-      completeChunk();
-      const audio = digestOf('audio').digest('hex');
-      const baselines = read.sizes.baselines.map((_, index) =>
-        digestOf(baselineNames[index] as RecordingName).digest('hex'),
-      );
-      const digest = digestRequest(key, { ...read, source: { audio, baselines } });
-      return { ...read, digest };
-    },
-    drainChunks() {
-      const drained = complete;
-      complete = [];
-      return drained;
-    },
-    drainReleased() {
-      const freed = received - open.length - released;
-      released += freed;
-      return freed;
-    },
   };
 }

@@ -8,11 +8,11 @@ import type {
   UploadedForm,
   UploadReply,
   UploadSettings,
-  UploadStore,
   UploadThreadData,
-} from './upload-store.ts';
+} from './upload-protocol.ts';
+import type { UploadStore } from './upload-store.ts';
 
-export type { UploadedForm, UploadSettings } from './upload-store.ts';
+export type { UploadedForm, UploadSettings } from './upload-protocol.ts';
 
 type UploadOptions = UploadSettings & {
   /** Called when the memory of so many bytes is free again. */

@@ -4,7 +4,7 @@ import type { Context, Middleware } from 'koa';
 import { correctionOf, type Manifest, publishedName, unavailableOf } from '../../../engine/schema.ts';
 import type { Usage } from '../../auth/usage.ts';
 import { ServiceError } from '../../errors.ts';
-import type { OwnWorker } from '../../jobs/own-worker.ts';
+import type { EmbeddedWorker } from '../../jobs/embedded-worker.ts';
 import { type Lifecycle, readinessError } from '../../lifecycle.ts';
 import type { ReceiptKeys } from '../../receipts.ts';
 import type { Pool } from '../../workers/pool.ts';
@@ -86,17 +86,17 @@ export function rejectUnmatched(notFound: (context: Context) => ServiceError): M
 type HealthOptions = {
   readonly lifecycle: Lifecycle;
   readonly pool: Pool;
-  readonly ownWorker: Pick<OwnWorker, 'waitReason'> | null;
+  readonly embeddedWorker: Pick<EmbeddedWorker, 'waitReason'> | null;
 };
 
-function addHealthRoutes(router: Router<State>, { lifecycle, pool, ownWorker }: HealthOptions): void {
+function addHealthRoutes(router: Router<State>, { lifecycle, pool, embeddedWorker }: HealthOptions): void {
   router.get('/health', async function health(context) {
     sendJson(context, '{}');
   });
   router.get('/ready', async function ready(context) {
     const error = readinessError(lifecycle, pool);
     if (error !== null) throw error;
-    const jobs = ownWorker?.waitReason() ?? null;
+    const jobs = embeddedWorker?.waitReason() ?? null;
     sendJson(context, jobs === null ? '{}' : JSON.stringify({ jobs }));
   });
 }

@@ -1,14 +1,15 @@
-/** The worker of the service itself: it takes jobs while no `undertone worker` is registered. */
+/** The worker inside the service: it takes jobs while no `undertone worker` is registered. */
 import type { Logger } from 'pino';
-import { type Queues, readWaitReason, type WaitReason } from './queues.ts';
+import { readWaitReason } from './queue-state.ts';
+import type { Queues, WaitReason } from './queues.ts';
 import type { JobWorker } from './worker.ts';
 
-export type OwnWorker = JobWorker & {
+export type EmbeddedWorker = JobWorker & {
   /** Why jobs wait, as of the last check; null: a process takes them. */
   waitReason(): WaitReason | null;
 };
 
-type OwnWorkerOptions = {
+type EmbeddedWorkerOptions = {
   readonly queues: Queues;
   /** Null: the service takes no jobs. */
   readonly start: (() => Promise<JobWorker>) | null;
@@ -21,7 +22,7 @@ const checkMs = 2000;
 export const noWorkerAdvice =
   'no process takes jobs: run `undertone worker`, or remove UNDERTONE_JOB_WORKERS=0';
 
-export function openOwnWorker({ queues, start, logger }: OwnWorkerOptions): OwnWorker {
+export function openEmbeddedWorker({ queues, start, logger }: EmbeddedWorkerOptions): EmbeddedWorker {
   let worker: JobWorker | null = null;
   let isDraining = false;
   let reason: WaitReason | null = null;
