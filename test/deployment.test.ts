@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { ConfigError, parseConfig } from '../src/service/config.ts';
-import { openReceiptKeys } from '../src/service/receipts.ts';
+import { openReceiptKeys } from '../src/service/receipt-keys.ts';
 
 type Settings = Readonly<Record<string, string>>;
 

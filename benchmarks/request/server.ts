@@ -20,7 +20,7 @@ import { createMetrics } from '../../src/service/http/metrics.ts';
 import { createStreams } from '../../src/service/http/routes/live.ts';
 import { createHttpServer, type Handler } from '../../src/service/http/server.ts';
 import { createLifecycle } from '../../src/service/lifecycle.ts';
-import { loadOrCreateKeys } from '../../src/service/receipts.ts';
+import { loadOrCreateKeys } from '../../src/service/receipt-keys.ts';
 import { createPool } from '../../src/service/workers/pool.ts';
 
 /** CPU time so far, in microseconds. */

@@ -6,7 +6,9 @@ import type { Ignored, Software, UnsignedReceipt } from '../engine/schema.ts';
 import { addonFile, featuresVersion, lanes, libraryVersions } from '../node/addon.ts';
 import { multipliesExactly, runtimeVersion } from '../node/onnx.ts';
 import { version } from '../node/paths.ts';
-import { attachReceipt, canonicalBytes, hashReport, sha256, type Unsigned } from './receipts.ts';
+import { canonicalBytes } from './canonical-json.ts';
+import { attachReceipt, hashReport, type Unsigned } from './receipts.ts';
+import { sha256 } from './sha256.ts';
 
 /** @param request with `hashSamples` */
 export function encodeWithReceipt(
@@ -65,9 +67,9 @@ type Body = { readonly signals: Scores[number][string] };
 /** Of each report in an answer: one, or one per channel or speaker. */
 function scoresOf(report: object, signals: readonly string[]): Scores {
   const { channels, speakers } = report as { channels?: object[]; speakers?: object[] };
-  return (channels ?? speakers ?? [report]).map((own) => {
-    const bodies = own as Readonly<Record<string, Body>>;
-    return Object.fromEntries(signals.map((signal) => [signal, (bodies[signal] ?? (own as Body)).signals]));
+  return (channels ?? speakers ?? [report]).map((one) => {
+    const bodies = one as Readonly<Record<string, Body>>;
+    return Object.fromEntries(signals.map((signal) => [signal, (bodies[signal] ?? (one as Body)).signals]));
   });
 }
 

@@ -20,8 +20,9 @@ import { readExample, readPages } from './http/routes/pages.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import type { EmbeddedWorker } from './jobs/embedded-worker.ts';
 import type { Jobs } from './jobs/jobs.ts';
-import { createLifecycle, handleSignals, type Lifecycle } from './lifecycle.ts';
-import { openReceiptKeys, type ReceiptKeys } from './receipts.ts';
+import { createLifecycle, type Lifecycle } from './lifecycle.ts';
+import { openReceiptKeys, type ReceiptKeys } from './receipt-keys.ts';
+import { handleSignals } from './shutdown.ts';
 import type { TraceExport } from './traces.ts';
 import type { Pool } from './workers/pool.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ensureDir } from '../node/files.ts';
 import { type Config, ConfigError, parseConfig } from './config.ts';
 import type { openService, Welcome } from './index.ts';
-import { npxParent } from './lifecycle.ts';
+import { npxParent } from './shutdown.ts';
 import { createPool } from './workers/pool.ts';
 
 export type { Welcome };
@@ -44,7 +44,7 @@ function keepCompiledCode(dataDir: string): void {
 /** The workers load the models while this thread loads the rest of its code, which takes as long. */
 async function start(
   config: Config,
-  own: Pick<Parameters<typeof openService>[0], 'welcome' | 'parent'>,
+  front: Pick<Parameters<typeof openService>[0], 'welcome' | 'parent'>,
 ): Promise<void> {
   ensureDir(config.dataDir);
   keepCompiledCode(config.dataDir);
@@ -53,14 +53,14 @@ async function start(
     workers: config.workers,
     queue: config.queue,
     settings: { modelsDir: config.modelsDir, limits: config.limits },
-    onLost: (cause) => void logger.then((own) => own.error({ err: cause }, 'worker lost')),
+    onLost: (cause) => void logger.then((started) => started.error({ err: cause }, 'worker lost')),
   });
   // `openService` reports invalid models.
   const loaded = Promise.allSettled([pool.started]);
   try {
     const service = await import('./index.ts');
     const exit = (code: number) => process.exit(code);
-    await service.openService({ ...own, config, logger: await logger, pool, exit });
+    await service.openService({ ...front, config, logger: await logger, pool, exit });
     flushCompileCache?.();
   } catch (error) {
     // Exiting while a thread is inside ONNX Runtime would abort the process.

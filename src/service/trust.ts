@@ -9,8 +9,9 @@ import { readOptionalJson } from '../node/models.ts';
 import { failuresFolder, version } from '../node/paths.ts';
 import { usageDays } from './auth/usage.ts';
 import type { Config } from './config.ts';
-import { countText, type Html, html, intervalPicture, prose } from './html.ts';
-import type { PublicKey } from './receipts.ts';
+import { countText, type Html, html, prose } from './html.ts';
+import { intervalPicture } from './interval-picture.ts';
+import type { PublicKey } from './receipt-keys.ts';
 
 export type Trust = {
   /** HTML */

@@ -14,14 +14,10 @@ import {
   type UnsignedReceipt,
 } from '../engine/schema.ts';
 import { jobSchemas } from './api/job-schemas.ts';
-import {
-  canonicalBytes,
-  hashReport,
-  hasValidSignature,
-  type PublicKey,
-  parseUnambiguous,
-  sha256,
-} from './receipts.ts';
+import { canonicalBytes, parseUnambiguous } from './canonical-json.ts';
+import type { PublicKey } from './receipt-keys.ts';
+import { hashReport, hasValidSignature } from './receipts.ts';
+import { sha256 } from './sha256.ts';
 
 /** Scores of other processors and builds may differ by this much. */
 export const tolerance = 0.002;

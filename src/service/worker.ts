@@ -10,10 +10,10 @@ import { keepDeletingExpired } from './expiry.ts';
 import { createCipher } from './jobs/payload.ts';
 import { openStoredResults } from './jobs/stored-results.ts';
 import { openRedisSource, startJobWorker } from './jobs/worker.ts';
-import { handleSignals, npxParent } from './lifecycle.ts';
 import { createLogger } from './log.ts';
-import { openReceiptKeys, type ReceiptKeys } from './receipts.ts';
+import { openReceiptKeys, type ReceiptKeys } from './receipt-keys.ts';
 import { PersistenceError } from './redis.ts';
+import { handleSignals, npxParent } from './shutdown.ts';
 import { createPool } from './workers/pool.ts';
 
 type Process = { readonly env: NodeJS.ProcessEnv; exit(code: number): void };

@@ -3,7 +3,7 @@
 import { channelModes, speakerModes } from '../engine/index.ts';
 import { signals as allSignals, type Signal } from '../engine/schema.ts';
 import { ServiceError } from '../service/errors.ts';
-import { parseSegments } from '../service/form.ts';
+import { parseSegments } from '../service/segments.ts';
 import type { AnalyzeResult, AnalyzeTask, FileResult } from './analyze-thread.ts';
 import { type CliContext, expected, UsageError } from './context.ts';
 import { type Input, readText } from './inputs.ts';

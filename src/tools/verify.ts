@@ -11,7 +11,7 @@ import {
   parsePublicKeys,
   readPublicKeys,
   receiptKeysFile,
-} from '../service/receipts.ts';
+} from '../service/receipt-keys.ts';
 import {
   type Answer,
   type Comparison,

@@ -2,7 +2,8 @@
 import test from 'ava';
 import { boundary, multipart, type PartSpec } from '../../benchmarks/upload-body.ts';
 import { ServiceError } from '../../src/service/errors.ts';
-import { createFormReader, parseSegments, readForm } from '../../src/service/form.ts';
+import { createFormReader, readForm } from '../../src/service/form.ts';
+import { parseSegments } from '../../src/service/segments.ts';
 
 function part(name: string, text = 'bytes', type?: string): PartSpec {
   return { name, bytes: text, ...(type === undefined ? {} : { type }) };

@@ -14,8 +14,8 @@ import {
   openKeys,
   openReceiptKeys,
   type PublicKey,
-  signReceipt,
-} from '../../src/service/receipts.ts';
+} from '../../src/service/receipt-keys.ts';
+import { signReceipt } from '../../src/service/receipts.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { spawnServer } from '../support/server.ts';

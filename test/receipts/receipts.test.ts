@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { wavFile } from '../../benchmarks/upload-body.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { type Receipt, receiptSchema } from '../../src/engine/receipt.ts';
-import { addKey, publicKeysSchema } from '../../src/service/receipts.ts';
+import { addKey, publicKeysSchema } from '../../src/service/receipt-keys.ts';
 import { findMismatch, readAnswer } from '../../src/service/verify-receipt.ts';
 import { samplesOf } from '../support/analysis.ts';
 import { runCli } from '../support/cli.ts';

@@ -14,8 +14,8 @@ import {
   readRegularFile,
 } from '../../src/node/files.ts';
 import { html } from '../../src/service/html.ts';
-import { handleSignals } from '../../src/service/lifecycle.ts';
 import { createLogger } from '../../src/service/log.ts';
+import { handleSignals } from '../../src/service/shutdown.ts';
 import { makeFolder } from '../support/folder.ts';
 
 test('lines for a terminal have the time, the level, the message, the fields and the stack', (t) => {

@@ -6,10 +6,12 @@ import test, { type ExecutionContext } from 'ava';
 import { wavFile } from '../../benchmarks/upload-body.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import { createFairBudget } from '../../src/service/fair-share.ts';
-import { Session } from '../../src/service/live/session.ts';
-import { createRecording, createTaskRunner, type TaskRunner } from '../../src/service/live/tasks.ts';
+import { createRecording } from '../../src/service/live/recording.ts';
+import { LiveSession } from '../../src/service/live/session.ts';
+import { createTaskRunner, type TaskRunner } from '../../src/service/live/tasks.ts';
+import type { SerializedState } from '../../src/service/workers/live-state.ts';
 import { createPool, type Pool } from '../../src/service/workers/pool.ts';
-import type { SerializedState, SerializedStep } from '../../src/service/workers/protocol.ts';
+import type { SerializedStep } from '../../src/service/workers/protocol.ts';
 import { makeFolder } from '../support/folder.ts';
 import type { ThreadTask } from '../support/thread.ts';
 import { until } from '../support/wait.ts';
@@ -47,7 +49,7 @@ function openSession({ maxSeconds = 3600, idleMs = 3_600_000, fault, mayKeep = t
     cancel: () => log.push('cancel'),
   };
   const memory = createFairBudget(2 ** 30);
-  const session = new Session({
+  const session = new LiveSession({
     connection: {
       send: (text) => sent.push(JSON.parse(text)),
       close: (code) => log.push(`close ${code}`),
@@ -92,7 +94,7 @@ test('the socket is not read while more than 5 s are unprocessed, and nothing is
 
 for (const [about, idleMs, end, code] of [
   ['a session without audio for a while', 50, () => {}, 4408],
-  ['a session whose token has expired', 3_600_000, (session: Session) => session.expire(), 1008],
+  ['a session whose token has expired', 3_600_000, (session: LiveSession) => session.expire(), 1008],
 ] as const) {
   test(`${about} ends with the open utterance and the report: ${code}`, async (t) => {
     const { session, log, open, steps, types, sent } = openSession({ idleMs });

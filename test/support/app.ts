@@ -17,7 +17,7 @@ import { createHttpServer, type HttpServer } from '../../src/service/http/server
 import type { Jobs } from '../../src/service/jobs/jobs.ts';
 import { createLifecycle, type Lifecycle } from '../../src/service/lifecycle.ts';
 import type { DatabaseKind } from '../../src/service/migrations.ts';
-import { loadOrCreateKeys } from '../../src/service/receipts.ts';
+import { loadOrCreateKeys } from '../../src/service/receipt-keys.ts';
 import { createPool, type Pool } from '../../src/service/workers/pool.ts';
 import { makeDatabaseUrl } from './database.ts';
 import { makeFolder } from './folder.ts';

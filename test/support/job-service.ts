@@ -9,7 +9,7 @@ import { type Jobs, openJobs } from '../../src/service/jobs/jobs.ts';
 import { type Cipher, createCipher, encryptPayload } from '../../src/service/jobs/payload.ts';
 import { openQueues, type RedisQueues } from '../../src/service/jobs/redis-queues.ts';
 import type { JobWorker } from '../../src/service/jobs/worker.ts';
-import { loadOrCreateKeys } from '../../src/service/receipts.ts';
+import { loadOrCreateKeys } from '../../src/service/receipt-keys.ts';
 import { openJobWorker } from '../../src/service/worker.ts';
 import { makeFolder } from './folder.ts';
 import { type RedisServer, useRedis } from './redis.ts';

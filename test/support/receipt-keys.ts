@@ -1,6 +1,6 @@
 /** The settings of hosts that share a Redis or a PostgreSQL. */
 import { join } from 'node:path';
-import { addKey } from '../../src/service/receipts.ts';
+import { addKey } from '../../src/service/receipt-keys.ts';
 import { makeFolder } from './folder.ts';
 
 export async function sharedReceiptKeys(): Promise<{ readonly UNDERTONE_RECEIPT_KEYS: string }> {

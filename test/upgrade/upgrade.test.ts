@@ -7,7 +7,7 @@ import { loadModels, readGolden } from '../../src/node/models.ts';
 import { version } from '../../src/node/paths.ts';
 import { parseConfig } from '../../src/service/config.ts';
 import type { DatabaseKind } from '../../src/service/migrations.ts';
-import { readPublicKeys, receiptKeysFile } from '../../src/service/receipts.ts';
+import { readPublicKeys, receiptKeysFile } from '../../src/service/receipt-keys.ts';
 import { tolerance } from '../../src/service/verify-receipt.ts';
 import { reporter } from '../support/analysis.ts';
 import { openBrowser } from '../support/browser.ts';

@@ -8,13 +8,9 @@ import type { LiveState } from '../../src/engine/live.ts';
 import { combinedReportSchema, embeddingReportSchema, reportSchemas } from '../../src/engine/report.ts';
 import type { Signal } from '../../src/engine/signals/table.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
+import { areCoresIdle, threadsPerTask } from '../../src/service/workers/cores.ts';
 import { handleTask } from '../../src/service/workers/handle-task.ts';
-import {
-  areCoresIdle,
-  deserializeState,
-  serializeState,
-  threadsPerTask,
-} from '../../src/service/workers/protocol.ts';
+import { deserializeState, serializeState } from '../../src/service/workers/live-state.ts';
 import { createTaskQueues, type TaskKind } from '../../src/service/workers/scheduler.ts';
 import { limits } from '../support/analysis.ts';
 

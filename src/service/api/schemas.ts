@@ -19,7 +19,7 @@ import {
 } from '../../engine/schema.ts';
 import { scopes } from '../auth/token-format.ts';
 import { type ErrorCode, errorTable, validationTypes } from '../errors.ts';
-import { publicKeySchema, publicKeysSchema } from '../receipts.ts';
+import { publicKeySchema, publicKeysSchema } from '../receipt-keys.ts';
 import { accountSchemas } from './account-schemas.ts';
 import { jobSchemas } from './job-schemas.ts';
 

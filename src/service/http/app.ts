@@ -14,12 +14,12 @@ import type { EmbeddedWorker } from '../jobs/embedded-worker.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { type Lifecycle, readinessError } from '../lifecycle.ts';
 import { networkOf } from '../network.ts';
-import type { ReceiptKeys } from '../receipts.ts';
+import type { ReceiptKeys } from '../receipt-keys.ts';
 import type { TraceExport } from '../traces.ts';
 import type { Pool } from '../workers/pool.ts';
 import { accountOf, type TokenVerifier } from './auth.ts';
 import { createByteBudget, refuseCodings } from './body.ts';
-import { type State, statusOf, traceRequests } from './context.ts';
+import { type State, statusOf } from './context.ts';
 import { handleErrors, unknownPath } from './errors.ts';
 import { createJsonReader } from './json.ts';
 import type { Metrics } from './metrics.ts';
@@ -29,6 +29,7 @@ import { GatheredRequest } from './request.ts';
 import type { Streams } from './routes/live.ts';
 import type { Pages } from './routes/pages.ts';
 import { createMetricsRouter, createRouter, fixedPaths, rejectUnmatched } from './routes/routes.ts';
+import { traceRequests } from './trace-context.ts';
 
 type AppOptions = {
   readonly config: Config;

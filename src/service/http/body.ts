@@ -218,7 +218,7 @@ export function overByteShare(): ServiceError {
 // The bytes of a body in blocks that own their ArrayBuffer, so that they can be transferred to another thread.
 
 /** Chunks of at least this length become blocks without a copy; shorter chunks share a block. */
-const minOwnBlockBytes = 16_384;
+const minWholeBytes = 16_384;
 const sharedBlockBytes = 65_536;
 
 /** Allocates by the bytes that arrived, not by Content-Length. */
@@ -250,8 +250,8 @@ export function createBlocks() {
 
   return {
     add(chunk: Buffer) {
-      const isOwnBlock = chunk.length >= minOwnBlockBytes && chunk.length === chunk.buffer.byteLength;
-      if (!isOwnBlock) return append(chunk);
+      const isWhole = chunk.length >= minWholeBytes && chunk.length === chunk.buffer.byteLength;
+      if (!isWhole) return append(chunk);
       close();
       full.push(chunk);
     },

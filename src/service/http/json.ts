@@ -3,9 +3,9 @@ import type { Context, Middleware } from 'koa';
 import { koaBody } from 'koa-body';
 import type { z } from 'zod';
 import type { Config } from '../config.ts';
-import { expectKnownFields, type Problem, ServiceError, tooLarge } from '../errors.ts';
+import { type Problem, ServiceError, tooLarge } from '../errors.ts';
 import type { FairBudget } from '../fair-share.ts';
-import { decodeUtf8, parseJson } from '../json.ts';
+import { decodeUtf8, expectKnownFields, parseJson } from '../json.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { guardBody, overByteShare, sendContinue } from './body.ts';
 
@@ -97,7 +97,7 @@ async function read(context: Context, options: Options, rules: BodyRules): Promi
     .receive(context, async () => {})
     .catch((error: unknown) => {
       state.clientAborted = req.readableAborted;
-      throw toServiceError(error, rules);
+      throw bodyError(error, rules);
     });
   await Promise.race([refused, received]).finally(detach);
   try {
@@ -109,7 +109,7 @@ async function read(context: Context, options: Options, rules: BodyRules): Promi
 }
 
 /** Errors of raw-body have a type. */
-function toServiceError(error: unknown, rules: BodyRules): ServiceError {
+function bodyError(error: unknown, rules: BodyRules): ServiceError {
   const type = error instanceof Error && 'type' in error ? error.type : null;
   return type === 'entity.too.large'
     ? tooLarge(rules.maxBytes, 'body', rules.reasonOf('too_large'))

@@ -7,7 +7,7 @@ import type { BackgroundWrite } from '../background-writes.ts';
 import type { FairBudget } from '../fair-share.ts';
 import type { JobStats } from '../jobs/jobs.ts';
 import { closeCodes } from '../live/protocol.ts';
-import type { SessionMetrics } from '../live/tasks.ts';
+import type { SessionMetrics } from '../live/session.ts';
 import type { PoolStats } from '../workers/pool.ts';
 import type { State } from './context.ts';
 import { requireKnownHost } from './origins.ts';

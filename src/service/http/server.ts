@@ -1,15 +1,17 @@
 /** The HTTP server around an app: time limits, malformed requests and graceful shutdown. */
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '../config.ts';
 import { type ErrorCode, httpStatus, ServiceError } from '../errors.ts';
-import { closeSlowly, errorBody, errorHeaders, isLingering } from './errors.ts';
+import { errorBody, errorHeaders } from './errors.ts';
+import { closeSlowly, isLingering } from './lingering-close.ts';
 import { chunksTooSmall, expectedChunks, GatheredRequest, pendingResponses, postpone } from './request.ts';
 import { createRequestQueue } from './request-queue.ts';
 import { watchResponses } from './unread.ts';
+import { responseToUpgrade } from './upgrades.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
 
@@ -160,11 +162,11 @@ function rejectRequest(error: { code?: string | undefined }, duplex: Duplex): vo
   }
   const requestId = response?.getHeader('X-Request-Id');
   const id = typeof requestId === 'string' ? requestId : randomUUID();
-  socket.write(rawResponse(toServiceError(error.code), id));
+  socket.write(rawResponse(parserError(error.code), id));
   closeSlowly(socket);
 }
 
-function toServiceError(code: string | undefined): ServiceError {
+function parserError(code: string | undefined): ServiceError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new ServiceError('timeout', 'The request did not arrive within the time limit');
   if (code === 'HPE_HEADER_OVERFLOW') {
@@ -232,25 +234,4 @@ async function drain(server: Server, closing: Promise<unknown>, sockets: Readonl
     };
     setTimeout(() => setImmediate(destroySilent), firstByteMs).unref();
   });
-}
-
-// WebSocket upgrades as requests of the app: its middleware authenticates, limits, logs and refuses them like any request,
-// before the protocol is switched.
-
-/** The rest of what the socket has sent. */
-const heads = new WeakMap<IncomingMessage, Buffer>();
-
-/** Returns a response for the request. A refusal closes the connection. */
-function responseToUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): ServerResponse {
-  const response = new ServerResponse(request);
-  response.assignSocket(socket);
-  response.shouldKeepAlive = false;
-  response.once('finish', () => socket.destroySoon());
-  heads.set(request, head);
-  return response;
-}
-
-/** Returns null for a request that is no upgrade, and the bytes after its headers otherwise. */
-export function headOfUpgrade(request: IncomingMessage): Buffer | null {
-  return heads.get(request) ?? null;
 }

@@ -5,8 +5,8 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { createCache } from '../cache.ts';
 import { createTokenBucket, type TokenBucket } from '../fair-share.ts';
 import { maxControlFrames, maxFrameBytes, maxSmallFrames, pingMs, subprotocol } from '../live/protocol.ts';
-import type { Connection } from '../live/tasks.ts';
-import { headOfUpgrade } from './server.ts';
+import type { Connection } from '../live/session.ts';
+import { headOfUpgrade } from './upgrades.ts';
 
 /** Messages that the client has not read, beyond which the connection is cut. */
 const maxUnreadBytes = 2 ** 20;

@@ -4,7 +4,7 @@ import type { Usage } from '../auth/usage.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database.ts';
 import { createFairBudget, createFairSemaphore } from '../fair-share.ts';
-import type { ReceiptKeys } from '../receipts.ts';
+import type { ReceiptKeys } from '../receipt-keys.ts';
 import type { Pool } from '../workers/pool.ts';
 import type { JobQueueName } from '../workers/protocol.ts';
 import { processCallback } from './callback.ts';

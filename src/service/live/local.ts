@@ -5,11 +5,11 @@ import { scopes } from '../auth/token-format.ts';
 import { createFairBudget } from '../fair-share.ts';
 import { createPool, type PoolOptions } from '../workers/pool.ts';
 import { maxSessionBytes, parseClientMessage, type SessionConfig, type serverMessages } from './protocol.ts';
-import { Session } from './session.ts';
-import { type Connection, createTaskRunner, type ModelVersion } from './tasks.ts';
+import { type Connection, LiveSession, type ModelVersion } from './session.ts';
+import { createTaskRunner } from './tasks.ts';
 
 export type { SessionConfig };
-export type LocalSession = Session;
+export type LocalSession = LiveSession;
 export type ServerMessages = {
   [Type in keyof typeof serverMessages]: z.infer<(typeof serverMessages)[Type]>;
 };
@@ -48,7 +48,7 @@ export async function openLocalSessions(options: LocalOptions): Promise<LocalSes
   };
   const nothing = () => {};
   const open = (config: SessionConfig, connection: Connection) => {
-    const session = new Session({
+    const session = new LiveSession({
       connection,
       tasks: createTaskRunner(pool, 'local', deadlineMs),
       requestId: randomUUID(),

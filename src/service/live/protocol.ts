@@ -10,7 +10,8 @@ import {
   secondsSchema,
   signals,
 } from '../../engine/schema.ts';
-import { expectKnownFields, ServiceError } from '../errors.ts';
+import { ServiceError } from '../errors.ts';
+import { expectKnownFields } from '../json.ts';
 
 export const subprotocol = 'undertone.v1';
 export const streamPath = '/v1/stream';

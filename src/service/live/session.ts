@@ -3,8 +3,8 @@ import { frameBytesOf, type SampleFormat } from '../../engine/index.ts';
 import { signals as allSignals } from '../../engine/schema.ts';
 import { type Scope, scopeOf } from '../auth/tokens.ts';
 import { errorJson, httpStatus, invalidPart, ServiceError } from '../errors.ts';
-import { createTokenBucket } from '../fair-share.ts';
-import type { SerializedState } from '../workers/protocol.ts';
+import { createTokenBucket, type Reservation } from '../fair-share.ts';
+import type { SerializedState } from '../workers/live-state.ts';
 import {
   type CloseReason,
   closeCodes,
@@ -16,14 +16,9 @@ import {
   parseClientMessage,
   type SessionConfig,
 } from './protocol.ts';
-import {
-  createRecording,
-  createSchedule,
-  type Recording,
-  type Schedule,
-  type SessionOptions,
-  type Step,
-} from './tasks.ts';
+import { createRecording, type Recording } from './recording.ts';
+import { createSchedule, type Schedule, type Step } from './schedule.ts';
+import type { TaskRunner } from './tasks.ts';
 
 /** State of a configured session. */
 type Stream = {
@@ -43,7 +38,7 @@ const lifetimeFactor = 2;
 const maxTimerMs = 2 ** 31 - 1;
 const expectedSamples = 'Expected samples for `audio`, got none';
 
-export class Session {
+export class LiveSession {
   readonly #options: SessionOptions;
   #idle: NodeJS.Timeout;
   /** Nothing has arrived since the time of `#idle` was over. */
@@ -397,3 +392,50 @@ function checkConfig({ split, channels, signals }: SessionConfig, scopes: readon
   if (signals.length === allSignals.length) return;
   throw new ServiceError('invalid', 'Expected all signals for `signals` with `split`, got one');
 }
+
+export type Connection = {
+  send(text: string): void;
+  close(code: number, reason: string): void;
+  /** Stops reading from the socket. */
+  pause(): void;
+  resume(): void;
+};
+
+export type ModelVersion = {
+  readonly name: string;
+  readonly version: string;
+  readonly features_version: number;
+};
+
+export type SessionMetrics = {
+  message(type: string): void;
+  audio(seconds: number): void;
+  /** From the last sample of a step to its messages. */
+  step(ms: number): void;
+  closed(code: number): void;
+};
+
+export type SessionOptions = {
+  readonly connection: Connection;
+  readonly tasks: TaskRunner;
+  readonly requestId: string;
+  readonly scopes: readonly Scope[];
+  readonly memory: Reservation;
+  readonly limits: {
+    readonly maxSeconds: number;
+    readonly idleMs: number;
+    /** From the start to `session.configure`. */
+    readonly configureMs: number;
+  };
+  readonly models: readonly ModelVersion[];
+  readonly metrics: SessionMetrics;
+  /**
+   * Called with true for a `keep_alive`, with false when audio arrives after one.
+   * @returns whether the session is kept: an account keeps a limited number without audio
+   */
+  keep(kept: boolean): boolean;
+  /** Called once, with the seconds of audio that were received. */
+  onClosed(audioSeconds: number): void;
+  /** Called with the cause of an internal error. */
+  onError(cause: unknown): void;
+};

@@ -6,8 +6,8 @@ import { ServiceError } from '../errors.ts';
 import type { FairBudget } from '../fair-share.ts';
 import type { Pool } from '../workers/pool.ts';
 import { configureMs } from './protocol.ts';
-import { Session } from './session.ts';
-import { type Connection, createTaskRunner, type ModelVersion, type SessionMetrics } from './tasks.ts';
+import { type Connection, LiveSession, type ModelVersion, type SessionMetrics } from './session.ts';
+import { createTaskRunner } from './tasks.ts';
 
 type Client = {
   readonly account: string;
@@ -35,12 +35,12 @@ const keptShare = 1 / 4;
 
 export function createSessions({ config, pool, tokens, budget, usage, ...shared }: SessionsOptions) {
   const { accountSessions, idleSeconds, maxSeconds, sessions: maxSessions } = config.stream;
-  const open = new Map<Session, Client>();
-  const kept = new Map<Session, Client>();
+  const open = new Map<LiveSession, Client>();
+  const kept = new Map<LiveSession, Client>();
   const idleMs = 1000 * idleSeconds;
   const limits = { maxSeconds, idleMs, configureMs: Math.min(idleMs, configureMs) };
   const share = (part: number) => Math.max(1, Math.floor(part * maxSessions));
-  const countOf = (account: string, among: ReadonlyMap<Session, Client>) =>
+  const countOf = (account: string, among: ReadonlyMap<LiveSession, Client>) =>
     [...among.values()].filter((client) => client.account === account).length;
   let severalOwners = true;
 
@@ -52,15 +52,15 @@ export function createSessions({ config, pool, tokens, budget, usage, ...shared 
         `Expected fewer than ${maxSessions} open sessions, got ${open.size}`,
       );
     }
-    const own = countOf(account, open);
-    const maxOwn = accountSessions ?? (severalOwners ? share(accountShare) : maxSessions);
-    if (own >= maxOwn) {
-      const message = `Expected fewer than ${maxOwn} open sessions of one account, got ${own}`;
+    const count = countOf(account, open);
+    const maxCount = accountSessions ?? (severalOwners ? share(accountShare) : maxSessions);
+    if (count >= maxCount) {
+      const message = `Expected fewer than ${maxCount} open sessions of one account, got ${count}`;
       throw new ServiceError('rate_limited', message);
     }
   }
 
-  function keep(session: Session, client: Client, isKept: boolean): boolean {
+  function keep(session: LiveSession, client: Client, isKept: boolean): boolean {
     if (!isKept) kept.delete(session);
     else if (countOf(client.account, kept) < share(keptShare)) kept.set(session, client);
     return kept.has(session);
@@ -68,9 +68,9 @@ export function createSessions({ config, pool, tokens, budget, usage, ...shared 
 
   return {
     admit,
-    open(connection: Connection, client: Client): Session {
+    open(connection: Connection, client: Client): LiveSession {
       const { account, principal, requestId } = client;
-      const session: Session = new Session({
+      const session: LiveSession = new LiveSession({
         ...shared,
         connection,
         scopes: principal.scopes,

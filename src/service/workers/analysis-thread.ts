@@ -4,9 +4,10 @@ import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { analyzerOf } from '../../engine/index.ts';
 import { loadModelsForCores } from '../../node/models.ts';
 import { releaseFreeMemory } from '../../node/process.ts';
+import { threadsPerTask } from './cores.ts';
 import { handleTask } from './handle-task.ts';
+import { pauseIfRequested } from './pause-flag.ts';
 import {
-  pauseIfRequested,
   type Reply,
   reportHeapPressure,
   reportPaused,
@@ -14,7 +15,6 @@ import {
   reportReady,
   type TaskMessage,
   type ThreadSettings,
-  threadsPerTask,
 } from './protocol.ts';
 
 /** A shorter recording leaves little behind. */

@@ -16,16 +16,15 @@ import { signals as allSignals, type Signal } from '../../engine/schema.ts';
 import type { Signing } from '../compose-receipt.ts';
 import { invalidPart, ServiceError } from '../errors.ts';
 import { ignoredField, readForm } from '../form.ts';
+import { deserializeState, serializeState } from './live-state.ts';
 import {
   buffersOf,
   type CancellableTask,
-  deserializeState,
   type FormTask,
   type JobTask,
   type LiveTask,
   type RecordingTask,
   type Reply,
-  serializeState,
   toErrorReply,
 } from './protocol.ts';
 

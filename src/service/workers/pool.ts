@@ -7,11 +7,10 @@ import { entryFile } from '../../node/paths.ts';
 import { releaseFreeMemory } from '../../node/process.ts';
 import { deferred } from '../deferred.ts';
 import { deserializeError, ServiceError } from '../errors.ts';
+import { areCoresIdle } from './cores.ts';
+import { createPauseFlag, type PauseFlag } from './pause-flag.ts';
 import {
-  areCoresIdle,
   buffersOf,
-  createPauseFlag,
-  type PauseFlag,
   type Reply,
   type Task,
   type TaskMessage,

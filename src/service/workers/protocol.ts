@@ -1,20 +1,14 @@
 /// <reference lib="es2024.sharedmemory" />
 /** Messages between the main thread and analysis threads. */
 
-import { availableParallelism } from 'node:os';
-import { deserialize, getHeapStatistics, serialize } from 'node:v8';
+import { getHeapStatistics } from 'node:v8';
 import { parentPort, threadId } from 'node:worker_threads';
-import type {
-  AnalyzeOptions,
-  DecodeLimits,
-  LiveState,
-  LiveStep,
-  SampleFormat,
-  Stage,
-} from '../../engine/index.ts';
+import type { AnalyzeOptions, DecodeLimits, LiveStep, SampleFormat, Stage } from '../../engine/index.ts';
 import type { Ignored, Signal } from '../../engine/schema.ts';
 import type { Signing } from '../compose-receipt.ts';
 import { type SerializedError, ServiceError, serializeError, toServiceError } from '../errors.ts';
+import type { SerializedState } from './live-state.ts';
+import type { PauseFlag } from './pause-flag.ts';
 
 /** The `workerData` of a thread. */
 export type ThreadSettings = { readonly modelsDir: string; readonly limits: DecodeLimits };
@@ -155,75 +149,4 @@ export function reportHeapPressure(): void {
   const { used_heap_size, heap_size_limit } = getHeapStatistics();
   if (used_heap_size <= maxHeapRatio * heap_size_limit) return;
   parentPort?.postMessage({ heapPressure: threadId } satisfies HeapPressure);
-}
-
-// The state of a live session between its steps: the main thread passes it on as bytes.
-
-/** Serialized, in shared memory: a message to a thread copies nothing of it. */
-export type SerializedState = Uint8Array<SharedArrayBuffer>;
-
-/** Room for states that grow. */
-const stateBlockBytes = 2 ** 17;
-
-/** @param spare is used when the state fits and fills half of it: V8 does not count shared memory, and collects it late */
-export function serializeState(state: LiveState, spare: SharedArrayBuffer | null): SerializedState {
-  const bytes = serialize(state);
-  const room = stateBlockBytes * Math.ceil(bytes.length / stateBlockBytes);
-  const fits = spare !== null && spare.byteLength >= bytes.length && spare.byteLength <= 2 * room;
-  const serialized = new Uint8Array(fits ? spare : new SharedArrayBuffer(room), 0, bytes.length);
-  serialized.set(bytes);
-  return serialized;
-}
-
-/** In memory of this thread alone. */
-export function deserializeState(serialized: SerializedState): LiveState {
-  return deserialize(Buffer.from(serialized)) as LiveState;
-}
-
-/** By this flag, in shared memory, the supervisor requests that a task pauses between two units of work. */
-
-export type PauseFlag = Int32Array;
-
-/** The task pauses after its unit of work. */
-const pausing = 0;
-const running = 1;
-const paused = 2;
-
-export function createPauseFlag(): PauseFlag {
-  const flag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  flag[0] = running;
-  return flag;
-}
-
-/** Requests or withdraws a pause. Without effect on a paused task. */
-export function requestPause(flag: PauseFlag, wanted: boolean): void {
-  if (wanted) Atomics.compareExchange(flag, 0, running, pausing);
-  else Atomics.compareExchange(flag, 0, pausing, running);
-}
-
-export function resume(flag: PauseFlag): void {
-  Atomics.store(flag, 0, running);
-  Atomics.notify(flag, 0);
-}
-
-/** Pauses the task when that was requested. Returns whether it was. @param onPause called before the pause */
-export async function pauseIfRequested(flag: PauseFlag, onPause: () => void): Promise<boolean> {
-  if (Atomics.compareExchange(flag, 0, pausing, paused) !== pausing) return false;
-  onPause();
-  await Atomics.waitAsync(flag, 0, paused).value;
-  return true;
-}
-
-// Cores that a task may use.
-
-const allCores = availableParallelism();
-
-/** Threads of the trunk while cores are idle: with more than four each gains little. */
-export function threadsPerTask(cores = allCores): number {
-  return Math.min(cores, 4);
-}
-
-/** Whether each of the running tasks can have `threadsPerTask` cores. */
-export function areCoresIdle(runningTasks: number, cores = allCores): boolean {
-  return runningTasks * threadsPerTask(cores) <= cores;
 }

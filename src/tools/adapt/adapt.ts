@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { formatCorrection, goldensOf, type HeadCorrection } from '../../engine/index.ts';
 import type { IntervalParams, Manifest, ManifestOf } from '../../engine/schema.ts';
 import { loadModels, type ModelFolder, readCard, readModelFolders } from '../../node/models.ts';
-import { sha256 } from '../../service/receipts.ts';
+import { sha256 } from '../../service/sha256.ts';
 import { type Comparison, countSpeakers, type Example, minRecordings, minSpeakers } from './comparison.ts';
 import {
   adaptDimension,

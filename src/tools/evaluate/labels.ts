@@ -9,7 +9,7 @@ import { correctionOf, type Manifest, signals } from '../../engine/schema.ts';
 import { escapeControls, hasControls } from '../../node/files.ts';
 import { entryFile, version } from '../../node/paths.ts';
 import { suggest } from '../../service/config.ts';
-import { sha256 } from '../../service/receipts.ts';
+import { sha256 } from '../../service/sha256.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from '../analyze-thread.ts';
 import { type CliContext, countFiles, expected, mapInOrder, showProgress, UsageError } from '../context.ts';
 import type { Report } from '../index.ts';

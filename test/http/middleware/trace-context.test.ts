@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { multipart } from '../../../benchmarks/upload-body.ts';
-import { toTraceContext } from '../../../src/service/http/context.ts';
+import { toTraceContext } from '../../../src/service/http/trace-context.ts';
 import { startApp } from '../../support/app.ts';
 import { call } from '../../support/http.ts';
 import { listen } from '../../support/listening.ts';

@@ -10,26 +10,17 @@ import {
   signUpBody,
   tokenBody,
 } from '../../api/account-schemas.ts';
-import type { AccountUsageJson, UsageDayJson } from '../../api/schemas.ts';
 import type { Accounts, AuthenticatedRequest } from '../../auth/accounts.ts';
 import { notLoggedIn, UserError } from '../../auth/credentials.ts';
-import { staticPrincipal } from '../../auth/token-verifier.ts';
-import { type Principal, TokenError, type TokenRecord } from '../../auth/tokens.ts';
-import {
-  type AccountUsage,
-  type DayCounts,
-  playgroundUsage,
-  type TokenUsage,
-  type Usage,
-  usageKey,
-} from '../../auth/usage.ts';
+import { TokenError, type TokenRecord } from '../../auth/tokens.ts';
 import type { AccountSession } from '../../auth/users.ts';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { type AuthOptions, requireScopes } from '../auth.ts';
-import { type State, sendPrivateJson } from '../context.ts';
+import type { State } from '../context.ts';
 import { createBodyRules, type ReadJson } from '../json.ts';
 import { requireKnownHost, requireLoopback, requireSameOrigin } from '../origins.ts';
+import { sendPrivateJson } from '../responses.ts';
+import { toUsageJson } from './usage.ts';
 
 const prefix = '/account/api';
 const dayMs = 86_400_000;
@@ -190,38 +181,4 @@ function invalidField(field: string, message: string, reason = field): ServiceEr
 
 function setCookies(context: Context, cookies: readonly string[]): void {
   if (cookies.length > 0) context.set('Set-Cookie', [...cookies]);
-}
-
-// GET /v1/usage: what the calling token has used.
-
-export function addUsageRoutes(
-  router: Router<State>,
-  options: AuthOptions & { readonly usage: Usage },
-): void {
-  const { usage } = options;
-  router.get('/v1/usage', requireScopes(options, []), async function showUsage(context: Context) {
-    const { principal } = context.state as { readonly principal: Principal };
-    const { since, days } = await usage.ofToken(usageKey(principal));
-    const token = { id: principal.id, name: principal.name, purpose: principal.purpose };
-    sendPrivateJson(context, { token, since, days: days.map(toDayJson) });
-  });
-}
-
-function toUsageJson({ since, tokens }: AccountUsage): AccountUsageJson {
-  return { since, tokens: tokens.map(toTokenJson) };
-}
-
-function toTokenJson({ token, name, purpose, email, days }: TokenUsage): AccountUsageJson['tokens'][number] {
-  const id = token.startsWith(`${playgroundUsage}:`) ? playgroundUsage : token;
-  return { id, name: name ?? nameless[id] ?? id, purpose, email, days: days.map(toDayJson) };
-}
-
-/** Names of tokens that have no row. */
-const nameless: Readonly<Record<string, string>> = {
-  [playgroundUsage]: 'playground',
-  [staticPrincipal.id]: staticPrincipal.name,
-};
-
-function toDayJson({ date, requests, errors, audioSeconds }: DayCounts): UsageDayJson {
-  return { date, requests, errors, audio_s: audioSeconds };
 }

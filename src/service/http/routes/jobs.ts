@@ -26,8 +26,9 @@ import {
   sendContinue,
   waitForBody,
 } from '../body.ts';
-import { markAborted, type State, sendPrivateJson } from '../context.ts';
+import { markAborted, type State } from '../context.ts';
 import { createBodyRules, type ReadJson } from '../json.ts';
+import { sendPrivateJson } from '../responses.ts';
 
 export type JobOptions = AuthOptions & {
   readonly config: Config;

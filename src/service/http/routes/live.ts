@@ -16,12 +16,13 @@ import { createSessions, type Sessions } from '../../live/sessions.ts';
 import type { Pool } from '../../workers/pool.ts';
 import { type AuthOptions, accountOf, requireScopes, unauthorized, verifyBearer } from '../auth.ts';
 import { createByteBudget } from '../body.ts';
-import { type State, sendPrivateJson } from '../context.ts';
+import type { State } from '../context.ts';
 import { createBodyRules, type ReadJson } from '../json.ts';
 import type { Metrics } from '../metrics.ts';
 import { requireKnownOrigin } from '../origins.ts';
-import { headOfUpgrade } from '../server.ts';
+import { sendPrivateJson } from '../responses.ts';
 import { createSockets, type Sockets } from '../sockets.ts';
+import { headOfUpgrade } from '../upgrades.ts';
 
 export type Streams = {
   readonly sessions: Sessions;

@@ -10,11 +10,12 @@ import { readOptionalJson } from '../../../node/models.ts';
 import { listDocs, readDoc, version } from '../../../node/paths.ts';
 import { asyncApiDocument, openApiDocument } from '../../api/document.ts';
 import type { Config } from '../../config.ts';
-import type { ReceiptKeys } from '../../receipts.ts';
+import type { ReceiptKeys } from '../../receipt-keys.ts';
 import type { Trust } from '../../trust.ts';
-import { type State, sendShared, sendTagged, type TaggedBody, tagBody } from '../context.ts';
+import type { State } from '../context.ts';
 import { unknownPath } from '../errors.ts';
 import { requireKnownHost } from '../origins.ts';
+import { sendShared, sendTagged, type TaggedBody, tagBody } from '../responses.ts';
 
 export type Pages = {
   /** HTML by path, with `noncePlaceholder` where each response has its own nonce. */

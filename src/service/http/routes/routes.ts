@@ -6,11 +6,12 @@ import type { Usage } from '../../auth/usage.ts';
 import { ServiceError } from '../../errors.ts';
 import type { EmbeddedWorker } from '../../jobs/embedded-worker.ts';
 import { type Lifecycle, readinessError } from '../../lifecycle.ts';
-import type { ReceiptKeys } from '../../receipts.ts';
+import type { ReceiptKeys } from '../../receipt-keys.ts';
 import type { Pool } from '../../workers/pool.ts';
-import { type State, sendJson, sendShared } from '../context.ts';
+import type { State } from '../context.ts';
 import { addMetricsRoutes } from '../metrics.ts';
-import { type AccountRouteOptions, addAccountRoutes, addUsageRoutes } from './account.ts';
+import { sendJson, sendShared } from '../responses.ts';
+import { type AccountRouteOptions, addAccountRoutes } from './account.ts';
 import { type AnalysisOptions, addAnalyzeRoutes } from './analyze.ts';
 import { addJobRoutes, type JobOptions } from './jobs.ts';
 import { addStreamRoutes, type StreamOptions } from './live.ts';
@@ -21,6 +22,7 @@ import {
   addTrustRoutes,
   type StaticOptions,
 } from './pages.ts';
+import { addUsageRoutes } from './usage.ts';
 
 type RouteOptions = AnalysisOptions &
   HealthOptions &
