@@ -167,7 +167,7 @@ type Credentials = Pick<Access, 'token' | 'forget'> & {
   signIn(code: string): Promise<boolean>;
 };
 
-type OwnToken = { readonly token: string; readonly expires_at: string };
+type PageToken = { readonly token: string; readonly expires_at: string };
 type Session = { readonly user: { readonly email: string } | null };
 
 /** A token that expires sooner is replaced before use. */
@@ -175,8 +175,8 @@ const minRemainingMs = 60_000;
 
 function createCredentials(): Credentials {
   let pasted: string | null = null;
-  let own: OwnToken | null = null;
-  const isFresh = ({ expires_at }: OwnToken) => Date.parse(expires_at) - Date.now() > minRemainingMs;
+  let playgroundToken: PageToken | null = null;
+  const isFresh = ({ expires_at }: PageToken) => Date.parse(expires_at) - Date.now() > minRemainingMs;
   return {
     authState: async () => {
       if (pasted !== null) return { kind: 'pasted' };
@@ -188,13 +188,13 @@ function createCredentials(): Credentials {
     token: async () => {
       const chosen = pasted ?? readLinkToken()?.token ?? null;
       if (chosen !== null) return chosen;
-      if (own === null || !isFresh(own))
-        own = await fetchJson<OwnToken>('POST', '/account/api/playground-token');
-      return own?.token ?? null;
+      if (playgroundToken === null || !isFresh(playgroundToken))
+        playgroundToken = await fetchJson<PageToken>('POST', '/account/api/playground-token');
+      return playgroundToken?.token ?? null;
     },
     forget: () => {
       pasted = null;
-      own = null;
+      playgroundToken = null;
       storeLinkToken(null);
     },
     paste: (token) => {
@@ -228,21 +228,21 @@ function readCode(): string | null {
 }
 
 /** Returns null for an error response or an unreachable service. */
-async function redeemCode(code: string): Promise<OwnToken | null> {
+async function redeemCode(code: string): Promise<PageToken | null> {
   const headers = { 'Content-Type': 'application/json' };
   const request = { method: 'POST', headers, body: JSON.stringify({ code }) };
   const response = await fetch('/account/api/playground-link', request).catch(() => null);
-  return response?.ok ? ((await response.json()) as OwnToken) : null;
+  return response?.ok ? ((await response.json()) as PageToken) : null;
 }
 
 /** Returns null without a token, or after its expiry. */
-function readLinkToken(): OwnToken | null {
+function readLinkToken(): PageToken | null {
   const stored = sessionStorage.getItem(storageKey);
-  const token = stored === null ? null : (JSON.parse(stored) as OwnToken);
+  const token = stored === null ? null : (JSON.parse(stored) as PageToken);
   return token !== null && Date.parse(token.expires_at) > Date.now() ? token : null;
 }
 
-function storeLinkToken(token: OwnToken | null): void {
+function storeLinkToken(token: PageToken | null): void {
   if (token === null) sessionStorage.removeItem(storageKey);
   else sessionStorage.setItem(storageKey, JSON.stringify(token));
 }

@@ -3,7 +3,7 @@
 export type FairBudget = ReturnType<typeof createFairBudget>;
 
 /** Amounts used outside this process: by all keys, and by the key in question. */
-export type ExternalUse = { readonly all: number; readonly own: number };
+export type ExternalUse = { readonly all: number; readonly ofKey: number };
 
 export type Reservation = ReturnType<FairBudget['open']>;
 
@@ -29,8 +29,8 @@ export function createFairBudget(size: number, { shareOfFree = 1, firstAmount = 
       else amounts.delete(key);
     }
   }
-  function available(key: string, { all, own }: ExternalUse = { all: 0, own: 0 }): number {
-    const used = own + (amounts.get(key) ?? 0);
+  function available(key: string, { all, ofKey }: ExternalUse = { all: 0, ofKey: 0 }): number {
+    const used = ofKey + (amounts.get(key) ?? 0);
     const free = size - all - total;
     const first = used === 0 ? Math.min(firstAmount, free) : 0;
     return Math.max(0, first, Math.floor((shareOfFree * free - used) / (shareOfFree + 1)));

@@ -15,7 +15,7 @@ import { until } from '../support/wait.ts';
 
 function openSlots(size: number, queued: Readonly<Record<string, number>> = {}) {
   const all = Object.values(queued).reduce((sum, one) => sum + one, 0);
-  return createQueueSlots({ size, countUsed: async (owner) => ({ all, own: queued[owner] ?? 0 }) });
+  return createQueueSlots({ size, countUsed: async (owner) => ({ all, ofKey: queued[owner] ?? 0 }) });
 }
 
 const maxReserved = async (slots: ReturnType<typeof openSlots>, owner: string, size: number) => {
@@ -67,7 +67,7 @@ test('requests that come together do not pass the limit of kept jobs together', 
   const admission = createAdmission({
     store: { countKept: async () => ({ jobs: 0, bytes: 0 }) },
     settings: { queue: 100, results: 2, resultBytes: 1 },
-    countUsed: async () => ({ all: 0, own: 0 }),
+    countUsed: async () => ({ all: 0, ofKey: 0 }),
   });
   const all = await Promise.allSettled(
     Array.from({ length: 5 }, () => admission.reserve(a, 1, async () => null)),
@@ -92,7 +92,7 @@ for (const kind of databaseKinds) {
       createAdmission({
         store,
         settings: { queue: 100, results, resultBytes },
-        countUsed: async () => ({ all: 0, own: 0 }),
+        countUsed: async () => ({ all: 0, ofKey: 0 }),
       });
     const refusal = { instanceOf: ServiceError, code: 'rate_limited' };
     t.deepEqual(await store.countKept(a), { jobs: 0, bytes: 0 });
@@ -120,7 +120,7 @@ for (const kind of databaseKinds) {
 
 test('jobs in creation count, and those that failed do not', async (t) => {
   const settings = { queue: 100, results: 2, resultBytes: 1 };
-  const countUsed = async () => ({ all: 0, own: 0 });
+  const countUsed = async () => ({ all: 0, ofKey: 0 });
   const store = { countKept: async () => ({ jobs: 0, bytes: 0 }) };
   const { check, reserve } = createAdmission({ store, settings, countUsed });
   const full = { instanceOf: ServiceError, code: 'rate_limited' };

@@ -101,7 +101,7 @@ test.serial(
 // Callbacks.
 
 const owner = { key: 'token:1', accountId: null };
-const ownOf = async (queues: Queues) => (await countWaiting(queues, owner.key)).own;
+const ownOf = async (queues: Queues) => (await countWaiting(queues, owner.key)).ofKey;
 
 test('in memory a callback that waits for a further attempt has the slot of its job', async (t) => {
   const queues = createMemoryQueues();
@@ -141,7 +141,7 @@ test.serial(
     await until(async () => (await queues.callbacks.queue.getDelayedCount()) === 2);
     t.is(await ownOf(queues), 2, 'they wait for a further attempt');
     t.like(await readStats(queues, 0), { waiting: 0, callbacks: 2 });
-    t.is(await countWaiting(queues, 'token:2').then(({ own, all }) => all - own), 2);
+    t.is(await countWaiting(queues, 'token:2').then(({ ofKey, all }) => all - own), 2);
     status = 204;
     await until(async () => (await ownOf(queues)) === 0);
     await until(async () => (await queues.callbacks.queue.count()) === 0);

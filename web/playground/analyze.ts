@@ -147,8 +147,8 @@ function outcomeOf(reply: Reply | 'unreachable' | 'aborted', { choice }: Analysi
 function answerOf(report: Answer['report'], json: string, choice: Choice): Answer {
   const [one, other] = choice === 'best' && 'speakers' in report ? report.speakers : [];
   if (one === undefined || other !== undefined) return { report, json, choice };
-  const { speaker: _, ...own } = one;
-  return { report: own, json: JSON.stringify(own), choice: 'average' };
+  const { speaker: _, ...single } = one;
+  return { report: single, json: JSON.stringify(single), choice: 'average' };
 }
 
 // Recordings above the limits of a request.
@@ -172,8 +172,8 @@ async function analyzeAsJob(
   refusal: AnalysisError,
 ): Promise<Outcome> {
   let authorization = '';
-  const own = { ...options, authorize: async () => (authorization = await options.authorize()) };
-  const reply = await upload('/v1/jobs', analysis, own);
+  const authorized = { ...options, authorize: async () => (authorization = await options.authorize()) };
+  const reply = await upload('/v1/jobs', analysis, authorized);
   if (typeof reply === 'string' || ![202, 403, 501].includes(reply.status)) return outcomeOf(reply, analysis);
   if (reply.status !== 202) return refusal;
   const { id } = JSON.parse(reply.text) as Job;
@@ -183,7 +183,7 @@ async function analyzeAsJob(
   };
   window.addEventListener('pagehide', remove);
   try {
-    return await waitForJob(id, analysis.choice, own);
+    return await waitForJob(id, analysis.choice, authorized);
   } finally {
     window.removeEventListener('pagehide', remove);
     remove();

@@ -71,8 +71,8 @@ export function createLiveEmotionCards({ tone }: Rules): LiveEmotionCards {
       affect.hidden = latest === null;
       showPoint();
     },
-    addUtterance: (own) => {
-      utterances.push(own);
+    addUtterance: (utterance) => {
+      utterances.push(utterance);
       showPoint();
     },
   };

@@ -53,10 +53,10 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
   const { report, choice } = answer;
   const waveform = createWaveform(request.recording, peaks, report.audio.duration_s);
   const timeline = createTimeline(report, waveform.playSpan);
-  const own = { name: request.recording.name, answer };
+  const compared = { name: request.recording.name, answer };
   const keep = button('plain flush small', () => keepForComparison(), 'Compare with the next recording');
   const keepForComparison = () => {
-    onKeep(own);
+    onKeep(compared);
     keep.replaceChildren('The next recording is compared with this one');
     keep.disabled = true;
   };
@@ -67,7 +67,7 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
     element('div', { class: 'below-waveform' }, timeline.legend, keep),
   ];
   first.root.append(...within.filter((part) => part !== null));
-  if (kept !== null) host.append(wide(card('Side by side', null, createComparison(kept, own))));
+  if (kept !== null) host.append(wide(card('Side by side', null, createComparison(kept, compared))));
   const context = { before, reference: rules.reference, onBaseline: isExample ? null : onBaseline };
   const parts = showParts(host, { request, answer, rules }, timeline, context);
   waveform.load();

@@ -84,15 +84,15 @@ export function scoresOf(
 
 function affectScores(signals: EmotionSignals, relative: Emotion['relative']): Score[] {
   return (['valence', 'arousal'] as const).flatMap((name) => {
-    const [value, own] = [signals[name], signals.intervals[name]];
-    if (value === null || own === null) return [];
+    const [value, interval] = [signals[name], signals.intervals[name]];
+    if (value === null || interval === null) return [];
     const { change, interval: [low, high] = [0, 0] } = relative?.[name] ?? { change: 0 };
     const origin = relative && {
       at: value - change,
       of: 'the baseline',
       change: `The difference is ${signed(change)}, with an 80 % interval from ${signed(low)} to ${signed(high)}.`,
     };
-    return [{ name, value, interval: own, isUncertain: false, origin }];
+    return [{ name, value, interval, isUncertain: false, origin }];
   });
 }
 

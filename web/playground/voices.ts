@@ -15,8 +15,8 @@ type Voice = { readonly name: string; readonly report: Report };
 
 function voicesOf(report: SeveralReport): readonly Voice[] {
   return 'channels' in report
-    ? report.channels.map((own, index) => ({ name: `Channel ${index}`, report: own }))
-    : report.speakers.map((own) => ({ name: `Speaker ${own.speaker}`, report: own }));
+    ? report.channels.map((channel, index) => ({ name: `Channel ${index}`, report: channel }))
+    : report.speakers.map((speaker) => ({ name: `Speaker ${speaker.speaker}`, report: speaker }));
 }
 
 /**
@@ -45,8 +45,8 @@ export function showVoices(host: HTMLElement, shown: Shown<SeveralReport>): () =
   if (waveform.playSpan !== null) moments.enable(waveform.playSpan);
   let mark = (_: number) => {};
   const details = createVoiceDetails(voices, names, (voice, index, inside) => {
-    const own = { request, answer: { ...answer, report: voice.report }, rules, voice: voice.name };
-    const parts = showVoice(inside, own, timelines[index] as Timeline);
+    const ofVoice = { request, answer: { ...answer, report: voice.report }, rules, voice: voice.name };
+    const parts = showVoice(inside, ofVoice, timelines[index] as Timeline);
     mark = parts.mark;
     return parts.destroy;
   });

@@ -115,16 +115,16 @@ export function createClient(options: ClientOptions): Client {
   const jobs = createJobs(options);
   const analyzeAny = async <Answer>(audio: Recording, how: FormOptions = {}): Promise<Answer> => {
     const baselines = how.baseline === undefined ? [] : [how.baseline].flat();
-    const own = {
+    const form = {
       ...how,
       baseline: await Promise.all(baselines.map((one) => readRecording(one, 'baseline'))),
     };
     const recording = await readRecording(audio, 'audio');
     try {
-      return await analyze<Answer>('v1/analyze', recording, own);
+      return await analyze<Answer>('v1/analyze', recording, form);
     } catch (error) {
       if (!isAboveLimit(error)) throw error;
-      return (await analyzeAsJob(jobs, recording, own, error)) as Answer;
+      return (await analyzeAsJob(jobs, recording, form, error)) as Answer;
     }
   };
   const createStreamToken: Client['createStreamToken'] = (scopes = {}, how = {}) =>
@@ -149,8 +149,8 @@ export function createClient(options: ClientOptions): Client {
     stream: async (config, { token, signal, timeoutMs = options.timeoutMs ?? defaultTimeoutMs } = {}) => {
       const WebSocket = options.WebSocket ?? globalWebSocket();
       const how = { timeoutMs, ...(signal === undefined ? {} : { signal }) };
-      const own = token ?? (await createStreamToken({}, how)).token;
-      return openSession(config, { url: baseOf(options), token: own, WebSocket, timeoutMs, signal });
+      const streamToken = token ?? (await createStreamToken({}, how)).token;
+      return openSession(config, { url: baseOf(options), token: streamToken, WebSocket, timeoutMs, signal });
     },
   };
 }

@@ -18,11 +18,11 @@ type Account = Omit<
 };
 
 const page = 'For the account page; programs use tokens.';
-const ownOrigin = 'The header Origin must be that of the service.';
+const sameOrigin = 'The header Origin must be that of the service.';
 const bodyCodes: readonly ErrorCode[] = ['too_large', 'invalid'];
 
 function account({ path, request, response, open, description, codes = [], ...rest }: Account): Operation {
-  const sentences = [description, page, ...(rest.method === 'post' ? [ownOrigin] : [])];
+  const sentences = [description, page, ...(rest.method === 'post' ? [sameOrigin] : [])];
   return {
     ...rest,
     path: `/account/api/${path}`,

@@ -100,8 +100,8 @@ function firstRequest(samples: readonly CodeSample[] | undefined): Html {
 }
 
 function endpointsOf({ name, description }: Tag, endpoints: readonly Endpoint[]): Html {
-  const own = endpoints.filter(({ tags: [tag] }) => tag === name);
-  return html`<p class="muted">${linkedProse(description)}</p>${own.map(endpointView)}`;
+  const tagged = endpoints.filter(({ tags: [tag] }) => tag === name);
+  return html`<p class="muted">${linkedProse(description)}</p>${tagged.map(endpointView)}`;
 }
 
 function liveView({ channels: { stream }, operations }: LiveDocument): Html {

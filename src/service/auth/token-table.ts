@@ -122,14 +122,14 @@ export function tokenTable(database: Database): TokenTableAccess {
     },
     async countOwners(now, max) {
       const accounts = database.selectFrom('user').select('id').limit(max);
-      const own = database
+      const operatorTokens = database
         .selectFrom('tokens')
         .select('id')
         .where('owner', 'is', null)
         .where('revoked_at', 'is', null)
         .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
         .limit(max);
-      const rows = await Promise.all([runQuery(accounts.execute()), runQuery(own.execute())]);
+      const rows = await Promise.all([runQuery(accounts.execute()), runQuery(operatorTokens.execute())]);
       return rows.flat().length;
     },
     findEnded: (ids, now) => {

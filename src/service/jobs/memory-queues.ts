@@ -134,16 +134,16 @@ function createMemoryQueue({ attempts, firstDelayMs }: Attempts): JobQueue {
       return { waiting: waitingOf.total(), running, oldestAt: oldest?.createdAt ?? null };
     },
     work(options) {
-      const own = { options, concurrency: options.concurrency, closed: false };
-      worker = own;
+      const opened = { options, concurrency: options.concurrency, closed: false };
+      worker = opened;
       start();
       return {
         resize(concurrency) {
-          own.concurrency = concurrency;
+          opened.concurrency = concurrency;
           start();
         },
         async close() {
-          own.closed = true;
+          opened.closed = true;
           delays.abort();
           if (running > 0) await new Promise<void>((resolve) => (onIdle = resolve));
         },

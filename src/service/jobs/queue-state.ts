@@ -50,11 +50,11 @@ export async function countWaiting(
   owner: string,
 ): Promise<ExternalUse> {
   const queues = [analyses, long, callbacks];
-  const [all, own] = await Promise.all([
+  const [all, ofKey] = await Promise.all([
     sumOf(queues.map(async (queue) => (await queue.count()).waiting)),
     sumOf(queues.map((queue) => queue.countWaiting(owner))),
   ]);
-  return { all, own };
+  return { all, ofKey };
 }
 
 export async function readStats(queues: Queues, heldBytes: number): Promise<JobStats> {

@@ -31,12 +31,12 @@ const scripts = {
     local now = tonumber(redis.call('TIME')[1])
     for _, expired in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, 100)) do release(expired) end
     if isLimited then
-      local own = tonumber(redis.call('HGET', KEYS[3], owner) or '0')
+      local held_by_owner = tonumber(redis.call('HGET', KEYS[3], owner) or '0')
       local memory = redis.call('INFO', 'memory')
       local size = tonumber(string.match(memory, 'maxmemory:(%d+)'))
       if size == 0 then size = tonumber(string.match(memory, 'total_system_memory:(%d+)')) / 2 end
       local free = 0.9 * size - tonumber(string.match(memory, 'used_memory:(%d+)'))
-      if amount > math.max(own == 0 and free or 0, (free - own) / 2) then return 0 end
+      if amount > math.max(held_by_owner == 0 and free or 0, (free - held_by_owner) / 2) then return 0 end
     end
     local held = string.match(redis.call('HGET', KEYS[2], name) or '0', '^%d+')
     redis.call('HSET', KEYS[2], name, string.format('%d %s', held + amount, owner))

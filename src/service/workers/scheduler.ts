@@ -4,7 +4,7 @@
  */
 
 import { createFairQueue } from '../fair-share.ts';
-import { type PauseFlag, requestPause, resume } from './protocol.ts';
+import { type PauseFlag, requestPause, resume } from './pause-flag.ts';
 
 type Schedulable = {
   readonly id: number;
@@ -256,22 +256,22 @@ function createWorkerTimes() {
   return {
     of: (account: string) => accounts.get(account)?.ms ?? 0,
     enter(account: string): void {
-      const own = accounts.get(account) ?? { ms: 0, tasks: 0 };
+      const entry = accounts.get(account) ?? { ms: 0, tasks: 0 };
       const floor = least();
-      if (own.tasks === 0 && Number.isFinite(floor)) own.ms = Math.max(own.ms, floor);
-      own.tasks++;
-      accounts.set(account, own);
+      if (entry.tasks === 0 && Number.isFinite(floor)) entry.ms = Math.max(entry.ms, floor);
+      entry.tasks++;
+      accounts.set(account, entry);
     },
     /** Forgets accounts that would begin with the least of the others. */
     leave(account: string): void {
-      const own = accounts.get(account);
-      if (own !== undefined) own.tasks--;
+      const entry = accounts.get(account);
+      if (entry !== undefined) entry.tasks--;
       const floor = least();
       for (const [name, { ms, tasks }] of accounts) if (tasks === 0 && ms <= floor) accounts.delete(name);
     },
     add(account: string, ms: number): void {
-      const own = accounts.get(account);
-      if (own !== undefined) own.ms += ms;
+      const entry = accounts.get(account);
+      if (entry !== undefined) entry.ms += ms;
     },
   };
 }
