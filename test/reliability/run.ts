@@ -156,7 +156,7 @@ JavaScript: fast-check tests its properties with random forms.`,
 then produce every status of every operation: an injected fault for 500, a stopped database or Redis for 503, 201 tokens for
 429. Schemathesis sends valid and invalid requests made from the document, with a token and a session. It does not require that
 all valid data is accepted where a schema cannot express the rule: what audio is, and which addresses and names are in use.`,
-  auth: `Unique words in samples, text chunks, file names, part names, paths, tokens and passwords pass through every outcome of an
+  privacy: `Unique words in samples, text chunks, file names, part names, paths, tokens and passwords pass through every outcome of an
 analysis; log (at \`trace\`), output, metrics, responses and data folder are searched for them, also in hexadecimal and base64,
 while strace records every call that writes or creates a file. \`test/auth\` and \`test/http\` test how tokens are stored and
 compared, that 401 is sent before the body is read, and the limits of log-ins.`,
