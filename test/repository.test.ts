@@ -1,4 +1,4 @@
-/** Tools of the repository: mutations, results of tests, the bill of materials, profiles, slopes of memory. */
+/** Tools of the repository: mutations, results of tests, the bill of materials, profiles, slopes of memory; subjects of commits. */
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
@@ -246,4 +246,29 @@ test('a leak is seen through garbage and outliers, and none where there is none'
 
 test('one point has no slope', (t) => {
   t.is(robustSlope([{ x: 1, y: 1 }]), null);
+});
+
+const isSubject = (text: string): boolean => text.length <= 72 && /^[a-z][a-z0-9/-]*: \S.*[^\s.]$/.test(text);
+
+test('the subject of a commit has a scope, at most 72 characters and no full stop', (t) => {
+  t.true(isSubject('jobs: count callbacks of cancelled jobs'));
+  for (const text of [
+    'Count callbacks',
+    'Jobs: count',
+    'jobs:count',
+    'jobs: count.',
+    `jobs: ${'a'.repeat(67)}`,
+  ])
+    t.false(isSubject(text), text);
+});
+
+test('the commits since the rule follow it', (t) => {
+  // By date: a shallow clone lacks the first of them, and a copy without .git has none.
+  const range = ['log', '--no-merges', '--since=2026-11-28T20:00:00Z', '--format=%s'];
+  const { status, stdout } = spawnSync('git', range, { encoding: 'utf8' });
+  const subjects = status === 0 ? stdout.split('\n').filter((line) => line !== '') : [];
+  t.deepEqual(
+    subjects.filter((subject) => !isSubject(subject)),
+    [],
+  );
 });

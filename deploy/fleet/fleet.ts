@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installPackages } from '../../benchmarks/packages.ts';
-import { addKey } from '../../src/service/receipts.ts';
+import { addKey } from '../../src/service/receipt-keys.ts';
 import { createHost, type Host } from './host.ts';
 import { gateway, makeNetwork } from './network.ts';
 import { type Postgres, startServer } from './postgres.ts';
