@@ -32,7 +32,10 @@ type Delimiter = {
   readonly next: { readonly end: number; readonly last: boolean } | null;
 };
 
-/** @param onPart returns null to ignore the content of a part */
+/**
+ * The numbered comments follow the grammar of multipart-body (RFC 2046, section 5.1.1).
+ * @param onPart returns null to ignore the content of a part
+ */
 export function createMultipartReader(
   boundary: string,
   onPart: (headers: PartHeaders) => PartHandler | null,
@@ -46,7 +49,7 @@ export function createMultipartReader(
   /** Whether a boundary may start at the next byte without a line end before it. */
   let atLineStart = true;
 
-  /** @returns the next position; the state is unchanged when more bytes are needed */
+  /** 2. The headers of a body-part. @returns the next position; the state is unchanged when more bytes are needed */
   function readHeaders(bytes: Buffer, from: number): number {
     const lines: string[] = [];
     for (let start = from; ; ) {
@@ -70,6 +73,7 @@ export function createMultipartReader(
 
   function readContent(bytes: Buffer, from: number): number {
     const { contentEnd, next } = findDelimiter(bytes, from);
+    // 3. body-part: octets up to a delimiter. Those before the first dash-boundary are the preamble.
     if (contentEnd > from) {
       atLineStart = false;
       part?.data(bytes.subarray(from, contentEnd));
@@ -77,6 +81,7 @@ export function createMultipartReader(
     if (next === null) return contentEnd;
     part?.end();
     part = null;
+    // 4. delimiter: another body-part follows. close-delimiter: the rest is the epilogue.
     state = next.last ? 'epilogue' : 'headers';
     if (!next.last && ++parts > maxParts) throw malformed(`at most ${maxParts} parts`, 'more');
     return next.end;
@@ -94,7 +99,7 @@ export function createMultipartReader(
     return { contentEnd: Math.max(from, bytes.length - delimiter.length + 1), next: null };
   }
 
-  /** Matches a boundary at the start of the body or of a content. */
+  /** 1. dash-boundary: a delimiter without its CRLF, at the start of the body or of a content. */
   function readBoundary(bytes: Buffer, from: number): AfterBoundary {
     const length = delimiter.length - lineEnd.length;
     const end = Math.min(bytes.length, from + length);
@@ -130,6 +135,7 @@ function toDelimiter(contentEnd: number, after: Exclude<AfterBoundary, 'other'>)
   return { contentEnd, next: after === 'unknown' ? null : after };
 }
 
+/** "--" after the boundary makes a close-delimiter; otherwise transport-padding and CRLF end the line. */
 function readAfter(bytes: Buffer, from: number): AfterBoundary {
   if (bytes[from] === dash && bytes[from + 1] === dash) return { end: from + 2, last: true };
   if (bytes[from] === dash && from + 1 === bytes.length) return 'unknown';

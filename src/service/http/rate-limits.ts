@@ -1,4 +1,4 @@
-/** Rate limits by token and by address, applied before the body is read. */
+/** Rate limits by token and by address, applied before the body is read (draft-ietf-httpapi-ratelimit-headers-11). */
 
 import type { Context, Next } from 'koa';
 import type { RateLimiterFactory, RateLimitResult } from '../auth/rate-limits.ts';
@@ -35,12 +35,14 @@ type Limit = (context: Context, key: () => string) => Promise<void>;
 
 function createLimit(name: Name, rate: Rate | null, store: RateLimiterFactory | null): Limit {
   if (rate === null) return async () => {};
+  // RateLimit-Policy: the quota and the window in seconds.
   const policy = `"${name}";q=${rate.requests};w=${rate.seconds}`;
   let counter: Promise<Counter> | null = null;
   return async (context, key) => {
     counter ??= openCounter(name, rate, store);
     const { full, remaining, seconds } = await (await counter)(key());
     context.append('RateLimit-Policy', policy);
+    // RateLimit: what remains of the quota, and the seconds until it is restored.
     context.append('RateLimit', `"${name}";r=${remaining};t=${seconds}`);
     setOlderNames(context, rate.requests, remaining, seconds);
     if (!full) return;

@@ -119,6 +119,7 @@ function jobRemoved(): ServiceError {
   return new ServiceError('overloaded', 'The job has just been removed; send it again');
 }
 
+/** draft-ietf-httpapi-idempotency-key-header: 422 for a key that is used again with another payload. */
 export function requireSameRequest(row: JobRow, digest: string): void {
   if (row.digest === digest) return;
   const message = 'Expected the request that this `Idempotency-Key` was first used for, got a different one';

@@ -73,22 +73,26 @@ const keyPattern = /^[A-Za-z0-9+/]{22}==$/;
 
 const webSocketVersion = '13';
 
-/** RFC 6455, sections 4.2.1 and 4.4. */
+/** The opening handshake of a client: the numbers are those of RFC 6455, section 4.2.1. */
 function requireUpgrade(): Middleware<State> {
   return async function upgrade(context: Context, next: Next) {
+    // 3. and 4.: `Upgrade: websocket`, and `Connection: upgrade`, without which Node.js emits no upgrade.
     const isUpgrade =
       headOfUpgrade(context.req) !== null && context.get('Upgrade').toLowerCase() === 'websocket';
+    // 6., before 5.: section 4.4 has the refusal name the version.
     if (isUpgrade && context.get('Sec-WebSocket-Version') !== webSocketVersion) {
       context.set('Sec-WebSocket-Version', webSocketVersion);
       const expected = `${webSocketVersion} for \`Sec-WebSocket-Version\``;
       throw new ServiceError('bad_request', `Expected ${expected}, got another`);
     }
+    // 5.: 16 bytes in base64.
     if (!isUpgrade || !keyPattern.test(context.get('Sec-WebSocket-Key'))) {
       throw new ServiceError(
         'bad_request',
         `Expected a WebSocket handshake of version 13 for \`Upgrade\`, got none`,
       );
     }
+    // 8.: optional there, required here.
     if (subprotocols(context)[0] === subprotocol) return next();
     const expected = `${subprotocol} as the first subprotocol`;
     throw new ServiceError('bad_request', `Expected ${expected} for \`Sec-WebSocket-Protocol\`, got another`);
