@@ -5,7 +5,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { cpuUsage } from 'node:process';
-import { type Models, replay, syntheticSignal } from '../../src/engine/loader.ts';
+import { replay, syntheticSignal } from '../../src/engine/golden.ts';
+import type { Models } from '../../src/engine/loader.ts';
 import type { FeatureSpec } from '../../src/engine/platform.ts';
 import { cutUtterances } from '../../src/engine/utterances.ts';
 import { loadModels } from '../../src/node/models.ts';

@@ -16,8 +16,9 @@ import {
   type UploadPart,
   union,
 } from './chunks.ts';
+import { replay, syntheticSignal } from './golden.ts';
 import { analyzeLive, type LiveResult, type LiveStep } from './live.ts';
-import { type Models, replay, syntheticSignal } from './loader.ts';
+import type { Models } from './loader.ts';
 import {
   type Analysis,
   aggregate,

@@ -22,15 +22,12 @@ export {
   type Probabilities,
   softmax,
 } from './correction.ts';
+export { type Golden, goldenDifferences, goldenSchema, goldensOf } from './golden.ts';
 export type { LiveState, LiveStep } from './live.ts';
 export type { LiveMessage } from './live-messages.ts';
 export {
   checkSet,
   type Encoder,
-  type Golden,
-  goldenDifferences,
-  goldenSchema,
-  goldensOf,
   kinds,
   type ModelBytes,
   type Models,

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { goldenDifferences } from '../../src/engine/golden.ts';
 import type { Models } from '../../src/engine/loader.ts';
-import { goldenDifferences } from '../../src/engine/loader.ts';
 import { ModelError } from '../../src/engine/platform.ts';
 import { loadModels, readGolden } from '../../src/node/models.ts';
 import { describeSoftware } from '../../src/service/compose-receipt.ts';

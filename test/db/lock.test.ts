@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { wavFile } from '../../benchmarks/upload-body.ts';
-import { syntheticSignal } from '../../src/engine/loader.ts';
+import { syntheticSignal } from '../../src/engine/golden.ts';
 import { makeFolder } from '../support/folder.ts';
 import { createJobClient, jobOf } from '../support/jobs.ts';
 import { sharedReceiptKeys } from '../support/receipt-keys.ts';

@@ -1,7 +1,7 @@
 /** The built service as a process: reports, validation errors, start and shutdown. */
 import test, { type ExecutionContext } from 'ava';
 import { boundary, contentType, multipart, type PartSpec, wavFile } from '../../benchmarks/upload-body.ts';
-import { syntheticSignal } from '../../src/engine/loader.ts';
+import { syntheticSignal } from '../../src/engine/golden.ts';
 import { combinedReportSchema, reportSchemas } from '../../src/engine/report.ts';
 import { call, heldBytes, type Reply, wire } from '../support/http.ts';
 import { type Server, spawnServer, startServer } from '../support/server.ts';

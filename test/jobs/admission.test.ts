@@ -1,7 +1,7 @@
 /** Who may create further jobs: shares of the queue, and limits of what the database keeps. */
 import test from 'ava';
 import { wavFile } from '../../benchmarks/upload-body.ts';
-import { syntheticSignal } from '../../src/engine/loader.ts';
+import { syntheticSignal } from '../../src/engine/golden.ts';
 import { openDatabase } from '../../src/service/database.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import { createAdmission, createQueueSlots } from '../../src/service/jobs/admission.ts';

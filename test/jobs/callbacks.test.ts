@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/upload-body.ts';
-import { syntheticSignal } from '../../src/engine/loader.ts';
+import { syntheticSignal } from '../../src/engine/golden.ts';
 import { sendRequest } from '../../src/service/jobs/outgoing-request.ts';
 import { createCipher, decryptMetadata, encryptMetadata } from '../../src/service/jobs/payload.ts';
 import { AddressError, checkedLookup, isPublic } from '../../src/service/jobs/public-addresses.ts';

@@ -1,7 +1,7 @@
 /** Jobs that the service takes itself: without Redis, and beside workers. */
 import test from 'ava';
 import { toneFile, wavFile } from '../../benchmarks/upload-body.ts';
-import { syntheticSignal } from '../../src/engine/loader.ts';
+import { syntheticSignal } from '../../src/engine/golden.ts';
 import { readAll } from '../support/folder.ts';
 import { call } from '../support/http.ts';
 import {

@@ -1,8 +1,7 @@
 /** Idempotency keys, and the list of jobs. */
 import test from 'ava';
-import type { PartSpec } from '../../benchmarks/upload-body.ts';
-import { wavFile } from '../../benchmarks/upload-body.ts';
-import { syntheticSignal } from '../../src/engine/loader.ts';
+import { type PartSpec, wavFile } from '../../benchmarks/upload-body.ts';
+import { syntheticSignal } from '../../src/engine/golden.ts';
 import { openJobService } from '../support/job-service.ts';
 import { type JobReply, jobOf, startJobStack } from '../support/jobs.ts';
 import { makeToken } from '../support/server.ts';

@@ -1,7 +1,7 @@
 /** Jobs from the upload to the result: the built service, a real Redis, real workers. */
 import test from 'ava';
 import { contentType, multipart, wavFile } from '../../benchmarks/upload-body.ts';
-import { syntheticSignal } from '../../src/engine/loader.ts';
+import { syntheticSignal } from '../../src/engine/golden.ts';
 import { samplesOf } from '../support/analysis.ts';
 import { type Running, runCli } from '../support/cli.ts';
 import { makeFolder, readAll } from '../support/folder.ts';

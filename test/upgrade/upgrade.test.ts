@@ -2,7 +2,8 @@
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { goldenDifferences, kinds } from '../../src/engine/loader.ts';
+import { goldenDifferences } from '../../src/engine/golden.ts';
+import { kinds } from '../../src/engine/loader.ts';
 import { loadModels, readGolden } from '../../src/node/models.ts';
 import { version } from '../../src/node/paths.ts';
 import { parseConfig } from '../../src/service/config.ts';

@@ -1,7 +1,7 @@
 /** golden.ts [MODELS]: writes MODELS/<name>/golden.json, the outputs of the shipped code for a synthetic signal. */
 import { writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
-import { goldensOf } from '../../src/engine/loader.ts';
+import { goldensOf } from '../../src/engine/golden.ts';
 import { loadModels } from '../../src/node/models.ts';
 
 const modelsDir = argv[2] ?? 'models/standard';
