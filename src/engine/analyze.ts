@@ -1,5 +1,8 @@
 /** The pipeline: bytes -> chunks of samples -> speech -> utterances -> embeddings -> signals. */
 
+import { type Analysis, aggregate, shiftToRecording, spanOf, utterancesOf } from './aggregate.ts';
+import { analyzeChunk, type ChunkResult, type ScoredChunk, scoreChunk } from './analyze-chunk.ts';
+import { sum } from './arrays.ts';
 import {
   type AnalyzeOptions,
   type ChunkDetector,
@@ -18,20 +21,7 @@ import {
 } from './chunks.ts';
 import { replay, syntheticSignal } from './golden.ts';
 import { analyzeLive, type LiveResult, type LiveStep } from './live.ts';
-import type { Models } from './loader.ts';
-import {
-  type Analysis,
-  aggregate,
-  analyzeChunk,
-  available,
-  type ChunkResult,
-  type ScoredChunk,
-  scoreChunk,
-  shiftToRecording,
-  spanOf,
-  sum,
-  utterancesOf,
-} from './partial-result.ts';
+import { available, type Models } from './loader.ts';
 import {
   type DecodeLimits,
   EngineError,

@@ -37,3 +37,7 @@ export function meanEmbedding(embeddings: Values, weights: Values): Float32Array
   const rows = Array.from(weights.data, (_, row) => embeddings.data.subarray(row * width, (row + 1) * width));
   return Float32Array.from(weightedMean(rows, weights.data));
 }
+
+export function sum<Item>(items: readonly Item[], value: (item: Item) => number): number {
+  return items.reduce((total, item) => total + value(item), 0);
+}

@@ -1,9 +1,9 @@
 /** Analyses of a request -> its report: one, one per channel, or one per speaker. */
 
 import { z } from 'zod';
+import type { Analysis } from './aggregate.ts';
 import type { Analyses, AnalyzeRequest } from './analyze.ts';
 import { intersect, speakersOf, union } from './chunks.ts';
-import type { Analysis } from './partial-result.ts';
 import {
   type CombinedReport,
   combinedReport,

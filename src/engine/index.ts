@@ -1,4 +1,6 @@
 /** What the engine does: recordings, streams and models -> analyses and reports. The other storeys import this file, `schema.ts` and the errors of `platform.ts` alone. */
+
+export type { PooledEmbeddings } from './aggregate.ts';
 export { type Analyses, type AnalyzeRequest, type Analyzer, analyzerOf } from './analyze.ts';
 export {
   type AnalyzeOptions,
@@ -36,7 +38,6 @@ export {
   openModelsForCores,
   readModel,
 } from './loader.ts';
-export type { PooledEmbeddings } from './partial-result.ts';
 export { type Encoding, frameBytesOf, type SampleFormat, wavHeader } from './pcm.ts';
 export {
   type Audio,

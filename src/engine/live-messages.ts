@@ -1,9 +1,9 @@
 /** Messages of a stream: an utterance, and a measurement. */
 
-import { weightedMean } from './arrays.ts';
+import type { Analysis } from './aggregate.ts';
+import { sum, weightedMean } from './arrays.ts';
 import type { Scored, Totals } from './embeddings.ts';
-import type { Models } from './loader.ts';
-import { type Analysis, available, manifestsOf, sum } from './partial-result.ts';
+import { available, type Models, manifestsOf } from './loader.ts';
 import type { Source } from './platform.ts';
 import { bodyOf } from './report.ts';
 import type { RecordingContext } from './signals/definition.ts';

@@ -1,7 +1,14 @@
 /** Opens models from the bytes of their files and throws on every mismatch. */
 
 import { correctHead } from './correction.ts';
-import { correctionOf, type Kind, type Manifest, type ManifestOf, manifestSchema } from './manifest.ts';
+import {
+  correctionOf,
+  type Kind,
+  type Manifest,
+  type ManifestOf,
+  manifestSchema,
+  unavailableOf,
+} from './manifest.ts';
 import {
   type FeatureSpec,
   ModelError,
@@ -9,7 +16,7 @@ import {
   type Session,
   type StreamFilterOptions,
 } from './platform.ts';
-import { definitions, signals } from './signals/table.ts';
+import { definitions, type Signal, signals } from './signals/table.ts';
 import { settleVad } from './speech.ts';
 
 export const kinds: readonly Kind[] = ['vad', 'trunk', ...signals];
@@ -281,4 +288,14 @@ async function openGraph(
 function expectEqual(model: string, field: string, expected: unknown, got: unknown): void {
   const [one, other] = [JSON.stringify(expected), JSON.stringify(got)];
   if (one !== other) throw new ModelError(`Model ${model}: Expected ${one} for \`${field}\`, got ${other}`);
+}
+
+/** Signals that the models have. */
+export function available(models: Models): Signal[] {
+  return signals.filter((signal) => unavailableOf(models[signal].manifest) === null);
+}
+
+export function manifestsOf(models: Models): Readonly<Record<Signal, Manifest>> {
+  const entries = signals.map((signal) => [signal, models[signal].manifest] as const);
+  return Object.fromEntries(entries) as Readonly<Record<Signal, Manifest>>;
 }

@@ -1,8 +1,8 @@
 /** Analysis -> report: the fields of each signal, and those of every report. */
 import { z } from 'zod';
+import type { Analysis } from './aggregate.ts';
 import { subtract } from './chunks.ts';
 import { unavailableOf, versionOf } from './manifest.ts';
-import type { Analysis } from './partial-result.ts';
 import { ignoredSchema, receiptSchema } from './receipt.ts';
 import {
   audioSchema,

@@ -1,8 +1,10 @@
 /** Two voices on one channel: the utterances of a recording -> the chunks of each speaker. */
+
+import { shiftToRecording } from './aggregate.ts';
+import type { ChunkResult } from './analyze-chunk.ts';
 import { intersect } from './chunks.ts';
 import { minVoiceFrames, type Scored, type Totals } from './embeddings.ts';
 import type { Models } from './loader.ts';
-import { type ChunkResult, shiftToRecording } from './partial-result.ts';
 import { definitions, type Signal } from './signals/table.ts';
 import { countFrames, type Segment, shift, unbounded } from './speech.ts';
 import type { StageTimer } from './timer.ts';

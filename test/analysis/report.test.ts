@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import type { Analysis } from '../../src/engine/partial-result.ts';
+import type { Analysis } from '../../src/engine/aggregate.ts';
 import {
   combinedReport,
   combinedReportSchema,

@@ -1,142 +1,19 @@
-/** Result of each chunk, and their aggregation over the recording. */
-
-import { weightedMean } from './arrays.ts';
-import type { SpeechChunk } from './chunks.ts';
-import {
-  minVoiceFrames,
-  type Scored,
-  type ScoreRequest,
-  scoreRuns,
-  scoreUtterances,
-  type Totals,
-} from './embeddings.ts';
-import { type Gap, missingAudio } from './gaps.ts';
-import type { Models } from './loader.ts';
-import { type Manifest, unavailableOf } from './manifest.ts';
+/** The results of all chunks -> the analysis of the recording. */
+import type { ChunkResult, ScoredChunk } from './analyze-chunk.ts';
+import { sum, weightedMean } from './arrays.ts';
+import { minVoiceFrames, type Scored } from './embeddings.ts';
+import { missingAudio } from './gaps.ts';
+import { available, type Models, manifestsOf } from './loader.ts';
+import type { Manifest } from './manifest.ts';
 import type { SignalQuality, Source } from './platform.ts';
-import {
-  createQualityMeter,
-  joinQualities,
-  meanBySpeech,
-  meanLevel,
-  type NoiseLevel,
-  noNoise,
-} from './quality.ts';
+import { joinQualities, meanBySpeech, meanLevel } from './quality.ts';
 import type { RecordingContext } from './signals/definition.ts';
 import type { Span } from './signals/speaker.ts';
-import { definitions, type ResultOf, type Signal, signals } from './signals/table.ts';
-import { countFrames, joinGaps, meanOver, type Segment, segmentSeconds, shift } from './speech.ts';
+import { definitions, type ResultOf, type Signal } from './signals/table.ts';
+import { countFrames, joinGaps, type Segment, shift } from './speech.ts';
 import type { Stage, StageTimer } from './timer.ts';
-import { cutUtterances } from './utterances.ts';
-import { type SpeakerMode, soundLikeSeveral } from './voices.ts';
+import { soundLikeSeveral } from './voices.ts';
 import { recordingWarnings, type Warning } from './warnings.ts';
-
-/** Mergeable result of a chunk, without its samples and features. Positions are frames of the chunk. */
-export type ChunkResult = {
-  readonly samples: number;
-  readonly frames: number;
-  readonly speechSeconds: number;
-  readonly segments: readonly Segment[];
-  /** Of all speakers. */
-  readonly allSegments: readonly Segment[];
-  readonly gaps: readonly Gap[];
-  readonly utterances: readonly Scored[];
-  /** All runs of a chunk without an utterance, scored as one; null without speech. */
-  readonly runs: { readonly scored: Scored; readonly totals: Totals } | null;
-  /** Of all utterances up to the end of the chunk. */
-  readonly totals: Totals;
-  readonly noise: NoiseLevel;
-  readonly voiceLogOdds: number;
-  readonly quality: SignalQuality;
-  /** Whether gaps left no noise in the pauses: `snrDb` is of the quietest speech. */
-  readonly lacksNoise: boolean;
-  /** RMS of all samples; of the speech alone in a chunk with at least `minTotalSpeechSeconds` of it. */
-  readonly levelDbfs: number;
-  readonly signals: Partial<Record<Signal, unknown>>;
-};
-
-type ChunkRequest = {
-  readonly signals: readonly Signal[];
-  readonly embeddings?: boolean;
-  readonly speakers: SpeakerMode | null;
-};
-
-/** @param previous the chunk before */
-export async function analyzeChunk(
-  chunk: SpeechChunk,
-  { signals: wanted, embeddings = false, speakers }: ChunkRequest,
-  previous: ChunkResult | undefined,
-  models: Models,
-  timer: StageTimer,
-): Promise<ChunkResult> {
-  const { speech, allSegments, isWhole } = chunk;
-  const { audio, segments, speechSeconds } = speech;
-  const { samples, sampleRate } = audio;
-  const { measureQuality } = models.platform;
-  const quality = measureQuality(samples, sampleRate, segmentSeconds({ ...speech, segments: allSegments }));
-  const hasSpeech = speechSeconds >= models.vad.manifest.params.minTotalSpeechSeconds;
-  const all = Float64Array.of(0, samples.length / sampleRate);
-  const { levelDbfs } = hasSpeech ? quality : measureQuality(samples, sampleRate, all);
-  timer.mark('quality');
-  // A chunk of a longer recording always has results: the recording may have enough speech in total.
-  const isUsable = hasSpeech || !isWhole;
-  const chosen = isUsable ? available(models).filter((signal) => wanted.includes(signal)) : [];
-  const started = chosen.map((signal) => ({
-    signal,
-    prepared: definitions[signal].prepare?.(speech, models.platform),
-  }));
-  // In one chunk of a longer recording a single voice may speak.
-  const mode = speakers === '2' && !isWhole ? 'auto' : speakers;
-  const request: ScoreRequest = { signals: chosen, embeddings, voices: mode ?? 'compare' };
-  const scored = await scoreChunk(chunk, isUsable, previous, request, models, timer);
-  const results: Partial<Record<Signal, unknown>> = {};
-  for (const { signal, prepared } of started) {
-    results[signal] = await definitions[signal].infer?.({ speech, timer, prepared }, models[signal]);
-  }
-  return {
-    samples: samples.length,
-    speechSeconds,
-    allSegments,
-    ...scored,
-    voiceLogOdds: meanOver(segments, speech.voiceLogOdds),
-    quality,
-    lacksNoise: chunk.lacksNoise,
-    levelDbfs,
-    signals: results,
-  };
-}
-
-export type ScoredChunk = Pick<
-  ChunkResult,
-  'frames' | 'segments' | 'gaps' | 'utterances' | 'runs' | 'totals' | 'noise'
->;
-
-/** @param isUsable whether it is scored */
-export async function scoreChunk(
-  { speech, allSegments, gaps, bounds, previousEnd, isWhole }: SpeechChunk,
-  isUsable: boolean,
-  previous: ScoredChunk | undefined,
-  request: ScoreRequest,
-  models: Models,
-  timer: StageTimer,
-): Promise<ScoredChunk> {
-  const meter = createQualityMeter(
-    { ...speech, segments: allSegments },
-    previous?.noise ?? noNoise,
-    models.features,
-  );
-  const cut = cutUtterances(speech, models.trunk.manifest.params, bounds, previousEnd);
-  const before = previous?.totals ?? {};
-  const isScored = isUsable && cut.length > 0;
-  const isCompared = request.voices !== 'compare' || !isWhole || mayBeSeveral(cut, models);
-  const own = isCompared ? request : { ...request, voices: null };
-  const { scored, totals } = isScored
-    ? await scoreUtterances(speech, cut, meter, before, own, models, timer)
-    : { scored: [], totals: before };
-  const runs = isUsable && !isScored ? await scoreRuns(speech, meter, own, models, timer) : null;
-  const { segments, power } = speech;
-  return { frames: power.length, segments, gaps, utterances: scored, runs, totals, noise: meter.noise() };
-}
 
 /** The utterances of a recording, or its runs as one. */
 export function utterancesOf(results: readonly ScoredChunk[]): Scored[] {
@@ -144,11 +21,6 @@ export function utterancesOf(results: readonly ScoredChunk[]): Scored[] {
   return shiftToRecording(results, ({ utterances, runs }) =>
     hasUtterances ? utterances : runs === null ? [] : [runs.scored],
   );
-}
-
-/** Signals that the models have. */
-export function available(models: Models): Signal[] {
-  return signals.filter((signal) => unavailableOf(models[signal].manifest) === null);
 }
 
 /** Segments in frames of the whole recording; pauses that a cut made too short are joined. */
@@ -303,13 +175,6 @@ function poolEmbeddings(utterances: readonly Scored[], framesPerSecond: number):
   return { recording: Float32Array.from(recording), timeline };
 }
 
-/** Whether a whole recording has enough utterances to sound like several speakers. */
-function mayBeSeveral(utterances: readonly { readonly speechFrames: number }[], models: Models): boolean {
-  const minFrames = minVoiceFrames(models);
-  const { minUtterances = 0 } = models.trunk.manifest.params.severalSpeakers ?? {};
-  return utterances.filter(({ speechFrames }) => speechFrames >= minFrames).length >= 2 * minUtterances;
-}
-
 function hasSeveralSpeakers(utterances: readonly Scored[], models: Models): boolean {
   const { severalSpeakers: params } = models.trunk.manifest.params;
   const minFrames = minVoiceFrames(models);
@@ -317,13 +182,4 @@ function hasSeveralSpeakers(utterances: readonly Scored[], models: Models): bool
     voice !== null && speechFrames >= minFrames ? [voice] : [],
   );
   return params !== undefined && soundLikeSeveral(voices, params);
-}
-
-export function manifestsOf(models: Models): Analysis['models'] {
-  const entries = signals.map((signal) => [signal, models[signal].manifest] as const);
-  return Object.fromEntries(entries) as Analysis['models'];
-}
-
-export function sum<Item>(items: readonly Item[], value: (item: Item) => number): number {
-  return items.reduce((total, item) => total + value(item), 0);
 }

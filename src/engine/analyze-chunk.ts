@@ -1,0 +1,134 @@
+/** A chunk of a recording -> its result: quality, utterances with their scores, and what each signal measures. */
+
+import type { SpeechChunk } from './chunks.ts';
+import {
+  minVoiceFrames,
+  type Scored,
+  type ScoreRequest,
+  scoreRuns,
+  scoreUtterances,
+  type Totals,
+} from './embeddings.ts';
+import type { Gap } from './gaps.ts';
+import { available, type Models } from './loader.ts';
+import type { SignalQuality } from './platform.ts';
+import { createQualityMeter, type NoiseLevel, noNoise } from './quality.ts';
+import { definitions, type Signal } from './signals/table.ts';
+import { meanOver, type Segment, segmentSeconds } from './speech.ts';
+import type { StageTimer } from './timer.ts';
+import { cutUtterances } from './utterances.ts';
+import type { SpeakerMode } from './voices.ts';
+
+/** Mergeable result of a chunk, without its samples and features. Positions are frames of the chunk. */
+export type ChunkResult = {
+  readonly samples: number;
+  readonly frames: number;
+  readonly speechSeconds: number;
+  readonly segments: readonly Segment[];
+  /** Of all speakers. */
+  readonly allSegments: readonly Segment[];
+  readonly gaps: readonly Gap[];
+  readonly utterances: readonly Scored[];
+  /** All runs of a chunk without an utterance, scored as one; null without speech. */
+  readonly runs: { readonly scored: Scored; readonly totals: Totals } | null;
+  /** Of all utterances up to the end of the chunk. */
+  readonly totals: Totals;
+  readonly noise: NoiseLevel;
+  readonly voiceLogOdds: number;
+  readonly quality: SignalQuality;
+  /** Whether gaps left no noise in the pauses: `snrDb` is of the quietest speech. */
+  readonly lacksNoise: boolean;
+  /** RMS of all samples; of the speech alone in a chunk with at least `minTotalSpeechSeconds` of it. */
+  readonly levelDbfs: number;
+  readonly signals: Partial<Record<Signal, unknown>>;
+};
+
+type ChunkRequest = {
+  readonly signals: readonly Signal[];
+  readonly embeddings?: boolean;
+  readonly speakers: SpeakerMode | null;
+};
+
+/** @param previous the chunk before */
+export async function analyzeChunk(
+  chunk: SpeechChunk,
+  { signals: wanted, embeddings = false, speakers }: ChunkRequest,
+  previous: ChunkResult | undefined,
+  models: Models,
+  timer: StageTimer,
+): Promise<ChunkResult> {
+  const { speech, allSegments, isWhole } = chunk;
+  const { audio, segments, speechSeconds } = speech;
+  const { samples, sampleRate } = audio;
+  const { measureQuality } = models.platform;
+  const quality = measureQuality(samples, sampleRate, segmentSeconds({ ...speech, segments: allSegments }));
+  const hasSpeech = speechSeconds >= models.vad.manifest.params.minTotalSpeechSeconds;
+  const all = Float64Array.of(0, samples.length / sampleRate);
+  const { levelDbfs } = hasSpeech ? quality : measureQuality(samples, sampleRate, all);
+  timer.mark('quality');
+  // A chunk of a longer recording always has results: the recording may have enough speech in total.
+  const isUsable = hasSpeech || !isWhole;
+  const chosen = isUsable ? available(models).filter((signal) => wanted.includes(signal)) : [];
+  const started = chosen.map((signal) => ({
+    signal,
+    prepared: definitions[signal].prepare?.(speech, models.platform),
+  }));
+  // In one chunk of a longer recording a single voice may speak.
+  const mode = speakers === '2' && !isWhole ? 'auto' : speakers;
+  const request: ScoreRequest = { signals: chosen, embeddings, voices: mode ?? 'compare' };
+  const scored = await scoreChunk(chunk, isUsable, previous, request, models, timer);
+  const results: Partial<Record<Signal, unknown>> = {};
+  for (const { signal, prepared } of started) {
+    results[signal] = await definitions[signal].infer?.({ speech, timer, prepared }, models[signal]);
+  }
+  return {
+    samples: samples.length,
+    speechSeconds,
+    allSegments,
+    ...scored,
+    voiceLogOdds: meanOver(segments, speech.voiceLogOdds),
+    quality,
+    lacksNoise: chunk.lacksNoise,
+    levelDbfs,
+    signals: results,
+  };
+}
+
+export type ScoredChunk = Pick<
+  ChunkResult,
+  'frames' | 'segments' | 'gaps' | 'utterances' | 'runs' | 'totals' | 'noise'
+>;
+
+/** @param isUsable whether it is scored */
+export async function scoreChunk(
+  { speech, allSegments, gaps, bounds, previousEnd, isWhole }: SpeechChunk,
+  isUsable: boolean,
+  previous: ScoredChunk | undefined,
+  request: ScoreRequest,
+  models: Models,
+  timer: StageTimer,
+): Promise<ScoredChunk> {
+  const meter = createQualityMeter(
+    { ...speech, segments: allSegments },
+    previous?.noise ?? noNoise,
+    models.features,
+  );
+  const cut = cutUtterances(speech, models.trunk.manifest.params, bounds, previousEnd);
+  const before = previous?.totals ?? {};
+  const isScored = isUsable && cut.length > 0;
+  const isCompared = request.voices !== 'compare' || !isWhole || mayBeSeveral(cut, models);
+  const own = isCompared ? request : { ...request, voices: null };
+  const { scored, totals } = isScored
+    ? await scoreUtterances(speech, cut, meter, before, own, models, timer)
+    : { scored: [], totals: before };
+  const runs = isUsable && !isScored ? await scoreRuns(speech, meter, own, models, timer) : null;
+  const { segments, power } = speech;
+  return { frames: power.length, segments, gaps, utterances: scored, runs, totals, noise: meter.noise() };
+}
+
+/** Whether a whole recording has enough utterances to sound like several speakers. */
+function mayBeSeveral(utterances: readonly { readonly speechFrames: number }[], models: Models): boolean {
+  const minFrames = minVoiceFrames(models);
+  const { minUtterances = 0 } = models.trunk.manifest.params.severalSpeakers ?? {};
+  return utterances.filter(({ speechFrames }) => speechFrames >= minFrames).length >= 2 * minUtterances;
+}
