@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultOptions } from '../../src/engine/chunks.ts';
 import { syntheticSignal } from '../../src/engine/golden.ts';
+import { defaultOptions } from '../../src/engine/options.ts';
 import { extract } from '../../src/node/addon.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { openSession } from '../../src/node/onnx.ts';

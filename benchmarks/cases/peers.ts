@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { defaultOptions } from '../../src/engine/chunks.ts';
+import { defaultOptions } from '../../src/engine/options.ts';
 import { signalReport } from '../../src/engine/report.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { parseConfig } from '../../src/service/config.ts';

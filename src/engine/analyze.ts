@@ -4,24 +4,18 @@ import { type Analysis, aggregate, shiftToRecording, spanOf, utterancesOf } from
 import { analyzeChunk, type ChunkResult, type ScoredChunk, scoreChunk } from './analyze-chunk.ts';
 import { sum } from './arrays.ts';
 import {
-  type AnalyzeOptions,
   type ChunkDetector,
   type Chunking,
   defaultChunking,
   detectChunks,
-  longSeconds,
   openDecoders,
-  restrictToSpeaker,
-  type SpeakerSegment,
   type SpeechChunk,
-  soloSpans,
-  subtract,
   type UploadPart,
-  union,
 } from './chunks.ts';
 import { replay, syntheticSignal } from './golden.ts';
 import { analyzeLive, type LiveResult, type LiveStep } from './live.ts';
 import { available, type Models } from './loader.ts';
+import { type AnalyzeOptions, longSeconds, type SpeakerSegment } from './options.ts';
 import {
   type DecodeLimits,
   EngineError,
@@ -30,11 +24,12 @@ import {
   type Platform,
   type Source,
 } from './platform.ts';
+import { type Segment, subtract, union } from './segments.ts';
 import { separateSpeakers } from './separation.ts';
 import type { Baseline } from './signals/definition.ts';
 import { describeChunk, type SpeakerChunk } from './signals/speaker.ts';
 import { definitions, type Signal } from './signals/table.ts';
-import type { Segment } from './speech.ts';
+import { restrictToSpeaker, soloSpans } from './speaker-segments.ts';
 import { type StageTimer, startStageTimer } from './timer.ts';
 
 export type AnalyzeRequest = AnalyzeOptions & {

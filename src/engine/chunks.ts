@@ -1,8 +1,9 @@
-/** A recording as chunks: its channels or speakers, decoded and cut at pauses, and the speech of each. */
+/** A recording as chunks, decoded and cut at pauses, and their speech. A recording up to `chunkSeconds` is one chunk. */
 
 import { joinArrays } from './arrays.ts';
 import { describeGaps, type Gap, toGapFrames } from './gaps.ts';
 import type { Models } from './loader.ts';
+import type { AnalyzeOptions, ChannelMode } from './options.ts';
 import {
   type DecodeOptions,
   EngineError,
@@ -11,25 +12,19 @@ import {
   type Platform,
 } from './platform.ts';
 import { lacksNoise } from './quality.ts';
+import { type Segment, shift, unbounded } from './segments.ts';
 import {
   analyzeSpeech,
-  countFrames,
   type DetectedSpeech,
   detectFrames,
   type FrameBlock,
   initialDetectorState,
   joinFrames,
-  type Segment,
   type SpeechAnalysis,
-  shift,
   sliceFrames,
-  unbounded,
 } from './speech.ts';
 import { type StageTimer, stoppedMessage } from './timer.ts';
 import { cutUtterances, hasEnded, maxGapSeconds } from './utterances.ts';
-import type { SpeakerMode } from './voices.ts';
-
-// Upload -> decoded chunks -> speech per chunk. A recording up to `chunkSeconds` is one chunk.
 
 export type Chunking = {
   /** Longest chunk: bounds the memory of an analysis. */
@@ -251,115 +246,3 @@ function findCut(speech: DetectedSpeech, previousEnd: number, { trunk, vad }: Mo
 }
 
 type Cut = { readonly end: number; readonly pause: number };
-
-// What of a recording is analysed: channels, or the speech of each speaker in segments of the caller.
-
-/** `split`: each of two channels is analysed alone. */
-export const channelModes = ['split'] as const;
-type ChannelMode = (typeof channelModes)[number];
-
-/** Speech of one speaker, in seconds. */
-export type SpeakerSegment = { readonly start: number; readonly end: number; readonly speaker: string };
-
-/** How a recording is analysed. */
-export type AnalyzeOptions = {
-  /** 0-based channel, or null for the average of all. */
-  readonly channel: number | null;
-  /** 0-based audio track; null: the one that the file marks as default, else the first that decodes. */
-  readonly track: number | null;
-  /** Null: one analysis of `channel`. */
-  readonly channels: ChannelMode | null;
-  /** In order of their starts: one analysis per speaker. Null: one for all. */
-  readonly segments: readonly SpeakerSegment[] | null;
-  /** Not null: one analysis per voice. At most one of `channels`, `segments` and `speakers` is not null. */
-  readonly speakers: SpeakerMode | null;
-  /** What raw data the sender of `audio` declares, for the error about bytes of no known format. */
-  readonly declared?: string | undefined;
-};
-
-export const defaultOptions: AnalyzeOptions = {
-  channel: null,
-  track: null,
-  channels: null,
-  segments: null,
-  speakers: null,
-};
-
-/** Jobs with longer recordings have a queue of their own, s. */
-export const longSeconds = 900;
-
-/** Names in order of their first segments. */
-export function speakersOf(segments: readonly SpeakerSegment[]): string[] {
-  return [...new Set(segments.map(({ speaker }) => speaker))];
-}
-
-/**
- * Spans in which one speaker alone has a segment, in frames, for each of `speakersOf`. Speech in which segments of two
- * speakers overlap belongs to neither.
- */
-export function soloSpans(segments: readonly SpeakerSegment[], framesPerSecond: number): Segment[][] {
-  const toFrames = ({ start, end }: SpeakerSegment): Segment => ({
-    start: Math.round(start * framesPerSecond),
-    end: Math.round(end * framesPerSecond),
-  });
-  const all = speakersOf(segments).map((name) =>
-    union(segments.filter(({ speaker }) => speaker === name).map(toFrames)),
-  );
-  return all.map((own, index) => {
-    const others = union(all.flatMap((spans, other) => (other === index ? [] : spans)));
-    return subtract(own, others);
-  });
-}
-
-/** Joins spans that touch or overlap. */
-export function union(spans: readonly Segment[]): Segment[] {
-  const joined: Segment[] = [];
-  for (const span of spans.toSorted((one, other) => one.start - other.start)) {
-    const last = joined.at(-1);
-    if (last === undefined || span.start > last.end) joined.push(span);
-    else joined[joined.length - 1] = { start: last.start, end: Math.max(last.end, span.end) };
-  }
-  return joined;
-}
-
-/** Both in order, without overlaps. */
-export function intersect(spans: readonly Segment[], others: readonly Segment[]): Segment[] {
-  const parts: Segment[] = [];
-  let next = 0;
-  for (const { start, end } of spans) {
-    while ((others[next]?.end ?? Number.POSITIVE_INFINITY) <= start) next++;
-    for (let at = next; (others[at]?.start ?? Number.POSITIVE_INFINITY) < end; at++) {
-      const other = others[at] as Segment;
-      parts.push({ start: Math.max(start, other.start), end: Math.min(end, other.end) });
-    }
-  }
-  return parts;
-}
-
-/** What of `spans` is outside of `others`: both in order, without overlaps. */
-export function subtract(spans: readonly Segment[], others: readonly Segment[]): Segment[] {
-  const gaps = [...others, { start: Number.POSITIVE_INFINITY, end: Number.POSITIVE_INFINITY }].map(
-    ({ start }, index) => ({ start: others[index - 1]?.end ?? Number.NEGATIVE_INFINITY, end: start }),
-  );
-  return intersect(spans, gaps);
-}
-
-/**
- * The chunk with the speech inside `spans` alone. Utterances lie inside `spans`, so that no other voice is their context.
- * @param spans in frames of the recording
- * @param offset of the chunk in the recording, in frames
- */
-export function restrictToSpeaker<Chunk extends { readonly speech: SpeechAnalysis }>(
-  { speech, ...chunk }: Chunk,
-  spans: readonly Segment[],
-  offset: number,
-) {
-  const bounds = intersect(shift(spans, -offset), [{ start: 0, end: speech.power.length }]);
-  const segments = intersect(speech.segments, bounds);
-  const speechProbability = new Float32Array(speech.speechProbability.length);
-  for (const { start, end } of bounds) {
-    speechProbability.set(speech.speechProbability.subarray(start, end), start);
-  }
-  const speechSeconds = countFrames(segments) / speech.framesPerSecond;
-  return { ...chunk, speech: { ...speech, segments, speechProbability, speechSeconds }, bounds };
-}

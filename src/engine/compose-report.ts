@@ -3,7 +3,6 @@
 import { z } from 'zod';
 import type { Analysis } from './aggregate.ts';
 import type { Analyses, AnalyzeRequest } from './analyze.ts';
-import { intersect, speakersOf, union } from './chunks.ts';
 import {
   type CombinedReport,
   combinedReport,
@@ -20,9 +19,10 @@ import {
   scoreSchema,
   secondsSchema,
 } from './report-schema.ts';
+import { countFrames, intersect, type Segment, union } from './segments.ts';
 import { round, roundParts } from './signals/intervals.ts';
 import type { Span } from './signals/speaker.ts';
-import { countFrames, type Segment } from './speech.ts';
+import { speakersOf } from './speaker-segments.ts';
 
 /** @param analyses result of `Analyzer.analyze` for the request */
 export function composeReport(

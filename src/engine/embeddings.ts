@@ -4,9 +4,10 @@ import { meanEmbedding } from './arrays.ts';
 import type { Models } from './loader.ts';
 import type { Session } from './platform.ts';
 import type { QualityMeter } from './quality.ts';
+import { clipSegments, countFrames, type Segment } from './segments.ts';
 import type { ScoredUtterance } from './signals/definition.ts';
 import { definitions, type Signal } from './signals/table.ts';
-import { clipSegments, countFrames, type DetectedSpeech, type Segment } from './speech.ts';
+import type { DetectedSpeech } from './speech.ts';
 import type { StageTimer } from './timer.ts';
 import {
   cutRuns,

@@ -1,5 +1,6 @@
 /** Gaps between the packets of a file: silence that was not sent, or missing audio. */
-import { countFrames, type DetectedSpeech, meanOver, type Segment } from './speech.ts';
+import { countFrames, meanOver, type Segment } from './segments.ts';
+import type { DetectedSpeech } from './speech.ts';
 
 /** A gap in frames, and whether it cuts speech off. */
 export type Gap = Segment & { readonly cutsSpeech: boolean };

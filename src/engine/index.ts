@@ -2,13 +2,6 @@
 
 export type { PooledEmbeddings } from './aggregate.ts';
 export { type Analyses, type AnalyzeRequest, type Analyzer, analyzerOf } from './analyze.ts';
-export {
-  type AnalyzeOptions,
-  channelModes,
-  defaultOptions,
-  longSeconds,
-  type SpeakerSegment,
-} from './chunks.ts';
 export { type ChannelsReport, composeReport, type SpeakersReport } from './compose-report.ts';
 export {
   addProduct,
@@ -38,6 +31,13 @@ export {
   openModelsForCores,
   readModel,
 } from './loader.ts';
+export {
+  type AnalyzeOptions,
+  channelModes,
+  defaultOptions,
+  longSeconds,
+  type SpeakerSegment,
+} from './options.ts';
 export { type Encoding, frameBytesOf, type SampleFormat, wavHeader } from './pcm.ts';
 export {
   type Audio,

@@ -6,11 +6,11 @@ import type { Scored, Totals } from './embeddings.ts';
 import { available, type Models, manifestsOf } from './loader.ts';
 import type { Source } from './platform.ts';
 import { bodyOf } from './report.ts';
+import { clipSegments, countFrames, type Segment } from './segments.ts';
 import type { RecordingContext } from './signals/definition.ts';
 import { round } from './signals/intervals.ts';
 import { noSyllables, type SyllableTotals } from './signals/measures.ts';
 import { definitions, type Signal } from './signals/table.ts';
-import { clipSegments, countFrames, type Segment } from './speech.ts';
 import type { StageTimer } from './timer.ts';
 import { recordingWarnings } from './warnings.ts';
 

@@ -16,26 +16,20 @@ import type { Models } from './loader.ts';
 import { decodeNext, initialSampleState, type SampleFormat, type SampleState } from './pcm.ts';
 import type { DecodeLimits } from './platform.ts';
 import { createQualityMeter, type NoiseLevel, noNoise } from './quality.ts';
+import { clipSegments, countFrames, joinGaps, meanOver, type Segment, shift, unbounded } from './segments.ts';
 import { round } from './signals/intervals.ts';
 import { addSyllables } from './signals/measures.ts';
 import { maxEarlier } from './signals/relative.ts';
 import type { Signal } from './signals/table.ts';
 import {
   analyzeSpeech,
-  clipSegments,
-  countFrames,
   type DetectedSpeech,
   type DetectorState,
   detectFrames,
   type FrameBlock,
   initialDetectorState,
   joinFrames,
-  joinGaps,
-  meanOver,
-  type Segment,
-  shift,
   sliceFrames,
-  unbounded,
 } from './speech.ts';
 import { type Stage, startStageTimer } from './timer.ts';
 import { cutUtterances, gridFrames, hasEnded, maxGapSeconds, type Utterance } from './utterances.ts';

@@ -1,6 +1,7 @@
 /** The quality of a recording from that of its chunks, and of an utterance from its frames. */
 import type { FeatureSpec, SignalQuality } from './platform.ts';
-import type { DetectedSpeech, Segment } from './speech.ts';
+import type { Segment } from './segments.ts';
+import type { DetectedSpeech } from './speech.ts';
 import type { Rows } from './utterances.ts';
 
 const maxSnrDb = 60;

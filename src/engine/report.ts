@@ -1,7 +1,6 @@
 /** Analysis -> report: the fields of each signal, and those of every report. */
 import { z } from 'zod';
 import type { Analysis } from './aggregate.ts';
-import { subtract } from './chunks.ts';
 import { unavailableOf, versionOf } from './manifest.ts';
 import { ignoredSchema, receiptSchema } from './receipt.ts';
 import {
@@ -12,9 +11,9 @@ import {
   recordingStatus,
   reportShape,
 } from './report-schema.ts';
+import { countFrames, subtract } from './segments.ts';
 import { round, roundTo } from './signals/intervals.ts';
 import { type BodyOf, definitions, type Signal, signals } from './signals/table.ts';
-import { countFrames } from './speech.ts';
 
 type Envelope = { [Field in keyof typeof envelope]: z.infer<(typeof envelope)[Field]> };
 type Status = z.infer<typeof recordingStatus>;

@@ -2,11 +2,10 @@
 
 import { shiftToRecording } from './aggregate.ts';
 import type { ChunkResult } from './analyze-chunk.ts';
-import { intersect } from './chunks.ts';
 import { minVoiceFrames, type Scored, type Totals } from './embeddings.ts';
 import type { Models } from './loader.ts';
+import { countFrames, intersect, type Segment, shift, unbounded } from './segments.ts';
 import { definitions, type Signal } from './signals/table.ts';
-import { countFrames, type Segment, shift, unbounded } from './speech.ts';
 import type { StageTimer } from './timer.ts';
 import { groupVoices, type SeveralSpeakersParams, type SpeakerMode, soundLikeSeveral } from './voices.ts';
 

@@ -5,15 +5,8 @@
 import { z } from 'zod';
 import { joinArrays } from './arrays.ts';
 import type { FeatureSpec, Platform, Session, Values } from './platform.ts';
-import {
-  clipSegments,
-  countFrames,
-  type DetectedSpeech,
-  type FrameBlock,
-  leadFrames,
-  type Segment,
-  type SpeechAnalysis,
-} from './speech.ts';
+import { clipSegments, countFrames, type Segment } from './segments.ts';
+import { type DetectedSpeech, type FrameBlock, leadFrames, type SpeechAnalysis } from './speech.ts';
 import type { StageTimer } from './timer.ts';
 
 /** Speech of an utterance. */

@@ -1,7 +1,7 @@
 /** Voices of utterances: whether they are those of several speakers, which are whose, and where one utterance has two. */
 import { z } from 'zod';
 import type { Session, Values } from './platform.ts';
-import type { Segment } from './speech.ts';
+import type { Segment } from './segments.ts';
 import type { Encoded } from './utterances.ts';
 
 /** Voices on one channel that are separated: two, or one or two. */

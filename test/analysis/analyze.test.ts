@@ -5,7 +5,7 @@ import test from 'ava';
 import { speechFile } from '../../benchmarks/speech.ts';
 import { wavFile } from '../../benchmarks/upload-body.ts';
 import { fixture } from '../../scripts/recordings.ts';
-import { defaultOptions } from '../../src/engine/chunks.ts';
+import { defaultOptions } from '../../src/engine/options.ts';
 import { EngineError } from '../../src/engine/platform.ts';
 import {
   type CombinedReport,

@@ -5,7 +5,7 @@ import { toneFile, wavFile } from '../../benchmarks/upload-body.ts';
 import type { Analysis } from '../../src/engine/aggregate.ts';
 import { type AnalyzeRequest, analyzerOf } from '../../src/engine/analyze.ts';
 import { joinArrays } from '../../src/engine/arrays.ts';
-import { defaultOptions } from '../../src/engine/chunks.ts';
+import { defaultOptions } from '../../src/engine/options.ts';
 import { combinedReport } from '../../src/engine/report.ts';
 import { createAnalyzer, loadModels } from '../../src/node/models.ts';
 import { limits, samplesOf, speech } from '../support/analysis.ts';

@@ -3,8 +3,9 @@ import test from 'ava';
 import { fixture } from '../../scripts/recordings.ts';
 import { describeGaps, missingAudio, toGapFrames } from '../../src/engine/gaps.ts';
 import { lacksNoise } from '../../src/engine/quality.ts';
+import type { Segment } from '../../src/engine/segments.ts';
 import { runsOf } from '../../src/engine/signals/measures.ts';
-import type { DetectedSpeech, Segment } from '../../src/engine/speech.ts';
+import type { DetectedSpeech } from '../../src/engine/speech.ts';
 import { reporter } from '../support/analysis.ts';
 
 const framesPerSecond = 100;

@@ -1,7 +1,7 @@
 /** Models whose feature spec has a high-pass. */
 import test from 'ava';
 import { wavFile } from '../../benchmarks/upload-body.ts';
-import { defaultOptions } from '../../src/engine/chunks.ts';
+import { defaultOptions } from '../../src/engine/options.ts';
 import { detectFrames, initialDetectorState } from '../../src/engine/speech.ts';
 import { startStageTimer } from '../../src/engine/timer.ts';
 import { extract } from '../../src/node/addon.ts';

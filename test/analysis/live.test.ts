@@ -1,10 +1,10 @@
 /** A live session against the report of the same samples. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { defaultOptions } from '../../src/engine/chunks.ts';
 import { syntheticSignal } from '../../src/engine/golden.ts';
 import type { LiveState, LiveStep } from '../../src/engine/live.ts';
 import type { LiveMessage } from '../../src/engine/live-messages.ts';
+import { defaultOptions } from '../../src/engine/options.ts';
 import { wavHeader } from '../../src/engine/pcm.ts';
 import { combinedReport } from '../../src/engine/report.ts';
 import type { Relative } from '../../src/engine/schema.ts';

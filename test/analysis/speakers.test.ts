@@ -3,17 +3,13 @@ import test, { type ExecutionContext } from 'ava';
 import { wavFile } from '../../benchmarks/upload-body.ts';
 import { analyzerOf } from '../../src/engine/analyze.ts';
 import { joinArrays } from '../../src/engine/arrays.ts';
-import {
-  type Chunking,
-  defaultChunking,
-  defaultOptions,
-  type SpeakerSegment,
-  soloSpans,
-} from '../../src/engine/chunks.ts';
+import { type Chunking, defaultChunking } from '../../src/engine/chunks.ts';
 import { composeReport, speakersReportSchema } from '../../src/engine/compose-report.ts';
+import { defaultOptions, type SpeakerSegment } from '../../src/engine/options.ts';
 import { EngineError } from '../../src/engine/platform.ts';
 import { combinedReport } from '../../src/engine/report.ts';
 import { joinSpeakers, type Speaker } from '../../src/engine/signals/speaker.ts';
+import { soloSpans } from '../../src/engine/speaker-segments.ts';
 import { betweenVariance } from '../../src/engine/voices.ts';
 import { loadModels } from '../../src/node/models.ts';
 import { limits, speech } from '../support/analysis.ts';

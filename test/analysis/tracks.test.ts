@@ -2,8 +2,8 @@
 import test from 'ava';
 import { fixture } from '../../scripts/recordings.ts';
 import { type AnalyzeRequest, analyzerOf } from '../../src/engine/analyze.ts';
-import { defaultOptions } from '../../src/engine/chunks.ts';
 import { channelsReportSchema, composeReport } from '../../src/engine/compose-report.ts';
+import { defaultOptions } from '../../src/engine/options.ts';
 import { combinedReportSchema } from '../../src/engine/report.ts';
 import { loadModels } from '../../src/node/models.ts';
 import { limits } from '../support/analysis.ts';

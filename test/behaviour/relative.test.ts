@@ -1,7 +1,7 @@
 /** Relative affect: how far valence and arousal are from the speaker's own at rest, wherever it is asked for. */
 import test from 'ava';
 import { wavFile } from '../../benchmarks/upload-body.ts';
-import { defaultOptions } from '../../src/engine/chunks.ts';
+import { defaultOptions } from '../../src/engine/options.ts';
 import { combinedReport } from '../../src/engine/report.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { limits, speech } from '../support/analysis.ts';

@@ -2,8 +2,8 @@
 import test from 'ava';
 import { wavFile } from '../../benchmarks/upload-body.ts';
 import { joinArrays } from '../../src/engine/arrays.ts';
-import { defaultOptions, type SpeakerSegment } from '../../src/engine/chunks.ts';
 import type { LiveState } from '../../src/engine/live.ts';
+import { defaultOptions, type SpeakerSegment } from '../../src/engine/options.ts';
 import { combinedReport } from '../../src/engine/report.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { limits, speech } from '../support/analysis.ts';

@@ -1,6 +1,6 @@
 /** Jobs while the clock of the host is set, with a real Redis and a real database. */
 import test, { type ExecutionContext } from 'ava';
-import { defaultOptions } from '../../src/engine/chunks.ts';
+import { defaultOptions } from '../../src/engine/options.ts';
 import { openDatabase } from '../../src/service/database.ts';
 import { deferred } from '../../src/service/deferred.ts';
 import { createJobStore } from '../../src/service/jobs/job-store.ts';

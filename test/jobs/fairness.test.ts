@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
-import { defaultOptions } from '../../src/engine/chunks.ts';
+import { defaultOptions } from '../../src/engine/options.ts';
 import type { JobOwner, StoredJob } from '../../src/service/jobs/jobs.ts';
 import { addCallback, openJobService } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
-import { defaultOptions } from '../../src/engine/chunks.ts';
+import { defaultOptions } from '../../src/engine/options.ts';
 import { createMemoryQueues } from '../../src/service/jobs/memory-queues.ts';
 import {
   createCipher,

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { sql } from 'kysely';
-import { defaultOptions } from '../../src/engine/chunks.ts';
+import { defaultOptions } from '../../src/engine/options.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import type { JobRequest } from '../../src/service/jobs/jobs.ts';
 import type { Running } from '../support/cli.ts';

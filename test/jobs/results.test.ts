@@ -3,7 +3,7 @@
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { defaultOptions } from '../../src/engine/chunks.ts';
+import { defaultOptions } from '../../src/engine/options.ts';
 import { type Database, openDatabase } from '../../src/service/database.ts';
 import { createJobStore } from '../../src/service/jobs/job-store.ts';
 import { encryptPayload } from '../../src/service/jobs/payload.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fixture } from '../../scripts/recordings.ts';
 import type { AnalyzeRequest } from '../../src/engine/analyze.ts';
 import { joinArrays } from '../../src/engine/arrays.ts';
-import { defaultOptions } from '../../src/engine/chunks.ts';
+import { defaultOptions } from '../../src/engine/options.ts';
 import { type CombinedReport, combinedReport } from '../../src/engine/report.ts';
 import { decode } from '../../src/node/addon.ts';
 import { createAnalyzer } from '../../src/node/models.ts';

@@ -1,7 +1,7 @@
 /** Jobs and their worker in the process of the test, beside a Redis and a database of their own. */
 import { join } from 'node:path';
 import pino from 'pino';
-import { defaultOptions } from '../../src/engine/chunks.ts';
+import { defaultOptions } from '../../src/engine/options.ts';
 import { parseConfig } from '../../src/service/config.ts';
 import { type Database, openDatabase } from '../../src/service/database.ts';
 import { createJobStore, type JobOwner } from '../../src/service/jobs/job-store.ts';

@@ -10,7 +10,7 @@ import { argv, stderr, stdout } from 'node:process';
 import { joinArrays } from '../../src/engine/arrays.ts';
 import { scoreUtterances } from '../../src/engine/embeddings.ts';
 import { createQualityMeter, noNoise } from '../../src/engine/quality.ts';
-import { unbounded } from '../../src/engine/speech.ts';
+import { unbounded } from '../../src/engine/segments.ts';
 import { analyzeSpeech, detectFrames, initialDetectorState } from '../../src/engine/speech.ts';
 import { startStageTimer } from '../../src/engine/timer.ts';
 import { cutUtterances } from '../../src/engine/utterances.ts';

@@ -6,7 +6,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv } from 'node:process';
-import { analyzeSpeech, detectFrames, initialDetectorState, unbounded } from '../../src/engine/speech.ts';
+import { unbounded } from '../../src/engine/segments.ts';
+import { analyzeSpeech, detectFrames, initialDetectorState } from '../../src/engine/speech.ts';
 import { startStageTimer } from '../../src/engine/timer.ts';
 import {
   cutRuns,

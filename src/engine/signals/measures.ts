@@ -1,7 +1,7 @@
 /** Measures of speech: timing, pitch and level, hesitations. Undefined measures are absent. */
 import { z } from 'zod';
 import type { ProsodyTrack } from '../platform.ts';
-import { countFrames, type Segment } from '../speech.ts';
+import { countFrames, type Segment } from '../segments.ts';
 
 // Timing of speech and pauses.
 

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { joinArrays } from '../arrays.ts';
 import type { ProsodyTrack } from '../platform.ts';
 import { meanBySpeech } from '../quality.ts';
-import type { Segment, SpeechAnalysis } from '../speech.ts';
+import type { Segment } from '../segments.ts';
+import type { SpeechAnalysis } from '../speech.ts';
 import {
   addSyllables,
   hesitationParams,

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { type ManifestOf, manifestSchema } from '../../../src/engine/manifest.ts';
+import type { Segment } from '../../../src/engine/segments.ts';
 import {
   computeIndex,
   type Index,
@@ -18,7 +19,6 @@ import {
   noSyllables,
   runsOf,
 } from '../../../src/engine/signals/measures.ts';
-import type { Segment } from '../../../src/engine/speech.ts';
 import { readManifests } from '../../../src/node/models.ts';
 
 /** Two measures, their reference and an index of them. */

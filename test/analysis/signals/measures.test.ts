@@ -1,6 +1,7 @@
 /** Measures of speech: prosody, pauses, hesitations. */
 import test from 'ava';
 import type { ProsodyTrack } from '../../../src/engine/platform.ts';
+import type { Segment } from '../../../src/engine/segments.ts';
 import {
   addSyllables,
   measureHesitations,
@@ -9,7 +10,6 @@ import {
   noSyllables,
   spectralChange,
 } from '../../../src/engine/signals/measures.ts';
-import type { Segment } from '../../../src/engine/speech.ts';
 
 const framesPerSecond = 100;
 const params = { longPauseSeconds: 1, minTurnSeconds: 0.2, rateWindowSeconds: 1, minRateWindows: 3 };
