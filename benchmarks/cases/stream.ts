@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import type { Stage } from '../../src/engine/execution.ts';
 import type { LiveResult, LiveState } from '../../src/engine/live.ts';
-import type { Stage } from '../../src/engine/timer.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { parseConfig } from '../../src/service/config.ts';
 import { createRecording } from '../../src/service/live/recording.ts';

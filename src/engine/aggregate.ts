@@ -2,6 +2,7 @@
 import type { ChunkResult, ScoredChunk } from './analyze-chunk.ts';
 import { sum, weightedMean } from './arrays.ts';
 import { minVoiceFrames, type Scored } from './embeddings.ts';
+import type { Stage } from './execution.ts';
 import { missingAudio } from './gaps.ts';
 import { available, type Models, manifestsOf } from './loader.ts';
 import type { Manifest } from './manifest.ts';
@@ -11,7 +12,6 @@ import { countFrames, joinGaps, type Segment, shift } from './segments.ts';
 import type { RecordingContext } from './signals/definition.ts';
 import type { Span } from './signals/speaker.ts';
 import { definitions, type ResultOf, type Signal } from './signals/table.ts';
-import type { Stage, StageTimer } from './timer.ts';
 import { soundLikeSeveral } from './voices.ts';
 import { recordingWarnings, type Warning } from './warnings.ts';
 
@@ -102,8 +102,7 @@ export function aggregate(
   { source, averaged, trackChosen, baselines, others, unassigned }: Aggregated,
   wanted: readonly Signal[],
   models: Models,
-  timer: StageTimer,
-): Analysis {
+): Omit<Analysis, 'samplesSha256' | 'stages'> {
   const span = spanOf(results, models);
   const missingSeconds = countFrames(span.missing) / span.framesPerSecond;
   const { params } = models.vad.manifest;
@@ -128,7 +127,7 @@ export function aggregate(
       const chunks = results.map((result) => result.signals[signal]);
       return [signal, definitions[signal].aggregate(chunks, recording, models[signal])];
     });
-  const analysis = {
+  return {
     audio: {
       seconds: sum(results, ({ samples }) => samples) / models.features.sampleRate,
       speechSeconds: span.speechSeconds,
@@ -140,7 +139,6 @@ export function aggregate(
     unassigned,
     results: Object.fromEntries(aggregated),
     embeddings: enough ? poolEmbeddings(utterances, span.framesPerSecond) : null,
-    samplesSha256: null,
     insufficientSpeech: !enough,
     warnings: recordingWarnings(
       {
@@ -155,8 +153,6 @@ export function aggregate(
     ),
     models: manifestsOf(models),
   };
-  timer.mark('aggregate');
-  return { ...analysis, stages: timer.stages() };
 }
 
 function withMeasuredNoise(result: ChunkResult): ChunkResult {

@@ -9,6 +9,7 @@ import {
   scoreUtterances,
   type Totals,
 } from './embeddings.ts';
+import type { Execution } from './execution.ts';
 import type { Gap } from './gaps.ts';
 import { available, type Models } from './loader.ts';
 import type { SignalQuality } from './platform.ts';
@@ -16,7 +17,6 @@ import { createQualityMeter, type NoiseLevel, noNoise } from './quality.ts';
 import { meanOver, type Segment } from './segments.ts';
 import { definitions, type Signal } from './signals/table.ts';
 import { segmentSeconds } from './speech.ts';
-import type { StageTimer } from './timer.ts';
 import { cutUtterances } from './utterances.ts';
 import type { SpeakerMode } from './voices.ts';
 
@@ -56,7 +56,7 @@ export async function analyzeChunk(
   { signals: wanted, embeddings = false, speakers }: ChunkRequest,
   previous: ChunkResult | undefined,
   models: Models,
-  timer: StageTimer,
+  execution: Execution,
 ): Promise<ChunkResult> {
   const { speech, allSegments, isWhole } = chunk;
   const { audio, segments, speechSeconds } = speech;
@@ -66,7 +66,7 @@ export async function analyzeChunk(
   const hasSpeech = speechSeconds >= models.vad.manifest.params.minTotalSpeechSeconds;
   const all = Float64Array.of(0, samples.length / sampleRate);
   const { levelDbfs } = hasSpeech ? quality : measureQuality(samples, sampleRate, all);
-  timer.mark('quality');
+  execution.endStage('quality');
   // A chunk of a longer recording always has results: the recording may have enough speech in total.
   const isUsable = hasSpeech || !isWhole;
   const chosen = isUsable ? available(models).filter((signal) => wanted.includes(signal)) : [];
@@ -77,10 +77,12 @@ export async function analyzeChunk(
   // In one chunk of a longer recording a single voice may speak.
   const mode = speakers === '2' && !isWhole ? 'auto' : speakers;
   const request: ScoreRequest = { signals: chosen, embeddings, voices: mode ?? 'compare' };
-  const scored = await scoreChunk(chunk, isUsable, previous, request, models, timer);
+  const scored = await scoreChunk(chunk, isUsable, previous, request, models, execution);
   const results: Partial<Record<Signal, unknown>> = {};
   for (const { signal, prepared } of started) {
-    results[signal] = await definitions[signal].infer?.({ speech, timer, prepared }, models[signal]);
+    if (definitions[signal].infer === undefined) continue;
+    results[signal] = await definitions[signal].infer({ speech, prepared }, models[signal]);
+    execution.endStage('measures');
   }
   return {
     samples: samples.length,
@@ -107,7 +109,7 @@ export async function scoreChunk(
   previous: ScoredChunk | undefined,
   request: ScoreRequest,
   models: Models,
-  timer: StageTimer,
+  execution: Execution,
 ): Promise<ScoredChunk> {
   const meter = createQualityMeter(
     { ...speech, segments: allSegments },
@@ -115,14 +117,14 @@ export async function scoreChunk(
     models.features,
   );
   const cut = cutUtterances(speech, models.trunk.manifest.params, bounds, previousEnd);
-  const before = previous?.totals ?? {};
+  const context = { speech, meter, totals: previous?.totals ?? {} };
   const isScored = isUsable && cut.length > 0;
   const isCompared = request.voices !== 'compare' || !isWhole || mayBeSeveral(cut, models);
-  const own = isCompared ? request : { ...request, voices: null };
+  const compared = isCompared ? request : { ...request, voices: null };
   const { scored, totals } = isScored
-    ? await scoreUtterances(speech, cut, meter, before, own, models, timer)
-    : { scored: [], totals: before };
-  const runs = isUsable && !isScored ? await scoreRuns(speech, meter, own, models, timer) : null;
+    ? await scoreUtterances(cut, context, compared, models, execution)
+    : { scored: [], totals: context.totals };
+  const runs = isUsable && !isScored ? await scoreRuns(context, compared, models, execution) : null;
   const { segments, power } = speech;
   return { frames: power.length, segments, gaps, utterances: scored, runs, totals, noise: meter.noise() };
 }

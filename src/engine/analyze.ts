@@ -1,21 +1,24 @@
 /** The pipeline: bytes -> chunks of samples -> speech -> utterances -> embeddings -> signals. */
 
-import { type Analysis, aggregate, shiftToRecording, spanOf, utterancesOf } from './aggregate.ts';
-import { analyzeChunk, type ChunkResult, type ScoredChunk, scoreChunk } from './analyze-chunk.ts';
+import { type Analysis, aggregate, shiftToRecording, spanOf } from './aggregate.ts';
+import { analyzeChunk, type ChunkResult } from './analyze-chunk.ts';
 import { sum } from './arrays.ts';
+import { describeBaselines } from './baselines.ts';
 import {
   type ChunkDetector,
   type Chunking,
+  type Context,
   defaultChunking,
   detectChunks,
   openDecoders,
+  release,
   type SpeechChunk,
-  type UploadPart,
 } from './chunks.ts';
+import { startExecution } from './execution.ts';
 import { replay, syntheticSignal } from './golden.ts';
 import { analyzeLive, type LiveResult, type LiveStep } from './live.ts';
-import { available, type Models } from './loader.ts';
-import { type AnalyzeOptions, longSeconds, type SpeakerSegment } from './options.ts';
+import type { Models } from './loader.ts';
+import { type AnalyzeOptions, longSeconds } from './options.ts';
 import {
   type DecodeLimits,
   EngineError,
@@ -27,10 +30,8 @@ import {
 import { type Segment, subtract, union } from './segments.ts';
 import { separateSpeakers } from './separation.ts';
 import type { Baseline } from './signals/definition.ts';
-import { describeChunk, type SpeakerChunk } from './signals/speaker.ts';
-import { definitions, type Signal } from './signals/table.ts';
-import { restrictToSpeaker, soloSpans } from './speaker-segments.ts';
-import { type StageTimer, startStageTimer } from './timer.ts';
+import type { Signal } from './signals/table.ts';
+import { checkStarts, restrictToSpeaker, soloSpans } from './speaker-segments.ts';
 
 export type AnalyzeRequest = AnalyzeOptions & {
   readonly audio: Uint8Array;
@@ -90,23 +91,20 @@ export function analyzerOf(
   };
 }
 
-type Context = { readonly models: Models; readonly limits: DecodeLimits; readonly chunking: Chunking };
-
 async function analyze(
   request: AnalyzeRequest,
-  context: Context,
+  analyzer: Context,
   { onChunk, maxSeconds }: { readonly onChunk: OnChunk; readonly maxSeconds: number | null },
 ): Promise<Analyses | null> {
-  const { models, chunking } = context;
-  const timer = startStageTimer(request.cancel, request.yieldToOthers);
+  const context = { ...analyzer, limits: { ...analyzer.limits, ...request.limits } };
+  const { models, limits } = context;
+  const execution = startExecution(request.cancel, request.yieldToOthers);
   const { sampleRate } = models.features;
   if (request.speakers !== null && models.voice === null) throw noVoices();
-  const limits = { ...context.limits, ...request.limits };
-  const own = { ...context, limits };
-  const opened = open('audio', request.audio, request, own, timer);
+  const opened = openDecoders('audio', request.audio, request, context);
   const hashes = hashSamples(opened, request, models.platform);
   const { decoders } = hashes;
-  const detectors = decoders.map((decoder) => detectChunks(decoder, models, chunking, timer));
+  const detectors = decoders.map((decoder) => detectChunks(decoder, context, execution));
   const spans = request.segments && soloSpans(request.segments, sampleRate / models.features.hopLength);
   const results = (spans ?? decoders).map((): ChunkResult[] => []);
   const [decoder, firstResults] = [decoders[0] as IncrementalDecoder, results[0] as ChunkResult[]];
@@ -129,23 +127,24 @@ async function analyze(
     const declared = decoder.declaredSeconds();
     const duration = isLast ? seconds : declared && Math.max(seconds, declared);
     if (maxSeconds !== null && (duration ?? seconds) > maxSeconds) {
-      release(chunks, models.platform);
+      for (const chunk of chunks) release(chunk, models.platform);
       return null;
     }
     const onBaseline = (added: number) => {
       baselineSeconds += added;
       checkTogether(seconds);
     };
-    if (firstResults.length === 0) baselines = await describeBaselines(request, own, onBaseline, timer);
+    if (firstResults.length === 0)
+      baselines = await describeBaselines(request, context, onBaseline, execution);
     checkTogether(seconds);
     if (isLast) checkStarts(request.segments ?? [], seconds);
     const offset = sum(firstResults, ({ frames }) => frames);
-    const voices = spans?.map((own) => restrictToSpeaker(chunks[0], own, offset)) ?? chunks;
+    const voices = spans?.map((alone) => restrictToSpeaker(chunks[0], alone, offset)) ?? chunks;
     for (const [index, voice] of voices.entries()) {
-      const own = results[index] as ChunkResult[];
-      own.push(await analyzeChunk(voice, request, own.at(-1), models, timer));
+      const before = results[index] as ChunkResult[];
+      before.push(await analyzeChunk(voice, request, before.at(-1), models, execution));
     }
-    release(chunks, models.platform);
+    for (const chunk of chunks) release(chunk, models.platform);
     await onChunk(seconds, duration);
     return !isLast;
   }
@@ -159,27 +158,20 @@ async function analyze(
     const trackChosen = request.track !== null;
     const recording = { source: decoder.source() as Source, averaged, trackChosen, baselines };
     const { speakers: mode } = request;
-    const speakers = mode === null ? results : await separateSpeakers(firstResults, mode, models, timer);
+    const speakers = mode === null ? results : await separateSpeakers(firstResults, mode, models, execution);
     const segments = speakers.map((chunks) => spanOf(chunks, models).segments);
     const shared = spans !== null || mode !== null;
     const unassigned = shared
       ? subtract(shiftToRecording(firstResults, allSegmentsOf), union(segments.flat()))
       : [];
     const digests = hashes.digests();
-    const [first, ...others] = speakers.map((chunks, index) => ({
-      ...aggregate(
-        chunks,
-        {
-          ...recording,
-          others: othersOf([...segments, unassigned], index),
-          unassigned,
-        },
-        request.signals,
-        models,
-        timer,
-      ),
-      samplesSha256: digests[shared ? 0 : index] ?? null,
-    }));
+    const [first, ...others] = speakers.map((chunks, index) => {
+      const whole = { ...recording, others: othersOf([...segments, unassigned], index), unassigned };
+      const analysis = aggregate(chunks, whole, request.signals, models);
+      execution.endStage('aggregate');
+      const samplesSha256 = digests[shared ? 0 : index] ?? null;
+      return { ...analysis, samplesSha256, stages: execution.stages() };
+    });
     return [first as Analysis, ...others];
   } finally {
     decoder.close();
@@ -190,21 +182,6 @@ async function analyze(
 function othersOf(segments: readonly (readonly Segment[])[], index: number): Segment[] | undefined {
   const others = union(segments.filter((_, at) => at !== index).flat());
   return others.length === 0 ? undefined : others;
-}
-
-/** @throws EngineError for a segment that starts after the end of the recording, whose length is `seconds` */
-function checkStarts(segments: readonly SpeakerSegment[], seconds: number): void {
-  const last = segments.at(-1);
-  if (last === undefined || last.start < seconds) return;
-  const end = Math.max(...segments.map((segment) => segment.end)) / 1000;
-  const isMilliseconds = end > seconds / 20 && end < seconds + 1;
-  const hint = isMilliseconds ? ': these are most likely milliseconds' : '';
-  const expected = `seconds within the ${seconds.toFixed(1)} s of the recording`;
-  throw new EngineError(
-    'segments',
-    'segments',
-    `Expected ${expected} for \`segments\`, got a start at ${last.start} s${hint}`,
-  );
 }
 
 const allSegmentsOf = ({ allSegments }: ChunkResult) => allSegments;
@@ -238,14 +215,6 @@ function hashSamples(
   };
 }
 
-/** Frees samples and features. */
-function release(chunks: readonly Pick<SpeechChunk, 'speech'>[], platform: Platform): void {
-  for (const { speech } of chunks) {
-    platform.release(speech.audio.samples);
-    platform.release(speech.features.data);
-  }
-}
-
 type DetectedChunk = SpeechChunk & { readonly isLast: boolean };
 
 /** The next chunk of every channel: channels have equally many. */
@@ -256,114 +225,4 @@ async function nextOf(
   for (const next of detectors) chunks.push((await next()) as DetectedChunk);
   const [first, ...others] = chunks;
   return [first as DetectedChunk, ...others];
-}
-
-function open(
-  part: UploadPart,
-  bytes: Uint8Array,
-  selection: Pick<AnalyzeRequest, 'cancel' | 'channel' | 'track' | 'channels' | 'declared'>,
-  { models, limits, chunking }: Context,
-  timer: StageTimer,
-): readonly IncrementalDecoder[] {
-  const { sampleRate } = models.features;
-  const { cancel, channel, track, channels, declared } = selection;
-  const options = { sampleRate, channel, track, channels, declared, limits, cancel };
-  return openDecoders(part, bytes, options, chunking, models.platform, timer);
-}
-
-/** Empty when no requested signal uses them. @throws EngineError at the part `baseline` */
-async function describeBaselines(
-  request: AnalyzeRequest,
-  context: Context,
-  onSeconds: (added: number) => void,
-  timer: StageTimer,
-): Promise<Baseline[]> {
-  const baselines: Baseline[] = [];
-  const using = available(context.models).filter(
-    (signal) =>
-      request.signals.includes(signal) &&
-      definitions[signal].usesBaseline(context.models[signal].manifest.params),
-  );
-  if (using.length === 0) return baselines;
-  const signals = using.filter((signal) => definitions[signal].score !== undefined);
-  const measured = using.some((signal) => definitions[signal].infer !== undefined);
-  const { cancel, channel, track } = request;
-  const options = { cancel, channel, track, signals, measured };
-  for (const bytes of request.baselines)
-    baselines.push(await describeBaseline(bytes, options, context, onSeconds, timer));
-  return baselines;
-}
-
-/** Of the track and channel of the recording; a baseline that lacks one is read as without that choice. */
-async function describeBaseline(
-  bytes: Uint8Array,
-  options: SpeakerOptions,
-  context: Context,
-  onSeconds: (added: number) => void,
-  timer: StageTimer,
-): Promise<Baseline> {
-  const seconds = Math.min(context.limits.seconds, longSeconds);
-  const limits = { ...context.limits, seconds };
-  const own = { ...context, limits };
-  const describe = (chosen: SpeakerOptions): ReturnType<typeof describeSpeaker> =>
-    describeSpeaker('baseline', bytes, chosen, own, timer, onSeconds).catch((error: unknown) => {
-      const lacks = error instanceof EngineError && error.code;
-      if (lacks === 'channel' || lacks === 'track') return describe({ ...chosen, [lacks]: null });
-      throw error;
-    });
-  const baseline = await describe(options);
-  const { minTotalSpeechSeconds } = context.models.vad.manifest.params;
-  if (baseline.speechSeconds < minTotalSpeechSeconds) {
-    const { track, tracks } = baseline.source;
-    const others = tracks > 1 ? ` in track ${track} of ${tracks}: choose one with \`track\`` : '';
-    const got = `${baseline.speechSeconds.toFixed(2)} s${others}`;
-    const msg = `Expected at least ${minTotalSpeechSeconds} s of speech for \`baseline\`, got ${got}`;
-    throw new EngineError('insufficient_speech', 'baseline', msg);
-  }
-  return baseline;
-}
-
-type SpeakerOptions = Pick<AnalyzeRequest, 'cancel' | 'channel' | 'track'> & {
-  /** Those whose heads read the utterances: without any the trunk does not run. */
-  readonly signals: readonly Signal[];
-  /** Whether pitch, level and timing are measured: there are no chunks otherwise. */
-  readonly measured: boolean;
-};
-
-/**
- * Decodes a recording and collects what signals need to compare its speaker.
- * @param onSeconds called with the seconds of each chunk before it is analysed
- */
-export async function describeSpeaker(
-  part: UploadPart,
-  bytes: Uint8Array,
-  { signals, measured, ...options }: SpeakerOptions,
-  context: Context,
-  timer: StageTimer,
-  onSeconds: (added: number) => void = () => {},
-): Promise<Baseline & { readonly source: Source }> {
-  const { models, chunking } = context;
-  const all = { ...options, channels: null };
-  const request = { signals, embeddings: false, voices: null };
-  const [decoder] = open(part, bytes, all, context, timer) as readonly [IncrementalDecoder];
-  const chunks: SpeakerChunk[] = [];
-  const results: ScoredChunk[] = [];
-  try {
-    const next = detectChunks(decoder, models, chunking, timer);
-    for (let chunk = await next(); chunk !== null; chunk = await next()) {
-      const { speech } = chunk;
-      const { audio } = speech;
-      onSeconds(audio.samples.length / audio.sampleRate);
-      const track = measured ? models.platform.trackProsody(audio.samples, audio.sampleRate) : null;
-      results.push(await scoreChunk(chunk, signals.length > 0, results.at(-1), request, models, timer));
-      if (track !== null) chunks.push(describeChunk(speech, await track));
-      release([chunk], models.platform);
-      await timer.yieldToOthers();
-    }
-  } finally {
-    decoder.close();
-  }
-  timer.mark('measures');
-  const source = decoder.source() as Source;
-  return { chunks, utterances: utterancesOf(results), ...spanOf(results, models), source };
 }

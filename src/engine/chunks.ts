@@ -1,10 +1,12 @@
 /** A recording as chunks, decoded and cut at pauses, and their speech. A recording up to `chunkSeconds` is one chunk. */
 
 import { joinArrays } from './arrays.ts';
+import { type Execution, stoppedMessage } from './execution.ts';
 import { describeGaps, type Gap, toGapFrames } from './gaps.ts';
 import type { Models } from './loader.ts';
-import type { AnalyzeOptions, ChannelMode } from './options.ts';
+import type { AnalyzeOptions } from './options.ts';
 import {
+  type DecodeLimits,
   type DecodeOptions,
   EngineError,
   type IncrementalDecoder,
@@ -23,7 +25,6 @@ import {
   type SpeechAnalysis,
   sliceFrames,
 } from './speech.ts';
-import { type StageTimer, stoppedMessage } from './timer.ts';
 import { cutUtterances, hasEnded, maxGapSeconds } from './utterances.ts';
 
 export type Chunking = {
@@ -45,6 +46,16 @@ function blocksOf({ chunkSeconds }: Chunking): number {
 
 export type UploadPart = 'audio' | 'baseline';
 
+/** What every recording of a request is decoded and analysed with. */
+export type Context = {
+  readonly models: Models;
+  readonly limits: DecodeLimits;
+  readonly chunking: Chunking;
+};
+
+type Selection = Pick<AnalyzeOptions, 'channel' | 'track' | 'channels' | 'declared'> &
+  Pick<DecodeOptions, 'cancel'>;
+
 /**
  * One decoder, or one per channel. Their functions throw EngineErrors that name the part of the upload.
  * @param part the part of `bytes`
@@ -52,30 +63,21 @@ export type UploadPart = 'audio' | 'baseline';
 export function openDecoders(
   part: UploadPart,
   bytes: Uint8Array,
-  {
-    channels,
-    declared,
-    ...options
-  }: DecodeOptions & Pick<AnalyzeOptions, 'declared'> & { readonly channels: ChannelMode | null },
-  chunking: Chunking,
-  platform: Platform,
-  timer: StageTimer,
+  { channel, channels, track, declared, cancel }: Selection,
+  { models, limits, chunking }: Context,
 ): readonly IncrementalDecoder[] {
-  const maxSamples = Math.round((chunking.chunkSeconds * options.sampleRate) / blocksOf(chunking));
-  const { channel: _, ...shared } = options;
+  const { platform, features } = models;
+  const shared = { sampleRate: features.sampleRate, track, limits, cancel };
+  const maxSamples = Math.round((chunking.chunkSeconds * shared.sampleRate) / blocksOf(chunking));
   const selector = channels === null ? 'channel' : 'channels';
   const decoders = toEngineErrors(part, { selector, declared }, () =>
     channels === null
-      ? [platform.openIncrementalDecoder(bytes, options, maxSamples)]
+      ? [platform.openIncrementalDecoder(bytes, { ...shared, channel }, maxSamples)]
       : platform.openChannelDecoders(bytes, shared, maxSamples),
   );
   return decoders.map((decoder) => ({
     ...decoder,
-    next: () => {
-      const samples = toEngineErrors(part, { selector, declared }, decoder.next);
-      timer.mark('decode');
-      return samples;
-    },
+    next: () => toEngineErrors(part, { selector, declared }, decoder.next),
   }));
 }
 
@@ -135,9 +137,8 @@ export type ChunkDetector = () => Promise<(SpeechChunk & { readonly isLast: bool
 /** Chunks end in pauses between utterances, or where one is cut. Frames after the cut belong to the next chunk. */
 export function detectChunks(
   decoder: IncrementalDecoder,
-  models: Models,
-  chunking: Chunking,
-  timer: StageTimer,
+  { models, chunking }: Pick<Context, 'models' | 'chunking'>,
+  execution: Execution,
 ): ChunkDetector {
   const { hopLength, sampleRate } = models.features;
   const framesPerSecond = sampleRate / hopLength;
@@ -157,13 +158,14 @@ export function detectChunks(
     const rowBlocks: Float32Array[] = [rows];
     for (let count = 0; count < blocksOf(chunking) && decoder.source() === null; count++) {
       const block = decoder.next();
+      execution.endStage('decode');
       gaps.push(...shift(toGapFrames(decoder.gaps(), framesPerSecond), -position));
-      const detected = await detectFrames(state, block, decoder.source() !== null, models, timer);
+      const detected = await detectFrames(state, block, decoder.source() !== null, models, execution);
       state = detected.state;
       blocks.push(block);
       frameBlocks.push(detected.frames);
       rowBlocks.push(detected.features.data);
-      await timer.yieldToOthers();
+      await execution.yieldToOthers();
     }
     samples = joinAndRelease(blocks, models.platform);
     frames = joinFrames(frameBlocks);
@@ -176,38 +178,38 @@ export function detectChunks(
     if (decoder.source() !== null) return null;
     await read();
     const isLast = decoder.source() !== null;
-    const features = (end: number) => ({ data: rows.subarray(0, end * bins), frames: end, bins });
-    const speech = analyzeSpeech({ samples, sampleRate }, frames as FrameBlock, models);
-    const part = { previousEnd, isWhole: isLast && start < 0, isLast };
-    if (isLast) {
-      const bounds = [{ start, end: unbounded.end }];
+    const toChunk = (speech: DetectedSpeech, bounds: Segment) => {
+      const frames = speech.power.length;
       return {
-        ...part,
-        speech: { ...speech, features: features(speech.power.length) },
+        speech: { ...speech, features: { data: rows.subarray(0, frames * bins), frames, bins } },
         allSegments: speech.segments,
         gaps: describeGaps(gaps, speech, models.vad.manifest.params.offset),
         lacksNoise: lacksNoise(gaps, speech),
-        bounds,
+        bounds: [bounds],
+        previousEnd,
+        isWhole: isLast && start < 0,
+        isLast,
       };
-    }
-    const { end, utteranceEnd } = findCut(speech, part.previousEnd, models, chunking.maxCutSeconds);
-    const own = analyzeSpeech(
-      { samples: samples.subarray(0, end * hopLength), sampleRate },
-      sliceFrames(speech, 0, end),
-      models,
-    );
-    const chunk = { ...own, features: features(end) };
+    };
+    const speech = analyzeSpeech({ samples, sampleRate }, frames as FrameBlock, models);
+    if (isLast) return toChunk(speech, { start, end: unbounded.end });
+    const { end, utteranceEnd } = findCut(speech, previousEnd, models, chunking.maxCutSeconds);
+    const audio = { samples: samples.subarray(0, end * hopLength), sampleRate };
+    const chunk = toChunk(analyzeSpeech(audio, sliceFrames(speech, 0, end), models), { start, end });
     samples = samples.slice(end * hopLength);
     rows = rows.slice(end * bins);
     frames = sliceFrames(speech, end);
-    const bounds = [{ start, end }];
-    const noise = lacksNoise(gaps, own);
-    const ownGaps = describeGaps(gaps, own, models.vad.manifest.params.offset);
     gaps = shift(gaps, -end).filter((gap) => gap.end > 0);
     position += end;
     [start, previousEnd] = [0, utteranceEnd - end];
-    return { ...part, speech: chunk, allSegments: own.segments, gaps: ownGaps, lacksNoise: noise, bounds };
+    return chunk;
   };
+}
+
+/** Frees samples and features. */
+export function release({ speech }: Pick<SpeechChunk, 'speech'>, platform: Platform): void {
+  platform.release(speech.audio.samples);
+  platform.release(speech.features.data);
 }
 
 /** Concatenates, and frees the parts unless one of them is the result. */
@@ -241,7 +243,7 @@ function findCut(speech: DetectedSpeech, previousEnd: number, { trunk, vad }: Mo
   const end = Math.floor(best === null ? (segments.at(-1)?.start ?? now) : best.end + best.pause / 2);
   return {
     end: end === 0 ? now : end,
-    utteranceEnd: ends.filter((own) => own <= end).at(-1) ?? previousEnd,
+    utteranceEnd: ends.filter((one) => one <= end).at(-1) ?? previousEnd,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Utterances -> rows of every head, which share a pass of the trunk. */
 
 import { meanEmbedding } from './arrays.ts';
+import type { Execution } from './execution.ts';
 import type { Models } from './loader.ts';
 import type { Session } from './platform.ts';
 import type { QualityMeter } from './quality.ts';
@@ -8,7 +9,6 @@ import { clipSegments, countFrames, type Segment } from './segments.ts';
 import type { ScoredUtterance } from './signals/definition.ts';
 import { definitions, type Signal } from './signals/table.ts';
 import type { DetectedSpeech } from './speech.ts';
-import type { StageTimer } from './timer.ts';
 import {
   cutRuns,
   type Encoded,
@@ -17,6 +17,7 @@ import {
   framesOf,
   minSeconds,
   type Rows,
+  type SpeechWindow,
   type Utterance,
 } from './utterances.ts';
 import {
@@ -45,38 +46,42 @@ export type Totals = Readonly<Partial<Record<Signal, unknown>>>;
 export type ScoreRequest = {
   readonly signals: readonly Signal[];
   readonly embeddings: boolean;
-  /** With a mode, utterances have parts where the speaker changes, and each has a voice and totals of its own. */
+  /** With a mode, utterances have parts where the speaker changes, and each has a voice and totals. */
   readonly voices: 'compare' | SpeakerMode | null;
 };
 
-/** @param before of the utterances before */
+/** What utterances are scored from. */
+type ScoreContext = {
+  readonly speech: DetectedSpeech;
+  readonly meter: QualityMeter;
+  /** Of the utterances before. */
+  readonly totals: Totals;
+};
+
 export async function scoreUtterances(
-  speech: DetectedSpeech,
   utterances: readonly Utterance[],
-  meter: QualityMeter,
-  before: Totals,
+  { speech, meter, totals: before }: ScoreContext,
   request: ScoreRequest,
   models: Models,
-  timer: StageTimer,
+  execution: Execution,
 ): Promise<{ readonly scored: Scored[]; readonly totals: Totals }> {
   const scored: Scored[] = [];
   let totals = before;
-  const read = async (utterance: Utterance): Promise<EncodedUtterance> => {
-    const rows = framesOf(speech, [utterance], models);
-    timer.mark('features');
-    return { ...utterance, rows, ...(await encode(rows, models.trunk, timer)) };
-  };
-  const scoreNext = async (encoded: EncodedUtterance, own: Totals, parts: readonly Scored[]) => {
+  const read = async (utterance: Utterance): Promise<EncodedUtterance> => ({
+    ...utterance,
+    ...(await encodeRuns([utterance], speech, models, execution)),
+  });
+  const scoreNext = async (encoded: EncodedUtterance, previous: Totals, parts: readonly Scored[]) => {
     const { start, end, speechFrames, rows } = encoded;
-    const heads = await score(encoded, own, request, models, timer);
-    await timer.yieldToOthers();
-    const scored = { start, end, speechFrames, quality: meter.measure(encoded, rows), ...heads.own, parts };
+    const heads = await score(encoded, previous, request, models, execution);
+    await execution.yieldToOthers();
+    const quality = meter.measure(encoded, rows);
     for (const values of [encoded.embeddings.data, rows.data, rows.filterbanks])
       if (values !== null) models.platform.release(values);
-    return { scored, totals: heads.totals };
+    return { scored: { start, end, speechFrames, quality, ...heads.scores, parts }, totals: heads.totals };
   };
   const { voices } = request;
-  const cuts = isMode(voices) ? await findCuts(utterances, voices, read, speech, models, timer) : [];
+  const cuts = isMode(voices) ? await findCuts(utterances, voices, read, speech, models, execution) : [];
   for (const [index, utterance] of utterances.entries()) {
     const { encoded = await read(utterance), cut = [] } = cuts[index] ?? {};
     const parts: Scored[] = [];
@@ -91,7 +96,21 @@ export async function scoreUtterances(
 const isMode = (voices: ScoreRequest['voices']): voices is SpeakerMode =>
   voices !== null && voices !== 'compare';
 
-type EncodedUtterance = Utterance & Encoded & { readonly rows: Rows };
+type EncodedRuns = Encoded & { readonly rows: Rows };
+type EncodedUtterance = Utterance & EncodedRuns;
+
+async function encodeRuns(
+  runs: readonly SpeechWindow[],
+  speech: DetectedSpeech,
+  models: Models,
+  execution: Execution,
+): Promise<EncodedRuns> {
+  const rows = framesOf(speech, runs, models);
+  execution.endStage('features');
+  const encoded = await encode(rows, models.trunk);
+  execution.endStage('trunk');
+  return { ...encoded, rows };
+}
 
 /** A cut is the middle of the span of this length with the least speech, so near to the change. */
 const dipSeconds = 0.1;
@@ -104,7 +123,7 @@ async function findCuts(
   read: (utterance: Utterance) => Promise<EncodedUtterance>,
   speech: DetectedSpeech,
   { voice, trunk }: Models,
-  timer: StageTimer,
+  execution: Execution,
 ): Promise<readonly { readonly encoded: EncodedUtterance; readonly cut: readonly Utterance[] }[]> {
   const { framesPerToken } = trunk.manifest.params;
   const params = trunk.manifest.params.severalSpeakers as SeveralSpeakersParams;
@@ -112,12 +131,12 @@ async function findCuts(
   const encoded: EncodedUtterance[] = [];
   const tracks = [];
   for (const utterance of utterances) {
-    const own = await read(utterance);
-    const scale = { first: own.rows.start, framesPerToken, framesPerSecond };
-    tracks.push(await followVoice(own, own, scale, voice as Session));
-    encoded.push(own);
-    timer.mark('voices');
-    await timer.yieldToOthers();
+    const next = await read(utterance);
+    const scale = { first: next.rows.start, framesPerToken, framesPerSecond };
+    tracks.push(await followVoice(next, next, scale, voice as Session));
+    encoded.push(next);
+    execution.endStage('voices');
+    await execution.yieldToOthers();
   }
   const shift = maxShiftSeconds * framesPerSecond;
   const changes = findChanges(tracks, mode, params).map((found) =>
@@ -129,10 +148,10 @@ async function findCuts(
       ),
     ),
   );
-  timer.mark('voices');
-  return encoded.map((own, index) => ({
-    encoded: own,
-    cut: cutAt(own, changes[index] ?? [], minSeconds * framesPerSecond, segments),
+  execution.endStage('voices');
+  return encoded.map((utterance, index) => ({
+    encoded: utterance,
+    cut: cutAt(utterance, changes[index] ?? [], minSeconds * framesPerSecond, segments),
   }));
 }
 
@@ -167,20 +186,18 @@ function cutAt(
 
 /** Scores the runs of speech without an utterance as one, up to what the trunk reads. Null without speech. */
 export async function scoreRuns(
-  speech: DetectedSpeech,
-  meter: QualityMeter,
+  { speech, meter }: Pick<ScoreContext, 'speech' | 'meter'>,
   request: ScoreRequest,
   models: Models,
-  timer: StageTimer,
+  execution: Execution,
 ): Promise<{ readonly scored: Scored; readonly totals: Totals } | null> {
   const cut = cutRuns(speech, models.trunk.manifest.params);
   if (cut === null) return null;
   const { runs, speechFrames, ...span } = cut;
-  const rows = framesOf(speech, runs, models);
-  timer.mark('features');
-  const encoded = await encode(rows, models.trunk, timer);
-  const { own, totals } = await score({ ...encoded, speechFrames }, {}, request, models, timer);
-  const scored = { ...span, speechFrames, quality: meter.measure(span, rows), ...own, parts: [] };
+  const encoded = await encodeRuns(runs, speech, models, execution);
+  const { scores, totals } = await score({ ...encoded, speechFrames }, {}, request, models, execution);
+  const quality = meter.measure(span, encoded.rows);
+  const scored = { ...span, speechFrames, quality, ...scores, parts: [] };
   return { scored, totals };
 }
 
@@ -189,9 +206,9 @@ async function score(
   before: Totals,
   { signals, embeddings, voices }: ScoreRequest,
   models: Models,
-  timer: StageTimer,
+  execution: Execution,
 ): Promise<{
-  readonly own: Pick<Scored, 'rows' | 'embedding' | 'voice' | 'totals'>;
+  readonly scores: Pick<Scored, 'rows' | 'embedding' | 'voice' | 'totals'>;
   readonly totals: Totals;
 }> {
   const rows: Partial<Record<Signal, unknown>> = {};
@@ -202,15 +219,15 @@ async function score(
     rows[signal] = await definitions[signal].score?.(encoded, models[signal]);
     totals[signal] = await definitions[signal].addTo?.(before[signal] ?? null, encoded, models[signal]);
     if (isSeparate) alone[signal] = await definitions[signal].addTo?.(null, encoded, models[signal]);
-    timer.mark(signal);
+    execution.endStage(signal);
   }
   const { voice: session } = models;
   const isCompared = isSeparate || (voices === 'compare' && encoded.speechFrames >= minVoiceFrames(models));
   const [voice = null] =
     isCompared && session !== null ? await inferVoices(encoded, encoded.weights.data, session) : [];
-  if (voice !== null) timer.mark('voices');
+  if (voice !== null) execution.endStage('voices');
   const embedding = embeddings ? meanEmbedding(encoded.embeddings, encoded.weights) : null;
-  return { own: { rows, embedding, voice, totals: isSeparate ? alone : null }, totals };
+  return { scores: { rows, embedding, voice, totals: isSeparate ? alone : null }, totals };
 }
 
 /** Speech of an utterance whose voice is compared, in frames. */

@@ -17,6 +17,7 @@ export {
   type Probabilities,
   softmax,
 } from './correction.ts';
+export { type Stage, stoppedMessage } from './execution.ts';
 export { type Golden, goldenDifferences, goldenSchema, goldensOf } from './golden.ts';
 export type { LiveState, LiveStep } from './live.ts';
 export type { LiveMessage } from './live-messages.ts';
@@ -66,5 +67,4 @@ export {
   embeddingReport,
   type WithoutId,
 } from './report.ts';
-export { type Stage, stoppedMessage } from './timer.ts';
 export { type SpeakerMode, speakerModes } from './voices.ts';

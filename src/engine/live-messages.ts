@@ -1,17 +1,14 @@
 /** Messages of a stream: an utterance, and a measurement. */
 
-import type { Analysis } from './aggregate.ts';
 import { sum, weightedMean } from './arrays.ts';
 import type { Scored, Totals } from './embeddings.ts';
 import { available, type Models, manifestsOf } from './loader.ts';
 import type { Source } from './platform.ts';
-import { bodyOf } from './report.ts';
+import { bodyOf, type SignalAnalysis } from './report.ts';
 import { clipSegments, countFrames, type Segment } from './segments.ts';
 import type { RecordingContext } from './signals/definition.ts';
 import { round } from './signals/intervals.ts';
-import { noSyllables, type SyllableTotals } from './signals/measures.ts';
 import { definitions, type Signal } from './signals/table.ts';
-import type { StageTimer } from './timer.ts';
 import { recordingWarnings } from './warnings.ts';
 
 /** Messages to the client, without their sequence numbers. */
@@ -25,12 +22,13 @@ export type SpeechSoFar = {
   readonly segments: readonly Segment[];
   /** Of the other channel of a split stream, in measurements. */
   readonly others?: readonly Segment[] | undefined;
-  readonly syllables: SyllableTotals;
+  /** What each signal added up over it. */
+  readonly totals: Readonly<Partial<Record<Signal, unknown>>>;
   /** Log odds that it is speech and no other sound, summed over its frames. */
   readonly voice: { readonly sum: number; readonly frames: number };
 };
 
-export const noSpeech: SpeechSoFar = { segments: [], syllables: noSyllables, voice: { sum: 0, frames: 0 } };
+export const noSpeech: SpeechSoFar = { segments: [], totals: {}, voice: { sum: 0, frames: 0 } };
 
 /** What every message of a step depends on. */
 export type MessageContext = {
@@ -38,10 +36,7 @@ export type MessageContext = {
   /** Each of two channels alone. */
   readonly split: boolean;
   readonly models: Models;
-  readonly timer: StageTimer;
   readonly source: Source;
-  /** Seconds of the stream. */
-  readonly seconds: number;
 };
 
 export function scoredSignals({ signals, models }: MessageContext): Signal[] {
@@ -68,7 +63,8 @@ export function toTurn(
     const added = moment && { moment };
     return (body.timeline ?? []).map((entry) => [signal, { ...withoutBounds(entry), ...added }] as const);
   });
-  const { framesPerSecond } = analysis.span;
+  const { sampleRate, hopLength } = context.models.features;
+  const framesPerSecond = sampleRate / hopLength;
   return {
     type: 'turn',
     start_s: round(utterance.start / framesPerSecond),
@@ -118,8 +114,8 @@ function toAnalysis(
   totals: Totals,
   soFar: SpeechSoFar | null,
   context: MessageContext,
-): Analysis {
-  const { models, source, split, seconds, timer } = context;
+): SignalAnalysis {
+  const { models, source, split } = context;
   const { features, vad } = models;
   const framesPerSecond = features.sampleRate / features.hopLength;
   const [snrDb = 0, bandwidthHz = 0, clippedRatio = 0] = weightedMean(
@@ -128,13 +124,15 @@ function toAnalysis(
   );
   const quality = { snrDb, bandwidthHz, levelDbfs: 0 };
   const utteranceSeconds = sum(utterances, ({ speechFrames }) => speechFrames) / framesPerSecond;
-  const { segments, syllables, voice, others } = soFar ?? noSpeech;
+  const { segments, totals: speechTotals, voice, others } = soFar ?? noSpeech;
   const speechSeconds = countFrames(segments) / framesPerSecond;
-  const span = { segments, missing: [], framesPerSecond, speechSeconds };
   const recording: RecordingContext = {
-    ...span,
+    segments,
+    missing: [],
+    framesPerSecond,
+    speechSeconds,
     others,
-    syllables,
+    speechTotals,
     utterances,
     earlier,
     totals,
@@ -155,20 +153,14 @@ function toAnalysis(
   const voiceLogOdds = voice.sum / Math.max(1, voice.frames);
   const spoken = { ...quality, severalSpeakers: false };
   return {
-    audio: { seconds, source, ...quality, speechSeconds },
-    span,
-    unassigned: [],
     results: Object.fromEntries(
       wanted.map((signal) => [signal, definitions[signal].aggregate([], contextOf(signal), models[signal])]),
     ),
-    embeddings: null,
-    samplesSha256: null,
     insufficientSpeech: false,
     warnings:
       soFar === null
         ? []
         : recordingWarnings({ source: recorded, spoken, voiceLogOdds, levelDbfs: 0 }, vad.manifest.params),
     models: manifestsOf(models),
-    stages: timer.stages(),
   };
 }

@@ -2,6 +2,7 @@
 
 import { joinArrays } from './arrays.ts';
 import { type Scored, scoreUtterances, type Totals } from './embeddings.ts';
+import { type Execution, type Stage, startExecution } from './execution.ts';
 import {
   type LiveMessage,
   type MessageContext,
@@ -15,12 +16,11 @@ import {
 import type { Models } from './loader.ts';
 import { decodeNext, initialSampleState, type SampleFormat, type SampleState } from './pcm.ts';
 import type { DecodeLimits } from './platform.ts';
-import { createQualityMeter, type NoiseLevel, noNoise } from './quality.ts';
+import { createQualityMeter, type NoiseLevel, noNoise, type QualityMeter } from './quality.ts';
 import { clipSegments, countFrames, joinGaps, meanOver, type Segment, shift, unbounded } from './segments.ts';
 import { round } from './signals/intervals.ts';
-import { addSyllables } from './signals/measures.ts';
 import { maxEarlier } from './signals/relative.ts';
-import type { Signal } from './signals/table.ts';
+import { definitions, type Signal } from './signals/table.ts';
 import {
   analyzeSpeech,
   type DetectedSpeech,
@@ -31,7 +31,6 @@ import {
   joinFrames,
   sliceFrames,
 } from './speech.ts';
-import { type Stage, startStageTimer } from './timer.ts';
 import { cutUtterances, gridFrames, hasEnded, maxGapSeconds, type Utterance } from './utterances.ts';
 
 export type LiveStep = {
@@ -80,7 +79,7 @@ export type LiveResult = {
   readonly stages: readonly Stage[];
 };
 
-type Step = MessageContext & Pick<LiveStep, 'measure' | 'cause'>;
+type Step = MessageContext & Pick<LiveStep, 'measure' | 'cause'> & { readonly execution: Execution };
 
 /** @throws EngineError */
 export async function analyzeLive(
@@ -88,28 +87,27 @@ export async function analyzeLive(
   models: Models,
   limits: DecodeLimits,
 ): Promise<LiveResult> {
-  const timer = startStageTimer(step.cancel);
+  const execution = startExecution(step.cancel);
   const before = state ?? initialState(step.split ? 2 : 1, models);
   const { features, platform } = models;
   const decoded = decodeNext(before, bytes, step, features.sampleRate, limits, platform);
-  timer.mark('decode');
-  const seconds = decoded.state.read / features.sampleRate;
-  const own = { ...step, models, timer, source: decoded.source, seconds };
+  execution.endStage('decode');
+  const context = { ...step, models, execution, source: decoded.source };
   const detected: Detected[] = [];
   for (const [channel, samples] of decoded.channels.entries()) {
-    detected.push(await detectSpeech(before.channels[channel] as ChannelState, samples, own));
+    detected.push(await detectSpeech(before.channels[channel] as ChannelState, samples, context));
   }
-  const speech = step.measure ? detected.map((one) => speechSoFar(one, models)) : [];
+  const speech = step.measure ? detected.map((one) => speechSoFar(one, context)) : [];
   const channels: ChannelState[] = [];
   const messages: LiveMessage[] = [];
   for (const [channel, one] of detected.entries()) {
     const soFar = speech[channel];
     const others = step.split ? speech[1 - channel]?.segments : undefined;
-    const output = await analyzeChannel(one, soFar && { ...soFar, others }, own);
+    const output = await analyzeChannel(one, soFar && { ...soFar, others }, context);
     channels.push(output.state);
     messages.push(...output.messages.map((message) => (step.split ? { ...message, channel } : message)));
   }
-  return { state: { ...decoded.state, channels }, messages, stages: timer.stages() };
+  return { state: { ...decoded.state, channels }, messages, stages: execution.stages() };
 }
 
 function initialState(channels: number, models: Models): LiveState {
@@ -139,17 +137,17 @@ type Detected = {
 async function detectSpeech(
   state: ChannelState,
   samples: Float32Array,
-  { models, timer, cause }: Step,
+  { models, execution, cause }: Step,
 ): Promise<Detected> {
   const isLast = cause === 'session.end';
-  const detected = await detectFrames(state.detector, samples, isLast, models, timer);
+  const detected = await detectFrames(state.detector, samples, isLast, models, execution);
   const frames = joinFrames([state.frames, detected.frames]);
   const audio = { samples: joinArrays([state.samples, samples]), sampleRate: models.features.sampleRate };
   return { state, detector: detected.state, speech: analyzeSpeech(audio, frames, models) };
 }
 
-function speechSoFar({ state, speech }: Detected, models: Models): SpeechSoFar {
-  return addSpeech(state, speech, speech.segments, models);
+function speechSoFar({ state, speech }: Detected, step: Step): SpeechSoFar {
+  return addSpeech(state, speech, speech.segments, step);
 }
 
 /** @param soFar present when a measurement is due */
@@ -158,7 +156,7 @@ async function analyzeChannel(
   soFar: SpeechSoFar | undefined,
   step: Step,
 ): Promise<{ readonly state: ChannelState; readonly messages: readonly LiveMessage[] }> {
-  const { models, timer, cause } = step;
+  const { models, execution, cause } = step;
   const { state, speech } = detected;
   const isLast = cause === 'session.end';
   const now = speech.power.length;
@@ -176,10 +174,16 @@ async function analyzeChannel(
 
   const meter = createQualityMeter(speech, state.noise, models.features);
   const request = { signals: scoredSignals(step), embeddings: false, voices: null };
-  const scored = await scoreUtterances(speech, over, meter, state.totals, request, models, timer);
-  const kept = keepOpen(state, speech, over, meter, models);
+  const scored = await scoreUtterances(
+    over,
+    { speech, meter, totals: state.totals },
+    request,
+    models,
+    execution,
+  );
+  const kept = keepOpen(state, speech, over, meter, step);
   const shown = isShown
-    ? await scoreUtterances(speech, open, meter, scored.totals, request, models, timer)
+    ? await scoreUtterances(open, { speech, meter, totals: scored.totals }, request, models, execution)
     : null;
   const ended = shift(scored.scored, state.offset);
   const stillOpen = shift(shown?.scored ?? [], state.offset);
@@ -245,9 +249,10 @@ function keepOpen(
   state: ChannelState,
   speech: DetectedSpeech,
   over: readonly Utterance[],
-  meter: ReturnType<typeof createQualityMeter>,
-  models: Models,
+  meter: QualityMeter,
+  step: Step,
 ) {
+  const { models } = step;
   const { framesPerSecond, segments } = speech;
   const { marginSeconds } = models.trunk.manifest.params;
   const { minSpeechSeconds, onset } = models.vad.manifest.params;
@@ -274,23 +279,30 @@ function keepOpen(
     offset: state.offset + from,
     utteranceEnd,
     noise: from === 0 ? state.noise : meter.noise(from),
-    speech: addSpeech(state, speech, clipSegments(segments, { start: 0, end: from }), models),
+    speech: addSpeech(state, speech, clipSegments(segments, { start: 0, end: from }), step),
   };
 }
 
 /** @param segments of `speech`, in its frames */
 function addSpeech(
   { speech: before, offset }: ChannelState,
-  { framesPerSecond, syllableRate, voiceLogOdds }: DetectedSpeech,
+  speech: DetectedSpeech,
   segments: readonly Segment[],
-  { vad, cognitive }: Models,
+  context: MessageContext,
 ): SpeechSoFar {
-  const minPause = vad.manifest.params.minPauseSeconds * framesPerSecond;
-  const { measures } = cognitive.manifest.params;
+  const { models } = context;
+  const { framesPerSecond, voiceLogOdds } = speech;
+  const minPause = models.vad.manifest.params.minPauseSeconds * framesPerSecond;
   const frames = countFrames(segments);
+  const totals: Partial<Record<Signal, unknown>> = {};
+  for (const signal of scoredSignals(context)) {
+    const { addSpeech } = definitions[signal];
+    if (addSpeech !== undefined)
+      totals[signal] = addSpeech(before.totals[signal] ?? null, { ...speech, segments }, models[signal]);
+  }
   return {
     segments: joinGaps([...before.segments, ...shift(segments, offset)], minPause),
-    syllables: addSyllables(before.syllables, segments, syllableRate, framesPerSecond, measures),
+    totals,
     voice: {
       sum: before.voice.sum + frames * meanOver(segments, voiceLogOdds),
       frames: before.voice.frames + frames,

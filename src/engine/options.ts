@@ -3,7 +3,7 @@ import type { SpeakerMode } from './voices.ts';
 
 /** `split`: each of two channels is analysed alone. */
 export const channelModes = ['split'] as const;
-export type ChannelMode = (typeof channelModes)[number];
+type ChannelMode = (typeof channelModes)[number];
 
 /** Speech of one speaker, in seconds. */
 export type SpeakerSegment = { readonly start: number; readonly end: number; readonly speaker: string };

@@ -69,21 +69,24 @@ export function combinedReport(analysis: Analysis, requestId: string): CombinedR
   return { status: statusOf(analysis), ...combined };
 }
 
-export function bodyOf<S extends Signal>(signal: S, analysis: Analysis): BodyOf<S> {
+/** What the report of a signal is made of. */
+export type SignalAnalysis = Pick<Analysis, 'results' | 'insufficientSpeech' | 'warnings' | 'models'>;
+
+export function bodyOf<S extends Signal>(signal: S, analysis: SignalAnalysis): BodyOf<S> {
   const model = analysis.models[signal];
   const reason = unavailableOf(model);
-  const own = definitions[signal].report(analysis.results[signal] ?? null, model.params);
+  const fields = definitions[signal].report(analysis.results[signal] ?? null, model.params);
   const body = {
     status: reason === null ? statusOf(analysis) : 'not_available',
     ...(reason !== null && { reason }),
-    ...own,
-    warnings: [...analysis.warnings, ...own.warnings],
+    ...fields,
+    warnings: [...analysis.warnings, ...fields.warnings],
     model: versionOf(model),
   };
   return body as unknown as BodyOf<S>;
 }
 
-function statusOf({ insufficientSpeech }: Analysis): Status {
+function statusOf({ insufficientSpeech }: SignalAnalysis): Status {
   return insufficientSpeech ? 'insufficient_speech' : 'ok';
 }
 

@@ -3,10 +3,10 @@
 import { shiftToRecording } from './aggregate.ts';
 import type { ChunkResult } from './analyze-chunk.ts';
 import { minVoiceFrames, type Scored, type Totals } from './embeddings.ts';
+import type { Execution } from './execution.ts';
 import type { Models } from './loader.ts';
 import { countFrames, intersect, type Segment, shift, unbounded } from './segments.ts';
 import { definitions, type Signal } from './signals/table.ts';
-import type { StageTimer } from './timer.ts';
 import { groupVoices, type SeveralSpeakersParams, type SpeakerMode, soundLikeSeveral } from './voices.ts';
 
 /** An utterance in frames of the recording, and its speaker from 0; null for one that may be of either. */
@@ -22,7 +22,7 @@ export async function separateSpeakers(
   whole: readonly ChunkResult[],
   mode: SpeakerMode,
   models: Models,
-  timer: StageTimer,
+  execution: Execution,
 ): Promise<readonly (readonly ChunkResult[])[]> {
   const results = whole.map((result) => ({ ...result, utterances: result.utterances.flatMap(partsOf) }));
   const utterances = assign(
@@ -32,15 +32,15 @@ export async function separateSpeakers(
   );
   if (utterances === null) return [whole];
   const turns = turnsOf(utterances);
-  timer.mark('voices');
+  execution.endStage('voices');
   const speakers: ChunkResult[][] = [];
   for (const speaker of [0, 1]) {
-    await timer.yieldToOthers();
+    await execution.yieldToOthers();
     const own = utterances.filter((utterance) => utterance.speaker === speaker);
     const spans = turns.filter((turn) => turn.speaker === speaker);
     const totals = await joinTotals(own, models);
     speakers.push(restrictToSpans(results, { spans, totals, speaker }, utterances, models));
-    timer.mark('voices');
+    execution.endStage('voices');
   }
   return speakers;
 }

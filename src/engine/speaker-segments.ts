@@ -1,5 +1,6 @@
 /** Segments of a caller that name speakers -> the speech of each speaker. */
 import type { SpeakerSegment } from './options.ts';
+import { EngineError } from './platform.ts';
 import { countFrames, intersect, type Segment, shift, subtract, union } from './segments.ts';
 import type { SpeechAnalysis } from './speech.ts';
 
@@ -44,4 +45,19 @@ export function restrictToSpeaker<Chunk extends { readonly speech: SpeechAnalysi
   }
   const speechSeconds = countFrames(segments) / speech.framesPerSecond;
   return { ...chunk, speech: { ...speech, segments, speechProbability, speechSeconds }, bounds };
+}
+
+/** @throws EngineError for a segment that starts after the end of the recording, whose length is `seconds` */
+export function checkStarts(segments: readonly SpeakerSegment[], seconds: number): void {
+  const last = segments.at(-1);
+  if (last === undefined || last.start < seconds) return;
+  const end = Math.max(...segments.map((segment) => segment.end)) / 1000;
+  const isMilliseconds = end > seconds / 20 && end < seconds + 1;
+  const hint = isMilliseconds ? ': these are most likely milliseconds' : '';
+  const expected = `seconds within the ${seconds.toFixed(1)} s of the recording`;
+  throw new EngineError(
+    'segments',
+    'segments',
+    `Expected ${expected} for \`segments\`, got a start at ${last.start} s${hint}`,
+  );
 }

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { joinArrays } from './arrays.ts';
+import type { Execution } from './execution.ts';
 import type {
   Audio,
   FeatureSpec,
@@ -13,7 +14,6 @@ import type {
   Values,
 } from './platform.ts';
 import { countFrames, joinGaps, type Segment } from './segments.ts';
-import type { StageTimer } from './timer.ts';
 
 /** Mono samples of a recording or a chunk. */
 type AudioBuffer = Pick<Audio, 'samples' | 'sampleRate'>;
@@ -109,12 +109,12 @@ export async function detectFrames(
   block: Float32Array,
   isLast: boolean,
   models: Detector,
-  timer: StageTimer,
+  execution: Execution,
 ): Promise<{ readonly state: DetectorState; readonly frames: FrameBlock; readonly features: Features }> {
   const bins = models.silence.length;
   const { state: filter, ...hops } = models.platform.filterStream(block, state.filter, models.filter);
   const { fresh, ...extracted } = extractNext(state, block, isLast, models);
-  timer.mark('features');
+  execution.endStage('features');
   const rows = joinArrays([state.undecided.rows, fresh]);
   if (rows !== fresh) models.platform.release(fresh);
   const power = joinArrays([state.undecided.power, hops.power]);
@@ -126,7 +126,7 @@ export async function detectFrames(
   const read = isLast ? count + lookaheadFrames + isOdd : count - isOdd;
   const frames = Math.max(0, rows.length / bins - (isLast ? 0 : lookaheadFrames + isOdd));
   const outputs = await runVad(rows.subarray(rows.length - count * bins), read, state.vad, models);
-  timer.mark('vad');
+  execution.endStage('vad');
   // Outputs of frames before the start and after the end of the recording are left out.
   const end = read - (isLast ? isOdd : 0);
   const decided = (values: Float32Array) => values.subarray(end - frames, end);

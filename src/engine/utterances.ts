@@ -7,7 +7,6 @@ import { joinArrays } from './arrays.ts';
 import type { FeatureSpec, Platform, Session, Values } from './platform.ts';
 import { clipSegments, countFrames, type Segment } from './segments.ts';
 import { type DetectedSpeech, type FrameBlock, leadFrames, type SpeechAnalysis } from './speech.ts';
-import type { StageTimer } from './timer.ts';
 
 /** Speech of an utterance. */
 export const minSeconds = 0.5;
@@ -233,7 +232,6 @@ type Trunk = {
 export async function encode(
   { data, bins, filterbanks, speechProbability }: Rows,
   { session, manifest }: Trunk,
-  timer: StageTimer,
 ): Promise<Encoded> {
   const frames = data.length / bins;
   const shaped = (values: Float32Array): Values => ({
@@ -244,7 +242,6 @@ export async function encode(
     ...(session.inputs.includes('features') && { features: shaped(data) }),
     ...(filterbanks && { filterbanks: shaped(filterbanks) }),
   });
-  timer.mark('trunk');
   const weights = speechWeights(speechProbability, manifest.params.framesPerToken);
   return { embeddings: outputs.tokens as Values, weights };
 }

@@ -1,9 +1,9 @@
 /** Models whose feature spec has a high-pass. */
 import test from 'ava';
 import { wavFile } from '../../benchmarks/upload-body.ts';
+import { startExecution } from '../../src/engine/execution.ts';
 import { defaultOptions } from '../../src/engine/options.ts';
 import { detectFrames, initialDetectorState } from '../../src/engine/speech.ts';
-import { startStageTimer } from '../../src/engine/timer.ts';
 import { extract } from '../../src/node/addon.ts';
 import { createAnalyzer, loadModels } from '../../src/node/models.ts';
 import { limits, reporter, samplesOf } from '../support/analysis.ts';
@@ -21,7 +21,7 @@ test('the features of a stream are those of the extractor, which training uses',
     for (let at = 0; at < speech.length; at += length) {
       const isLast = at + length >= speech.length;
       const block = speech.slice(at, at + length);
-      const detected = await detectFrames(state, block, isLast, models, startStageTimer(null));
+      const detected = await detectFrames(state, block, isLast, models, startExecution(null));
       state = detected.state;
       rows.push(...detected.features.data);
     }

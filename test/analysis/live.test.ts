@@ -59,6 +59,18 @@ function bytesOf(value: unknown): number {
   return Object.values(value).reduce<number>((sum, part) => sum + bytesOf(part), 0);
 }
 
+test('a step measures speech for the requested signals alone', async (t) => {
+  const format = { encoding: 's16le', sampleRate: 16_000, channels: 1 } as const;
+  const step = { format, bytes: sample.subarray(0, 32_000), state: null, split: false, measure: true };
+  for (const [signal, measured] of [
+    ['emotion', []],
+    ['cognitive', ['cognitive']],
+  ] as const) {
+    const { state } = await analyzer.live({ ...step, signals: [signal], cause: null, cancel: null });
+    t.deepEqual(Object.keys(state.channels[0]?.speech.totals ?? {}), measured);
+  }
+});
+
 type Turn = LiveMessage & {
   readonly start_s: number;
   readonly end_s: number;

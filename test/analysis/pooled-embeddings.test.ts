@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { weightedMean } from '../../src/engine/arrays.ts';
 import { scoreUtterances } from '../../src/engine/embeddings.ts';
+import { startExecution } from '../../src/engine/execution.ts';
 import { noNoise } from '../../src/engine/quality.ts';
 import type { DetectedSpeech } from '../../src/engine/speech.ts';
-import { startStageTimer } from '../../src/engine/timer.ts';
 import { gridFrames } from '../../src/engine/utterances.ts';
 import { loadModels } from '../../src/node/models.ts';
 import { analyze } from '../../src/tools/index.ts';
@@ -26,13 +26,11 @@ test('the embedding of an utterance is the mean of its tokens, weighted by speec
   const window = { start: 0, end: 12 };
   const utterance = { ...window, window, speechFrames: 5, cause: 'pause' } as const;
   const { scored } = await scoreUtterances(
-    frames,
     [utterance],
-    { measure: () => quality, noise: () => noNoise },
-    {},
+    { speech: frames, meter: { measure: () => quality, noise: () => noNoise }, totals: {} },
     { signals: [], embeddings: true, voices: null },
     { ...models, trunk: { ...models.trunk, session } },
-    startStageTimer(null),
+    startExecution(null),
   );
   t.deepEqual([...(scored[0]?.embedding ?? [])], [2.5, 17.5]);
 });

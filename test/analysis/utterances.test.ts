@@ -5,7 +5,6 @@ import { fixture } from '../../scripts/recordings.ts';
 import type { Values } from '../../src/engine/platform.ts';
 import { type Segment, unbounded } from '../../src/engine/segments.ts';
 import { findSegments } from '../../src/engine/speech.ts';
-import { startStageTimer } from '../../src/engine/timer.ts';
 import { cutRuns, cutUtterances, encode, framesOf, type Utterance } from '../../src/engine/utterances.ts';
 import { loadEncoder } from '../../src/node/models.ts';
 import { reporter } from '../support/analysis.ts';
@@ -69,7 +68,7 @@ test('a trunk of two inputs reads both features of the same frames', async (t) =
       return { tokens: { data: new Float32Array(0), shape: [1, 0, 0] } };
     },
   };
-  await encode(rows, { session, manifest: { params: { framesPerToken: 2 } } }, startStageTimer(null));
+  await encode(rows, { session, manifest: { params: { framesPerToken: 2 } } });
   const frames = rows.speechProbability.length;
   t.deepEqual(read.features, { data: rows.data, shape: [1, frames, 80] });
   t.deepEqual(read.filterbanks, { data: alone.data, shape: [1, frames, 40] });

@@ -6,10 +6,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, stderr, stdout } from 'node:process';
-import { describeSpeaker } from '../../src/engine/analyze.ts';
+import { describeSpeaker } from '../../src/engine/baselines.ts';
 import { defaultChunking } from '../../src/engine/chunks.ts';
 import { measureSpeaker } from '../../src/engine/signals/speaker.ts';
-import { startStageTimer } from '../../src/engine/timer.ts';
+import { startExecution } from '../../src/engine/execution.ts';
 import { loadModels } from '../../src/node/models.ts';
 
 const limits = { seconds: 900, channels: 8, minSampleRate: 4000, maxSampleRate: 384_000, deadlineSeconds: 0 };
@@ -23,7 +23,7 @@ async function main([folder, list, root]: string[]): Promise<void> {
     const audio = readFileSync(join(root, path));
     const request = { channel: null, track: null, cancel: null, signals: [], measured: true };
     const context = { models, limits, chunking: defaultChunking };
-    const recording = await describeSpeaker('audio', audio, request, context, startStageTimer(null));
+    const recording = await describeSpeaker('audio', audio, request, context, startExecution(null));
     if (index % 500 === 0) stderr.write(`${index} of ${paths.length} recordings\n`);
     const { speechSeconds } = recording;
     if (speechSeconds < models.vad.manifest.params.minTotalSpeechSeconds) continue;

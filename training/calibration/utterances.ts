@@ -12,7 +12,7 @@ import { scoreUtterances } from '../../src/engine/embeddings.ts';
 import { createQualityMeter, noNoise } from '../../src/engine/quality.ts';
 import { unbounded } from '../../src/engine/segments.ts';
 import { analyzeSpeech, detectFrames, initialDetectorState } from '../../src/engine/speech.ts';
-import { startStageTimer } from '../../src/engine/timer.ts';
+import { startExecution } from '../../src/engine/execution.ts';
 import { cutUtterances } from '../../src/engine/utterances.ts';
 import { betweenVariance } from '../../src/engine/voices.ts';
 import { decode } from '../../src/node/addon.ts';
@@ -40,16 +40,16 @@ async function describe(files: readonly Uint8Array[], models: Models) {
   const options = { sampleRate, channel: null, track: null, limits, cancel: null };
   const pause = new Float32Array(pauseSeconds * sampleRate);
   const clips = files.map((file) => joinArrays([decode(file, options).samples, pause]));
-  const timer = startStageTimer(null);
+  const execution = startExecution(null);
   const samples = joinArrays(clips);
-  const { frames } = await detectFrames(initialDetectorState(models), samples, true, models, timer);
+  const { frames } = await detectFrames(initialDetectorState(models), samples, true, models, execution);
   const speech = analyzeSpeech({ samples, sampleRate }, frames, models);
   const { params } = models.trunk.manifest;
   if (params.severalSpeakers === undefined) throw new Error('Expected params `severalSpeakers` of the trunk, got none');
   const meter = createQualityMeter(speech, noNoise, models.features);
   const request = { signals: [], embeddings: true, voices: 'compare' as const };
   const utterances = cutUtterances(speech, params, [unbounded]);
-  const { scored } = await scoreUtterances(speech, utterances, meter, {}, request, models, timer);
+  const { scored } = await scoreUtterances(utterances, { speech, meter, totals: {} }, request, models, execution);
   const long = scored.filter(({ voice }) => voice !== null);
   return {
     clips: long.map(({ start, end }) => clipAt(clips, ((start + end) / 2) * hopLength)),

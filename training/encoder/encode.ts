@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { argv } from 'node:process';
 import { unbounded } from '../../src/engine/segments.ts';
 import { analyzeSpeech, detectFrames, initialDetectorState } from '../../src/engine/speech.ts';
-import { startStageTimer } from '../../src/engine/timer.ts';
+import { startExecution } from '../../src/engine/execution.ts';
 import {
   cutRuns,
   cutUtterances,
@@ -45,14 +45,14 @@ async function main(file: string | undefined): Promise<void> {
   for (const [index, path] of paths.entries()) {
     const bytes = readFileSync(join(root, path));
     const { samples } = decode(bytes, { sampleRate, channel: null, track: null, limits, cancel: null });
-    const timer = startStageTimer(null);
-    const { frames } = await detectFrames(initialDetectorState(models), samples, true, models, timer);
+    const state = initialDetectorState(models);
+    const { frames } = await detectFrames(state, samples, true, models, startExecution(null));
     const speech = analyzeSpeech({ samples, sampleRate }, frames, models);
     const utterances = cutUtterances(speech, params, [unbounded]);
     const found = utterances.map((utterance) => ({ runs: [utterance], speechFrames: utterance.speechFrames }));
     const all = cutRuns(speech, params);
     for (const { runs, speechFrames } of found.length > 0 || all === null ? found : [all]) {
-      const encoded = await encode(framesOf(speech, runs, models), models.trunk, timer);
+      const encoded = await encode(framesOf(speech, runs, models), models.trunk);
       columns.recording.push(index);
       columns.speech_frames.push(speechFrames);
       rows.push(momentsOf(encoded, varianceFloor));

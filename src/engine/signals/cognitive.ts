@@ -25,7 +25,7 @@ import {
   roundInterval,
   roundParts,
 } from './intervals.ts';
-import { type Measures, runsOf } from './measures.ts';
+import { addSyllables, type Measures, noSyllables, runsOf, type SyllableTotals } from './measures.ts';
 import {
   describeChunk,
   joinSpeakers,
@@ -198,7 +198,8 @@ export const cognitive: SignalDefinition<
   CognitiveResult,
   typeof body,
   Total,
-  ProsodyTrack
+  ProsodyTrack,
+  SyllableTotals
 > = {
   title: 'cognitive signals',
   inputs: ['tokens', 'weights', 'sums'],
@@ -246,15 +247,18 @@ export const cognitive: SignalDefinition<
     return (await this.addTo?.({ ...first, sums }, { embeddings, weights }, head)) as Total;
   },
 
-  async infer({ speech, timer, prepared }) {
-    const speaker = describeChunk(speech, (await prepared) as ProsodyTrack);
-    timer.mark('measures');
-    return speaker;
+  async infer({ speech, prepared }) {
+    return describeChunk(speech, (await prepared) as ProsodyTrack);
+  },
+
+  addSpeech(total, { segments, syllableRate, framesPerSecond }, { manifest: { params } }) {
+    return addSyllables(total ?? noSyllables, segments, syllableRate, framesPerSecond, params.measures);
   },
 
   aggregate(chunks, recording, { manifest: { params } }) {
     const { baselines, conditions, speechSeconds } = recording;
-    const measured = measureSpeaker({ ...recording, chunks }, params.measures);
+    const syllables = recording.speechTotals?.cognitive as SyllableTotals | undefined;
+    const measured = measureSpeaker({ ...recording, chunks, syllables }, params.measures);
     const rested = joinSpeakers(baselines.map((baseline) => measureSpeaker(baseline, params.measures)));
     const clarity = addTiming(
       (recording.totals.cognitive as Total).clarity,

@@ -4,8 +4,7 @@ import type { Platform, Session } from '../platform.ts';
 import type { SpeechQuality } from '../quality.ts';
 import type { BodySchema } from '../report-schema.ts';
 import type { Segment } from '../segments.ts';
-import type { SpeechAnalysis } from '../speech.ts';
-import type { StageTimer } from '../timer.ts';
+import type { DetectedSpeech, SpeechAnalysis } from '../speech.ts';
 import type { Encoded } from '../utterances.ts';
 import type { Conditions } from './intervals.ts';
 import type { SpeakerRecording } from './speaker.ts';
@@ -18,7 +17,6 @@ type Head<Params> = {
 
 type SignalInput<Prepared = unknown> = {
   readonly speech: SpeechAnalysis;
-  readonly timer: StageTimer;
   /** What `prepare` returned. */
   readonly prepared?: Promise<Prepared> | undefined;
 };
@@ -34,13 +32,15 @@ export type ScoredUtterance = Segment & {
 export type Baseline = SpeakerRecording & { readonly utterances: readonly ScoredUtterance[] };
 
 /** The whole recording, over which signals aggregate; positions are frames. */
-export type RecordingContext = Omit<SpeakerRecording, 'chunks'> & {
+export type RecordingContext = Omit<SpeakerRecording, 'chunks' | 'syllables'> & {
   /** The entries of the timeline. */
   readonly utterances: readonly ScoredUtterance[];
   /** Of a stream: utterances of the same speaker before them, which the result is compared with. */
   readonly earlier?: readonly ScoredUtterance[];
   /** What each signal added up over the utterances. */
   readonly totals: Readonly<Record<string, unknown>>;
+  /** Of a stream, which keeps no chunks: what each signal added up over the speech. */
+  readonly speechTotals?: Readonly<Record<string, unknown>>;
   readonly conditions: Conditions;
   readonly baselines: readonly Baseline[];
 };
@@ -71,6 +71,7 @@ type PartialReport<Body extends BodySchema> = Pick<z.infer<Body['options'][0]>, 
  * @typeParam Body schema of the report but for `audio` and `request_id`
  * @typeParam Total result of the head for all utterances so far
  * @typeParam Prepared result of `prepare` for one chunk
+ * @typeParam SpeechTotal what `addSpeech` adds up
  */
 export type SignalDefinition<
   Params = unknown,
@@ -79,6 +80,7 @@ export type SignalDefinition<
   Body extends BodySchema = BodySchema,
   Total = unknown,
   Prepared = unknown,
+  SpeechTotal = unknown,
 > = {
   /** Noun phrase for the OpenAPI document. */
   readonly title: string;
@@ -103,6 +105,11 @@ export type SignalDefinition<
   join?(totals: readonly Total[], head: Head<Params>): Promise<Total>;
   /** What the signal measures of a chunk without embeddings. */
   infer?(input: SignalInput<Prepared>, head: Head<Params>): Promise<Chunk>;
+  /**
+   * What a stream, which keeps no chunks, has of them: measured over the segments of its speech, after those of `total`.
+   * @param total null for none
+   */
+  addSpeech?(total: SpeechTotal | null, speech: DetectedSpeech, head: Head<Params>): SpeechTotal;
   aggregate(chunks: readonly Chunk[], recording: RecordingContext, head: Head<Params>): Result;
   /** @param result null when there was too little speech */
   report(result: Result | null, params: Params): SignalFields;

@@ -86,7 +86,7 @@ export type SpeakerRecording = Span & {
   /** Speech of the other speakers, in order without overlap, in frames of the recording; absent with one speaker. */
   readonly others?: readonly Segment[] | undefined;
   /** Of a stream, which keeps no chunks: it has measures of timing alone. */
-  readonly syllables?: SyllableTotals;
+  readonly syllables?: SyllableTotals | undefined;
 };
 
 export function measureSpeaker(
