@@ -17,6 +17,7 @@ export {
   type Probabilities,
   softmax,
 } from './correction.ts';
+export { type EmbeddingReport, embeddingReport } from './embedding-report.ts';
 export { type Stage, stoppedMessage } from './execution.ts';
 export { type Golden, goldenDifferences, goldenSchema, goldensOf } from './golden.ts';
 export type { LiveState, LiveStep } from './live.ts';
@@ -60,11 +61,5 @@ export {
   type StreamFilterOptions,
   type Values,
 } from './platform.ts';
-export {
-  type CombinedReport,
-  combinedReport,
-  type EmbeddingReport,
-  embeddingReport,
-  type WithoutId,
-} from './report.ts';
+export { type CombinedReport, combinedReport, type WithoutId } from './report.ts';
 export { type SpeakerMode, speakerModes } from './voices.ts';

@@ -13,8 +13,9 @@ import {
   toMeasurement,
   toTurn,
 } from './live-messages.ts';
+import { decodeNext, initialSampleState, type SampleState } from './live-samples.ts';
 import type { Models } from './loader.ts';
-import { decodeNext, initialSampleState, type SampleFormat, type SampleState } from './pcm.ts';
+import type { SampleFormat } from './pcm.ts';
 import type { DecodeLimits } from './platform.ts';
 import { createQualityMeter, type NoiseLevel, noNoise, type QualityMeter } from './quality.ts';
 import { clipSegments, countFrames, joinGaps, meanOver, type Segment, shift, unbounded } from './segments.ts';

@@ -1,16 +1,10 @@
 /** Analysis -> report: the fields of each signal, and those of every report. */
+
 import { z } from 'zod';
 import type { Analysis } from './aggregate.ts';
 import { unavailableOf, versionOf } from './manifest.ts';
 import { ignoredSchema, receiptSchema } from './receipt.ts';
-import {
-  audioSchema,
-  type BodySchema,
-  entryShape,
-  envelope,
-  recordingStatus,
-  reportShape,
-} from './report-schema.ts';
+import { type BodySchema, envelope, recordingStatus } from './report-schema.ts';
 import { countFrames, subtract } from './segments.ts';
 import { round, roundTo } from './signals/intervals.ts';
 import { type BodyOf, definitions, type Signal, signals } from './signals/table.ts';
@@ -114,7 +108,7 @@ function envelopeOf(analysis: Analysis, requestId: string): Envelope {
   return { audio: audioOf(analysis), segments: segmentsOf(analysis), request_id: requestId };
 }
 
-function audioOf({ audio, span }: Analysis): Envelope['audio'] {
+export function audioOf({ audio, span }: Analysis): Envelope['audio'] {
   const { source } = audio;
   return {
     duration_s: round(audio.seconds),
@@ -130,70 +124,4 @@ function audioOf({ audio, span }: Analysis): Envelope['audio'] {
     clipped_ratio: round(source.clippedRatio),
     bandwidth_hz: Math.round(audio.bandwidthHz),
   };
-}
-
-// Analysis -> embeddings of the trunk: the report of /v1/embed and of `undertone embed`.
-
-const embeddingSchema = z.array(z.number()).describe('One number per dimension.');
-const shape = {
-  warnings: reportShape.warnings,
-  model: z
-    .strictObject({
-      name: z.string().describe('Name of the trunk, as in GET /v1/models.'),
-      version: z.string().describe('Version of the trunk, MAJOR.MINOR.PATCH.'),
-      weights_sha256: z
-        .string()
-        .regex(/^[0-9a-f]{64}$/)
-        .describe('SHA-256 of its weights.'),
-    })
-    .describe('What made the embeddings. Embeddings of other weights do not compare.'),
-  timeline: z
-    .array(z.strictObject({ ...entryShape, embedding: embeddingSchema }).describe('An utterance.'))
-    .describe('Embeddings of the utterances.'),
-  audio: audioSchema,
-  request_id: envelope.request_id,
-  ignored: topFields.ignored,
-};
-
-/** One variant per `status`. */
-export const embeddingReportSchema = z.discriminatedUnion('status', [
-  z
-    .strictObject({
-      status: z.literal('ok').describe('Selects the variant.'),
-      embedding: embeddingSchema.describe('Mean over the recording, weighted by speech.'),
-      ...shape,
-    })
-    .describe('Enough speech.'),
-  z
-    .strictObject({
-      status: z.literal('insufficient_speech').describe('Selects the variant.'),
-      embedding: z.null().describe('No embedding.'),
-      ...shape,
-    })
-    .describe('Less than 0.5 s of speech was detected.'),
-]);
-export type EmbeddingReport = z.infer<typeof embeddingReportSchema>;
-
-const steps = 1e5;
-
-/** @param analysis with embeddings */
-export function embeddingReport(analysis: Analysis): WithoutId<EmbeddingReport> {
-  const { embeddings, models, warnings } = analysis;
-  const { name, version, sha256 } = models.emotion.trunk as { name: string; version: string; sha256: string };
-  const rest = {
-    warnings: [...warnings],
-    model: { name, version, weights_sha256: sha256 },
-    timeline: (embeddings?.timeline ?? []).map(({ start, end, embedding }) => ({
-      start_s: round(start),
-      end_s: round(end),
-      embedding: toNumbers(embedding),
-    })),
-    audio: audioOf(analysis),
-  };
-  if (embeddings === null) return { status: 'insufficient_speech', embedding: null, ...rest };
-  return { status: 'ok', embedding: toNumbers(embeddings.recording), ...rest };
-}
-
-function toNumbers(embedding: Float32Array): number[] {
-  return Array.from(embedding, (value) => roundTo(value, steps));
 }

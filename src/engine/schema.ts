@@ -5,6 +5,7 @@ export {
   recordingSchema,
   speakersReportSchema,
 } from './compose-report.ts';
+export { embeddingReportSchema } from './embedding-report.ts';
 export {
   correctionOf,
   type Kind,
@@ -22,7 +23,7 @@ export {
   type Software,
   type UnsignedReceipt,
 } from './receipt.ts';
-export { combinedReportSchema, embeddingReportSchema, reportSchemas, speakerReportSchema } from './report.ts';
+export { combinedReportSchema, reportSchemas, speakerReportSchema } from './report.ts';
 export {
   audioSchema,
   type BodySchema,

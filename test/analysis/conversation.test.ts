@@ -1,5 +1,5 @@
 import test from 'ava';
-import { describeConversation } from '../../src/engine/compose-report.ts';
+import { describeConversation } from '../../src/engine/conversation.ts';
 
 type Bounds = readonly (readonly [start: number, end: number])[];
 

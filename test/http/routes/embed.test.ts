@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { toneFile } from '../../../benchmarks/upload-body.ts';
 import { createClient } from '../../../clients/typescript/src/index.ts';
-import type { EmbeddingReport } from '../../../src/engine/report.ts';
+import type { EmbeddingReport } from '../../../src/engine/embedding-report.ts';
 import { version } from '../../../src/node/paths.ts';
 import { openApiDocument } from '../../../src/service/api/document.ts';
 import { analyze, embed } from '../../../src/tools/index.ts';
