@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { FeatureSpec } from '../src/engine/platform.ts';
 import { audioSchema, definitions, signals } from '../src/engine/schema.ts';
 import { warningNames, warnings } from '../src/engine/warnings.ts';
-import { prosodyColumns, specs } from '../src/node/features.ts';
+import { prosodyColumns, specs } from '../src/node/feature-specs.ts';
 import { createMetrics } from '../src/service/http/metrics.ts';
 import { allColumns, type Column } from '../src/tools/tables.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { decode, extract, trackProsody } from '../../src/node/addon.ts';
-import { specs } from '../../src/node/features.ts';
+import { specs } from '../../src/node/feature-specs.ts';
 import { openSession } from '../../src/node/onnx.ts';
 import { readForm } from '../../src/service/form.ts';
 import type { FormTask, Reply, ThreadSettings } from '../../src/service/workers/protocol.ts';

@@ -22,7 +22,8 @@ import {
 } from '../engine/index.ts';
 import type { Kind, Manifest } from '../engine/schema.ts';
 import * as addon from './addon.ts';
-import { describeEntry, escapeControls, FileError, hasControls, readRegularFile } from './files.ts';
+import { escapeControls, hasControls } from './controls.ts';
+import { describeEntry, FileError, readRegularFile } from './files.ts';
 import { openSession } from './onnx.ts';
 import { successorsOfOpen } from './paths.ts';
 

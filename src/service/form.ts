@@ -2,12 +2,12 @@
 
 import { type AnalyzeOptions, channelModes, defaultOptions, speakerModes } from '../engine/index.ts';
 import { type Ignored, maxBaselines } from '../engine/schema.ts';
-import { describeRaw } from '../node/files.ts';
-import { suggest } from './config.ts';
+import { describeRaw } from '../node/audio-formats.ts';
 import { invalidPart, type ProblemReason, type ServiceError } from './errors.ts';
 import { decodeUtf8, parseJson } from './json.ts';
 import { createMultipartReader, type PartHandler, type PartHeaders } from './multipart.ts';
 import { parseSegments } from './segments.ts';
+import { suggest } from './suggest.ts';
 
 /** Names of the recordings: the part `audio`, and the parts `baseline` in their order. */
 export const recordings = [

@@ -1,5 +1,5 @@
 /** HTML by template literals that escape what they are given. */
-import { escapeLines } from '../node/files.ts';
+import { escapeLines } from '../node/controls.ts';
 
 export type Html = { readonly html: string };
 type Value = string | number | Html | readonly Html[] | null;

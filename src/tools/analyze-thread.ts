@@ -2,7 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type DecodeLimits, ModelError, type SpeakerMode } from '../engine/index.ts';
 import type { Signal } from '../engine/schema.ts';
-import { escapeControls, FileError, type ReadOptions, readRegularFile } from '../node/files.ts';
+import { escapeControls } from '../node/controls.ts';
+import { FileError, type ReadOptions, readRegularFile } from '../node/files.ts';
 import { reportReady } from '../service/workers/protocol.ts';
 import {
   analyze,

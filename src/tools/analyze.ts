@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { maxBaselines, type Signal, signals } from '../engine/schema.ts';
-import { escapeControls } from '../node/files.ts';
+import { escapeControls } from '../node/controls.ts';
 import { entryFile, modelSets, shippedModels, successorsOfOpen } from '../node/paths.ts';
 import { parseConfig } from '../service/config.ts';
 import type {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import type { ReadStream, WriteStream } from 'node:tty';
-import { escapeControls, escapeLines } from '../node/files.ts';
+import { escapeControls, escapeLines } from '../node/controls.ts';
 
 export type CliContext = {
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -2,8 +2,9 @@
 import { workerData } from 'node:worker_threads';
 import { type DecodeLimits, type FeatureSpec, type Features, isAudioError } from '../engine/index.ts';
 import { decode, extract, trackProsody } from '../node/addon.ts';
-import { encodeNpy, prosody, prosodyColumns } from '../node/features.ts';
+import { prosody, prosodyColumns } from '../node/feature-specs.ts';
 import { FileError, readRegularFile, writeParts } from '../node/files.ts';
+import { encodeNpy } from '../node/npy.ts';
 import { reportReady } from '../service/workers/protocol.ts';
 import type { Input } from './inputs.ts';
 

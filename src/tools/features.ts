@@ -2,7 +2,7 @@
 import { basename, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { defaultOptions, type FeatureSpec, isAudioError } from '../engine/index.ts';
-import { prosody, type SpecName, specs } from '../node/features.ts';
+import { prosody, type SpecName, specs } from '../node/feature-specs.ts';
 import { entryFile } from '../node/paths.ts';
 import { parseConfig } from '../service/config.ts';
 import { isNoAudio, readSettings } from './analyze.ts';

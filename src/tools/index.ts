@@ -19,7 +19,7 @@ import {
 } from '../engine/index.ts';
 import { signals as allSignals, type Signal, withoutRequestIds } from '../engine/schema.ts';
 import { decode as decodeAll } from '../node/addon.ts';
-import { describeRaw } from '../node/files.ts';
+import { describeRaw } from '../node/audio-formats.ts';
 import { createAnalyzer } from '../node/models.ts';
 import { shippedModels } from '../node/paths.ts';
 import { parseConfig } from '../service/config.ts';
@@ -46,7 +46,7 @@ export {
 } from '../engine/index.ts';
 export type { Signal } from '../engine/schema.ts';
 export { extract, featuresVersion } from '../node/addon.ts';
-export { specs } from '../node/features.ts';
+export { specs } from '../node/feature-specs.ts';
 export type { ValidationItem } from '../service/errors.ts';
 
 /** Thrown by `analyze` when a recording cannot be analysed. */

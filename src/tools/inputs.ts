@@ -2,8 +2,9 @@
 import { constants } from 'node:buffer';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, extname, join, relative, resolve } from 'node:path';
+import { containers } from '../node/audio-formats.ts';
 import { decodeName, encodeName } from '../node/file-names.ts';
-import { containers, type FileError, readRegularFile } from '../node/files.ts';
+import { type FileError, readRegularFile } from '../node/files.ts';
 import { type CliContext, expected } from './context.ts';
 
 export const standardInput = '-';

@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname, resolve } from 'node:path';
 import { definitions } from '../engine/schema.ts';
-import { encodeNpy } from '../node/features.ts';
 import { ensureDir, writeParts } from '../node/files.ts';
+import { encodeNpy } from '../node/npy.ts';
 import type { AnalyzeResult, FileResult } from './analyze-thread.ts';
 import { tiersOf, toLabels, toTextGrid } from './annotations.ts';
 import { expected } from './context.ts';

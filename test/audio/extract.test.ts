@@ -9,7 +9,7 @@ import { joinArrays } from '../../src/engine/arrays.ts';
 import { type FeatureSpec, isAudioError } from '../../src/engine/platform.ts';
 import { type Measures, measureProsody } from '../../src/engine/signals/measures.ts';
 import { decode, extract, filterStream, measureQuality, trackProsody } from '../../src/node/addon.ts';
-import { type SpecName, specs } from '../../src/node/features.ts';
+import { type SpecName, specs } from '../../src/node/feature-specs.ts';
 import { builtAddon } from '../../src/node/paths.ts';
 import { createRandom } from '../../src/tools/evaluate/statistics.ts';
 import { limits, samplesOf } from '../support/analysis.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { encodeNpy } from '../../src/node/features.ts';
+import { encodeNpy } from '../../src/node/npy.ts';
 
 test('writes the bytes that numpy.save writes', (t) => {
   // numpy.save of numpy.array([[1, 2, 3], [4, 5, -0.5]], '<f4'), NumPy 2.

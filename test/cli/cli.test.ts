@@ -5,7 +5,7 @@ import * as fs from 'node:fs';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { hasControls } from '../../src/node/files.ts';
+import { hasControls } from '../../src/node/controls.ts';
 import { commandLine, follow, runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { sharedReceiptKeys } from '../support/receipt-keys.ts';

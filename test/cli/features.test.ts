@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import test from 'ava';
 import type { FeatureSpec } from '../../src/engine/platform.ts';
 import { decode, extract, trackProsody } from '../../src/node/addon.ts';
-import { prosody, specs } from '../../src/node/features.ts';
+import { prosody, specs } from '../../src/node/feature-specs.ts';
 import { parseConfig } from '../../src/service/config.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';

@@ -9,7 +9,7 @@ import { analyzerOf, combinedReport, defaultOptions } from '../../src/engine/ind
 import { kinds, type Models } from '../../src/engine/loader.ts';
 import { ModelError, type Session, type Values } from '../../src/engine/platform.ts';
 import { signals } from '../../src/engine/schema.ts';
-import { hasControls } from '../../src/node/files.ts';
+import { hasControls } from '../../src/node/controls.ts';
 import { createAnalyzer, loadModels, readGolden, readManifests } from '../../src/node/models.ts';
 import { openSession } from '../../src/node/onnx.ts';
 import { modelSets, shippedModels } from '../../src/node/paths.ts';

@@ -6,13 +6,8 @@ import { join } from 'node:path';
 import type { WriteStream } from 'node:tty';
 import test, { type ExecutionContext } from 'ava';
 import pino from 'pino';
-import {
-  escapeControls,
-  escapeLines,
-  FileError,
-  hasControls,
-  readRegularFile,
-} from '../../src/node/files.ts';
+import { escapeControls, escapeLines, hasControls } from '../../src/node/controls.ts';
+import { FileError, readRegularFile } from '../../src/node/files.ts';
 import { html } from '../../src/service/html.ts';
 import { createLogger } from '../../src/service/log.ts';
 import { handleSignals } from '../../src/service/shutdown.ts';

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import test from 'ava';
 import { fixture } from '../../scripts/recordings.ts';
 import { addonFile, release, trackProsody } from '../../src/node/addon.ts';
-import { specs } from '../../src/node/features.ts';
+import { specs } from '../../src/node/feature-specs.ts';
 import { createPrng } from '../reliability/support/prng.ts';
 import { limits } from '../support/analysis.ts';
 

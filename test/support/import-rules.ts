@@ -55,7 +55,7 @@ const entries: Readonly<Record<string, RegExp>> = {
   engine: /^src\/engine\/(index|schema|platform)\.ts$/,
   node: /^src\/node\//,
   service:
-    /^src\/service\/(admin|checks|compose-receipt|config|errors|form|html|interval-picture|network|receipt-keys|segments|serve|sha256|start-failures|verify-receipt|worker|api\/document|live\/local|workers\/(protocol|threads))\.ts$/,
+    /^src\/service\/(admin|checks|compose-receipt|config|errors|form|html|interval-picture|network|receipt-keys|segments|serve|sha256|start-failures|suggest|verify-receipt|worker|api\/document|live\/local|workers\/(protocol|threads))\.ts$/,
 };
 
 const storeyOf = (path: string): string | undefined => /^src\/(\w+)\//.exec(path)?.[1];

@@ -2,7 +2,7 @@
 
 import { channelModes, speakerModes } from '../../engine/index.ts';
 import { maxBaselines } from '../../engine/schema.ts';
-import { containers } from '../../node/files.ts';
+import { containers } from '../../node/audio-formats.ts';
 import { type ErrorCode, errorTable, httpStatus } from '../errors.ts';
 import { expectedMetadata, flags, maxMetadataBytes } from '../form.ts';
 import examples from './examples.json' with { type: 'json' };

@@ -2,9 +2,9 @@
 
 import type { Context, Middleware, Next } from 'koa';
 import type { Logger } from 'pino';
-import { escapeControls } from '../../node/files.ts';
-import { suggest } from '../config.ts';
+import { escapeControls } from '../../node/controls.ts';
 import { errorJson, httpStatus, ServiceError } from '../errors.ts';
+import { suggest } from '../suggest.ts';
 import type { State } from './context.ts';
 import { lingerAfter } from './lingering-close.ts';
 import { sendJson } from './responses.ts';

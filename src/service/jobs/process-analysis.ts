@@ -2,7 +2,7 @@
 import { setInterval, setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { round } from '../../engine/schema.ts';
-import { describeRaw } from '../../node/files.ts';
+import { describeRaw } from '../../node/audio-formats.ts';
 import type { Usage } from '../auth/usage.ts';
 import type { Config } from '../config.ts';
 import { explainLimit, ServiceError } from '../errors.ts';

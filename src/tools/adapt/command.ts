@@ -2,7 +2,7 @@ import { access, rm } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Manifest, ManifestOf } from '../../engine/schema.ts';
-import { escapeControls } from '../../node/files.ts';
+import { escapeControls } from '../../node/controls.ts';
 import { readSettings } from '../analyze.ts';
 import { type CliContext, expected, parseJobs, UsageError } from '../context.ts';
 import { readLabels, type ScoredLabels, scoreLabels } from '../evaluate/labels.ts';
