@@ -6,7 +6,7 @@ import { audioSchema, definitions, signals } from '../src/engine/schema.ts';
 import { warningNames, warnings } from '../src/engine/warnings.ts';
 import { prosodyColumns, specs } from '../src/node/feature-specs.ts';
 import { createMetrics } from '../src/service/http/metrics.ts';
-import { allColumns, type Column } from '../src/tools/tables.ts';
+import { allColumns, type Column } from '../src/tools/columns.ts';
 
 /** @returns the texts of the documents with such tables, by path */
 export async function describeDocuments(): Promise<Readonly<Record<string, string>>> {

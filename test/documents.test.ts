@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import test from 'ava';
 import { describeDocuments } from '../scripts/documents.ts';
-import { allColumns } from '../src/tools/tables.ts';
+import { allColumns } from '../src/tools/columns.ts';
 
 const columns = allColumns(['neutral', 'angry']);
 const { both } = JSON.parse(readFileSync('src/service/api/examples.json', 'utf8'));

@@ -12,28 +12,15 @@ import type {
   EmbedResult,
   FileProgress,
 } from './analyze-thread.ts';
-import {
-  type CliContext,
-  countFiles,
-  expected,
-  mapInOrder,
-  parseJobs,
-  showProgress,
-  UsageError,
-  writeLine,
-} from './context.ts';
+import { rowUnits } from './columns.ts';
+import { type CliContext, expected, UsageError, writeLine } from './context.ts';
+import { openEmbeddingsFile } from './embeddings-file.ts';
 import { checkStandardInput, displayPath, findInputs, readNamedFile } from './inputs.ts';
-import {
-  createOutput,
-  type OutputOptions,
-  openEmbeddingsFile,
-  outputNames,
-  parseOutput,
-  placeFiles,
-  writeNew,
-} from './output.ts';
+import { mapInOrder, parseJobs } from './map-in-order.ts';
+import { createOutput, type OutputOptions, outputNames, parseOutput } from './output.ts';
+import { placeFiles, writeNew } from './output-files.ts';
 import { checkInputs, type PartOptions, parseParts, partKind } from './parts.ts';
-import { rowUnits } from './tables.ts';
+import { countFiles, showProgress } from './progress.ts';
 
 const examples = `
 Folders are walked, and every file in them is tried, whatever its name. One that has neither the name nor the content of

@@ -19,7 +19,7 @@ type Register = (program: Command, context: CliContext) => void;
 /** In the order of the help. Only the code of the wanted command is loaded. */
 const commands: Readonly<Record<string, () => Promise<Register>>> = {
   serve: async () => (await import('./serve.ts')).registerServe,
-  worker: async () => (await import('./serve.ts')).registerWorker,
+  worker: async () => (await import('./worker.ts')).registerWorker,
   analyze: async () => (await import('./analyze.ts')).registerAnalyze,
   bulk: async () => (await import('./bulk.ts')).registerBulk,
   listen: async () => (await import('./listen.ts')).registerListen,
@@ -31,7 +31,7 @@ const commands: Readonly<Record<string, () => Promise<Register>>> = {
   verify: async () => (await import('./verify.ts')).registerVerify,
   evaluate: async () => (await import('./evaluate/evaluate.ts')).registerEvaluate,
   adapt: async () => (await import('./adapt/command.ts')).registerAdapt,
-  doctor: async () => (await import('./serve.ts')).registerDoctor,
+  doctor: async () => (await import('./doctor.ts')).registerDoctor,
   mcp: async () => (await import('./mcp.ts')).registerMcp,
 };
 

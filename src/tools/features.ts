@@ -7,7 +7,7 @@ import { entryFile } from '../node/paths.ts';
 import { parseConfig } from '../service/config.ts';
 import { isNoAudio, readSettings } from './analyze.ts';
 import type { AnalyzeTask, EmbedResult } from './analyze-thread.ts';
-import { type CliContext, countFiles, expected, mapInOrder, parseJobs, showProgress } from './context.ts';
+import { type CliContext, expected } from './context.ts';
 import type { Extracted, FeaturesSettings, FeaturesTask } from './features-thread.ts';
 import {
   checkStandardInput,
@@ -18,6 +18,8 @@ import {
   readNamedFile,
   standardInput,
 } from './inputs.ts';
+import { mapInOrder, parseJobs } from './map-in-order.ts';
+import { countFiles, showProgress } from './progress.ts';
 
 const examples = `
 Arrays are float32, [frames, bins]; - is a recording on standard input. Named specs:

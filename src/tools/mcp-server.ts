@@ -10,11 +10,11 @@ import { entryFile, listDocs, readDoc, version } from '../node/paths.ts';
 import { refuseBeside } from '../service/form.ts';
 import { createThreadPool } from '../service/workers/threads.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from './analyze-thread.ts';
+import { warningsOf } from './columns.ts';
 import type { CliContext } from './context.ts';
 import type { Report } from './index.ts';
-import { describeConversation, describeReport } from './output.ts';
 import { partsOf, titleOf } from './parts.ts';
-import { warningsOf } from './tables.ts';
+import { describeConversation, describeReport } from './report-text.ts';
 
 type Analyze = (input: z.output<typeof recording>) => Promise<Analyzed>;
 /** Of one voice, or of each channel or speaker. */

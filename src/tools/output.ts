@@ -1,34 +1,15 @@
-/** The forms in which results are printed and written. */
-
-import { existsSync } from 'node:fs';
-import { basename, dirname, extname, resolve } from 'node:path';
-import { definitions } from '../engine/schema.ts';
-import { ensureDir, writeParts } from '../node/files.ts';
-import { encodeNpy } from '../node/npy.ts';
+/** The forms in which `undertone analyze` prints results. */
 import type { AnalyzeResult, FileResult } from './analyze-thread.ts';
 import { tiersOf, toLabels, toTextGrid } from './annotations.ts';
+import { type Cell, type Column, columnsOf, type Part, type Row, type RowUnit, rowUnits } from './columns.ts';
 import { expected } from './context.ts';
-import type { Report } from './index.ts';
-import type { Input } from './inputs.ts';
-import { csvHeader, csvLine, headerOf, toCsv, toJsonLine } from './lines.ts';
+import { csvHeader, csvLine, headerOf, tableHeader, toCsv, toJsonLine, toTable } from './lines.ts';
 import { partsOf, titleOf } from './parts.ts';
-import {
-  type Cell,
-  type Column,
-  columnsOf,
-  type Part,
-  type Row,
-  type RowUnit,
-  reportsOf,
-  rowUnits,
-  warningsOf,
-} from './tables.ts';
-
-// The forms in which `undertone analyze` prints results.
+import { describeConversation, describeReport } from './report-text.ts';
 
 type Kind = Part['kind'] | null;
 
-type OutputFormat = {
+export type OutputFormat = {
   /** For people: paths relative to the working directory. */
   readonly shortPaths?: true;
   readonly listSkipped?: true;
@@ -51,7 +32,7 @@ export type OutputOptions = {
 };
 
 export const outputNames = ['text', 'table', 'csv', 'jsonl', 'parquet', 'textgrid', 'audacity'] as const;
-type OutputName = (typeof outputNames)[number];
+export type OutputName = (typeof outputNames)[number];
 
 /** @throws UsageError */
 export function parseOutput(options: OutputOptions): { name: OutputName; by: RowUnit | null } {
@@ -162,148 +143,4 @@ async function encodeParquet(
     data: rows.map((row) => row[at] ?? null),
   }));
   return new Uint8Array(parquetWriteBuffer({ columnData, createdBy: 'undertone' }));
-}
-
-// A report as a few lines of text.
-
-const labelWidth = 16;
-
-export function describeReport(path: string, report: Report): string {
-  const { speech_s, duration_s, container, codec } = report.audio;
-  const warnings = warningsOf(report);
-  const lines = [
-    path,
-    `  ${speech_s.toFixed(1)} s of speech in ${duration_s.toFixed(1)} s, ${container} ${codec}`,
-    ...reportsOf(report).flatMap(([signal, own]) => {
-      if (own.status === 'not_available') return [`  ${signal}: ${own.status}: ${own.reason}`];
-      if (own.status !== 'ok') return [`  ${signal}: ${own.status}`];
-      return definitions[signal]
-        .describe(own)
-        .map(([label, value]) => `  ${label.padEnd(labelWidth)}${value}`);
-    }),
-    ...(warnings.length === 0 ? [] : [`  warnings: ${warnings.join(', ')}`]),
-  ];
-  return lines.join('\n');
-}
-
-/** Lines after those of the channels or speakers; empty for other results. */
-export function describeConversation(result: AnalyzeResult): string {
-  if ('error' in result || !('conversation' in result.report) || !result.report.conversation) return '';
-  const { talk_share, overlap_s, interruptions } = result.report.conversation;
-  const unassigned = 'unassigned' in result.report ? result.report.unassigned : null;
-  const seconds = unassigned?.reduce((sum, { start_s, end_s }) => sum + end_s - start_s, 0);
-  const lines = [
-    ['talk share', talk_share.map((share) => `${Math.round(100 * share)} %`).join(', ')],
-    ...(seconds === undefined
-      ? [
-          ['overlap', `${overlap_s.toFixed(1)} s`],
-          ['interruptions', interruptions.join(', ')],
-        ]
-      : [['of neither', `${seconds.toFixed(1)} s`]]),
-  ];
-  return `\n  conversation\n${lines.map(([label = '', value]) => `  ${label.padEnd(labelWidth)}${value}`).join('\n')}`;
-}
-
-// The files of `undertone analyze --out`.
-
-/**
- * The file of each recording's annotations, below the folder as the recording is below its own; null: standard output. No
- * file is overwritten.
- * @throws UsageError
- */
-export function placeFiles(
-  inputs: readonly Input[],
-  style: OutputName,
-  { extension }: Pick<OutputFormat, 'extension'>,
-  folder: string | undefined,
-): readonly string[] | null {
-  if (folder === '') throw expected('a folder', '--out', 'an empty text');
-  if (extension === undefined) {
-    if (folder !== undefined) throw expected('textgrid or audacity', '--output', `${style} beside --out`);
-    return null;
-  }
-  if (folder === undefined) {
-    if (inputs.length > 1) throw expected('a folder', '--out', `nothing for ${inputs.length} files`);
-    return null;
-  }
-  const files = inputs.map(({ name }) =>
-    resolve(folder, dirname(name), basename(name, extname(name)) + extension),
-  );
-  const seen = new Set<string>();
-  for (const [index, file] of files.entries()) {
-    if (inputs[index]?.optional) continue;
-    // Some file systems ignore case.
-    if (seen.has(file.toLowerCase()))
-      throw expected('recordings of different names', '--out', `two for ${file}`);
-    seen.add(file.toLowerCase());
-    if (existsSync(file))
-      throw expected('a folder without the files to write', '--out', `${file}, which exists`);
-  }
-  try {
-    ensureDir(resolve(folder), 0o777);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    throw expected('a folder in which files can be created', '--out', `${folder} (${code})`);
-  }
-  return files;
-}
-
-/** @returns why the file was not written; null when it was */
-export async function writeNew(file: string, text: string): Promise<string | null> {
-  try {
-    await writeParts(file, [Buffer.from(text)], 'wx');
-    return null;
-  } catch (error) {
-    return `not written: ${(error as Error).message}`;
-  }
-}
-
-// The file of `undertone analyze --embeddings`: one row per result, in the order of the output.
-
-/** @throws UsageError */
-export function openEmbeddingsFile(path: string, by: RowUnit | null, model: string) {
-  if (extname(path) !== '.npy') throw expected('a file named .npy', '--embeddings', path);
-  if (by === 'segment') throw expected('--by file or --by utterance', '--embeddings', '--by segment');
-  const rows: (Float32Array | null)[] = [];
-  return {
-    /** Adds the rows that the output has for a result: NaN for one without scores. */
-    add: (result: AnalyzeResult) => void rows.push(...embeddingsOf(result as FileResult, by)),
-    /** Returns a line for the summary. */
-    async write(): Promise<string> {
-      const width = rows.find((row) => row !== null)?.length ?? 0;
-      const data = new Float32Array(rows.length * width).fill(Number.NaN);
-      for (const [index, row] of rows.entries()) if (row !== null) data.set(row, index * width);
-      await writeParts(path, encodeNpy(data, [rows.length, width]));
-      return `${path}: ${rows.length} x ${width} embeddings of ${model}`;
-    },
-  };
-}
-
-function embeddingsOf(result: FileResult, by: RowUnit | null): readonly (Float32Array | null)[] {
-  if ('error' in result) return [null];
-  return by === 'utterance'
-    ? (result.embeddings?.timeline ?? []).map(({ embedding }) => embedding)
-    : [result.embeddings?.recording ?? null];
-}
-
-// A row of the table for terminals.
-
-/** The path ends the line. */
-const tableColumns = columnsOf('short').flatMap(({ table, value }) =>
-  table === undefined ? [] : [{ heading: table[0], width: table[1], value }],
-);
-
-export const tableHeader = `${tableColumns.map(({ heading, width }) => heading.padEnd(width)).join('  ')}  PATH`;
-
-function toTable(path: string, result: FileResult, part: Part | null = null): string {
-  const cells = tableColumns.map(({ width, value }) =>
-    formatCell(value({ path, result, part })).padEnd(width),
-  );
-  const reason = 'error' in result ? `: ${result.error.msg}` : '';
-  return `${cells.join('  ')}  ${titleOf(path, part)}${reason}`;
-}
-
-function formatCell(value: Cell): string {
-  if (value === 'insufficient_speech') return 'too short';
-  return typeof value === 'number' ? value.toFixed(2) : (value ?? '-');
 }

@@ -5,9 +5,9 @@ import { signals as allSignals, type Signal } from '../engine/schema.ts';
 import { ServiceError } from '../service/errors.ts';
 import { parseSegments } from '../service/segments.ts';
 import type { AnalyzeResult, AnalyzeTask, FileResult } from './analyze-thread.ts';
+import type { Part } from './columns.ts';
 import { type CliContext, expected, UsageError } from './context.ts';
 import { type Input, readText } from './inputs.ts';
-import type { Part } from './tables.ts';
 
 export type PartOptions = {
   readonly baseline: readonly string[];

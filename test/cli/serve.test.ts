@@ -9,7 +9,7 @@ import test, { type ExecutionContext } from 'ava';
 import { createTokens } from '../../src/service/auth/tokens.ts';
 import { parseConfig } from '../../src/service/config.ts';
 import { openDatabase } from '../../src/service/database.ts';
-import { printFirstToken, printPlaygroundLink } from '../../src/tools/serve.ts';
+import { printFirstToken, printPlaygroundLink } from '../../src/tools/welcome.ts';
 import { commandLine, follow, runCli, startCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { hasTerminal, runInTerminal } from '../support/terminal.ts';

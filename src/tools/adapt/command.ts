@@ -4,8 +4,9 @@ import type { Command } from 'commander';
 import type { Manifest, ManifestOf } from '../../engine/schema.ts';
 import { escapeControls } from '../../node/controls.ts';
 import { readSettings } from '../analyze.ts';
-import { type CliContext, expected, parseJobs, UsageError } from '../context.ts';
+import { type CliContext, expected, UsageError } from '../context.ts';
 import { readLabels, type ScoredLabels, scoreLabels } from '../evaluate/labels.ts';
+import { parseJobs } from '../map-in-order.ts';
 import type { Example } from './comparison.ts';
 
 const examples = `

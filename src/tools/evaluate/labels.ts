@@ -11,9 +11,11 @@ import { entryFile, version } from '../../node/paths.ts';
 import { sha256 } from '../../service/sha256.ts';
 import { suggest } from '../../service/suggest.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from '../analyze-thread.ts';
-import { type CliContext, countFiles, expected, mapInOrder, showProgress, UsageError } from '../context.ts';
+import { type CliContext, expected, UsageError } from '../context.ts';
 import type { Report } from '../index.ts';
 import { readNamedFile, readOwnFile } from '../inputs.ts';
+import { mapInOrder } from '../map-in-order.ts';
+import { countFiles, showProgress } from '../progress.ts';
 
 // The CSV file of `undertone evaluate`: recordings and what people say about them.
 

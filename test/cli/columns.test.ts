@@ -1,7 +1,7 @@
 /** Columns of the rows of results. */
 import test from 'ava';
+import { columnsOf } from '../../src/tools/columns.ts';
 import type { Report } from '../../src/tools/index.ts';
-import { columnsOf } from '../../src/tools/tables.ts';
 
 /** The cells of the columns of warnings. */
 function warningsOf(report: object) {

@@ -1,4 +1,4 @@
-/** Results as rows of CSV and Parquet: every column is one entry of one table. */
+/** The columns of CSV and Parquet, each an entry of one table: docs/columns.md. */
 import { z } from 'zod';
 import {
   audioSchema,

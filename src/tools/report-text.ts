@@ -1,0 +1,44 @@
+/** A report as a few lines of text. */
+
+import { definitions } from '../engine/schema.ts';
+import type { AnalyzeResult } from './analyze-thread.ts';
+import { reportsOf, warningsOf } from './columns.ts';
+import type { Report } from './index.ts';
+
+const labelWidth = 16;
+
+export function describeReport(path: string, report: Report): string {
+  const { speech_s, duration_s, container, codec } = report.audio;
+  const warnings = warningsOf(report);
+  const lines = [
+    path,
+    `  ${speech_s.toFixed(1)} s of speech in ${duration_s.toFixed(1)} s, ${container} ${codec}`,
+    ...reportsOf(report).flatMap(([signal, own]) => {
+      if (own.status === 'not_available') return [`  ${signal}: ${own.status}: ${own.reason}`];
+      if (own.status !== 'ok') return [`  ${signal}: ${own.status}`];
+      return definitions[signal]
+        .describe(own)
+        .map(([label, value]) => `  ${label.padEnd(labelWidth)}${value}`);
+    }),
+    ...(warnings.length === 0 ? [] : [`  warnings: ${warnings.join(', ')}`]),
+  ];
+  return lines.join('\n');
+}
+
+/** Lines after those of the channels or speakers; empty for other results. */
+export function describeConversation(result: AnalyzeResult): string {
+  if ('error' in result || !('conversation' in result.report) || !result.report.conversation) return '';
+  const { talk_share, overlap_s, interruptions } = result.report.conversation;
+  const unassigned = 'unassigned' in result.report ? result.report.unassigned : null;
+  const seconds = unassigned?.reduce((sum, { start_s, end_s }) => sum + end_s - start_s, 0);
+  const lines = [
+    ['talk share', talk_share.map((share) => `${Math.round(100 * share)} %`).join(', ')],
+    ...(seconds === undefined
+      ? [
+          ['overlap', `${overlap_s.toFixed(1)} s`],
+          ['interruptions', interruptions.join(', ')],
+        ]
+      : [['of neither', `${seconds.toFixed(1)} s`]]),
+  ];
+  return `\n  conversation\n${lines.map(([label = '', value]) => `  ${label.padEnd(labelWidth)}${value}`).join('\n')}`;
+}
