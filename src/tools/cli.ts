@@ -30,7 +30,7 @@ const commands: Readonly<Record<string, () => Promise<Register>>> = {
   keys: async () => (await import('./verify.ts')).registerKeys,
   verify: async () => (await import('./verify.ts')).registerVerify,
   evaluate: async () => (await import('./evaluate/evaluate.ts')).registerEvaluate,
-  adapt: async () => (await import('./adapt/command.ts')).registerAdapt,
+  adapt: async () => (await import('./adapt/adapt.ts')).registerAdapt,
   doctor: async () => (await import('./doctor.ts')).registerDoctor,
   mcp: async () => (await import('./mcp.ts')).registerMcp,
 };

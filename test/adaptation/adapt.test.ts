@@ -1,8 +1,10 @@
 /** Adapting the models to labels of one's own. */
 import test from 'ava';
-import { type Adaptation, adapt, isImprovement } from '../../src/tools/adapt/adapt.ts';
-import { type Example, expandedLevel, foldsOf, leaveOut } from '../../src/tools/adapt/comparison.ts';
-import { minimize } from '../../src/tools/adapt/correction.ts';
+import { type Adaptation, adapt, isImprovement } from '../../src/tools/adapt/adaptation.ts';
+import type { Example } from '../../src/tools/adapt/examples.ts';
+import { expandedLevel } from '../../src/tools/adapt/expanded-level.ts';
+import { foldsOf, leaveOut } from '../../src/tools/adapt/folds.ts';
+import { minimize } from '../../src/tools/adapt/minimize.ts';
 import { createRandom } from '../../src/tools/evaluate/statistics.ts';
 
 const known = ['neutral', 'happy', 'sad'];

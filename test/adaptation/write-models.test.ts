@@ -20,8 +20,9 @@ import { describeSoftware } from '../../src/service/compose-receipt.ts';
 import { parseConfig } from '../../src/service/config.ts';
 import { evidenceCards } from '../../src/service/http/routes/routes.ts';
 import { trustPage } from '../../src/service/trust.ts';
-import { type Adaptation, writeModels } from '../../src/tools/adapt/adapt.ts';
-import { openScoresFile } from '../../src/tools/evaluate/labels.ts';
+import type { Adaptation } from '../../src/tools/adapt/adaptation.ts';
+import { writeModels } from '../../src/tools/adapt/write-models.ts';
+import { openScoresFile } from '../../src/tools/evaluate/scores.ts';
 import { makeFolder } from '../support/folder.ts';
 import { copyModels } from '../support/models.ts';
 

@@ -1,316 +1,125 @@
-/** Labelled examples -> what improves the models for speakers that it was not fitted on -> the adapted models. */
+/** `undertone adapt`. */
+import { access, rm } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { Manifest, ManifestOf } from '../../engine/schema.ts';
+import { escapeControls } from '../../node/controls.ts';
+import { readSettings } from '../analyze.ts';
+import { type CliContext, expected, UsageError } from '../context.ts';
+import { readLabels } from '../evaluate/labels.ts';
+import { type ScoredLabels, scoreLabels } from '../evaluate/score-recordings.ts';
+import { parseJobs } from '../map-in-order.ts';
+import type { Example } from './examples.ts';
 
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { formatCorrection, goldensOf, type HeadCorrection } from '../../engine/index.ts';
-import type { IntervalParams, Manifest, ManifestOf } from '../../engine/schema.ts';
-import { loadModels, type ModelFolder, readCard, readModelFolders } from '../../node/models.ts';
-import { sha256 } from '../../service/sha256.ts';
-import { type Comparison, countSpeakers, type Example, minRecordings, minSpeakers } from './comparison.ts';
-import {
-  adaptDimension,
-  adaptLabels,
-  canAdaptDimension,
-  canAdaptLabels,
-  type Dimension,
-  type DimensionResult,
-  dimensions,
-  type LabelResult,
-  labelledOf,
-  ratedOf,
-} from './fit.ts';
+const examples = `
+LABELS.csv is that of undertone evaluate, with the column speaker: path (relative to the file) and one or more of label,
+valence, arousal, clarity (0 to 1). Labels may be new ones. From 30 recordings on, temperature, biases and lines are fitted;
+from 200 on, weights of the embedding and new labels as well. Every fifth of the speakers is left out in turn: what does not
+improve their scores is not kept. If nothing does, no models are written and the exit code is 1.
 
-export type Adaptation = {
-  readonly labels: LabelResult | null;
-  readonly dimensions: Partial<Readonly<Record<Dimension, DimensionResult>>>;
-  readonly comparisons: readonly Comparison[];
-  readonly speakers: number;
-  readonly recordings: number;
-};
+Examples:
+  undertone adapt labels.csv --out models/ours
+  undertone evaluate other-speakers.csv --models models/ours
+  UNDERTONE_MODELS_DIR=models/ours undertone serve`;
 
-/** Share of adaptations to meaningless labels that may be accepted. */
-const maxFalse = 0.05;
+type Options = { readonly out: string; readonly models?: string; readonly jobs?: string };
 
-/**
- * @param known labels of the models
- * @throws RangeError for too few recordings or speakers
- */
-export function adapt(examples: readonly Example[], known: readonly string[]): Adaptation {
-  const labelled = labelledOf(examples);
-  const learns = canAdaptLabels(labelled);
-  const rated = dimensions
-    .map((name) => [name, ratedOf(examples, name)] as const)
-    .filter(([, rows]) => canAdaptDimension(rows));
-  const parts = rated.length + Number(learns);
-  const speakers = countSpeakers(examples);
-  if (examples.length >= minRecordings && speakers < minSpeakers)
-    throw new RangeError(`Expected recordings of ${minSpeakers} or more speakers, got ${speakers}`);
-  if (parts === 0) {
-    const counts = dimensions.map((name) => `${ratedOf(examples, name).length} with ${name}`).join(', ');
-    throw new RangeError(
-      `Expected ${minRecordings} or more recordings of ${minSpeakers} or more speakers with a label, or as many with valence, arousal or clarity, got ${labelled.length} with a label, ${counts}`,
-    );
-  }
-  // One-sided tests, as many as there are parts.
-  const level = 1 - (2 * maxFalse) / parts;
-  const labels = learns ? adaptLabels(labelled, known, level) : null;
-  const results = rated.map(([name, rows]) => [name, adaptDimension(name, rows, level)] as const);
-  return {
-    labels,
-    dimensions: Object.fromEntries(results),
-    comparisons: [...(labels?.comparisons ?? []), ...results.flatMap(([, { comparisons }]) => comparisons)],
-    speakers,
-    recordings: examples.length,
-  };
-}
-
-export function isImprovement({ labels, dimensions: found }: Adaptation): boolean {
-  return labels?.adaptation != null || Object.values(found).some(({ adaptation }) => adaptation !== null);
-}
-
-// The comparisons of an adaptation as rows of text.
-
-/** Figure, before, after, interval of the difference, whether it improves. */
-function comparisonRows(comparisons: readonly Comparison[]): string[][] {
-  return comparisons.map(({ figure, before, after, interval, improves }) => [
-    figure,
-    before.value.toFixed(3),
-    after.value.toFixed(3),
-    interval === null ? '' : interval.map((end) => (end > 0 ? '+' : '') + end.toFixed(3)).join(' to '),
-    improves === null ? '' : improves ? 'yes' : 'no',
-  ]);
-}
-
-export function comparisonText(comparisons: readonly Comparison[]): string {
-  const rows = [['', 'before', 'after', 'difference', 'improves'], ...comparisonRows(comparisons)];
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
+export function registerAdapt(program: Command, terminal: CliContext): void {
+  program
+    .command('adapt')
+    .description('fit the models to labelled recordings of your own')
+    .argument('<labels>', 'CSV file of recordings and labels')
+    .requiredOption('--out <folder>', 'new folder of the adapted models')
+    .option(
+      '--models <name>',
+      'standard, large, fast, research or a folder (UNDERTONE_MODELS_DIR, or standard)',
     )
-    .join('');
+    .option('--jobs <n>', 'files at a time (one per core)')
+    .addHelpText('after', examples)
+    .action((labels: string, options: Options) => adaptModels(labels, options, terminal));
 }
 
-// Writes the folder of adapted models: a copy of the models, with corrections beside the heads.
-
-/** Name of the recordings in manifests and cards, what people should know about them, and the hash of their file of labels. */
-type Source = { readonly name: string; readonly command: string; readonly labelsSha256: string };
-
-type Head = ManifestOf<'emotion'> | ManifestOf<'cognitive'>;
-/** Dimensions whose interval rule a head has. */
-type Rules = Partial<Record<Dimension, IntervalParams>>;
-
-const correctionFile = 'correction.json';
-
-/** Names and bytes of the files of a model. */
-type Files = ReadonlyMap<string, Uint8Array | string>;
-
-/**
- * Writes the bytes that were checked, and no other file of `base`, which may come from strangers.
- * @param out a folder that does not exist; it appears when it is complete
- */
-export async function writeModels(
-  base: string,
-  out: string,
-  adaptation: Adaptation,
-  source: Source,
-): Promise<void> {
-  const partial = `${out}.partial`;
-  await rm(partial, { recursive: true, force: true });
-  await mkdir(dirname(out), { recursive: true });
-  await mkdir(partial);
-  for (const model of await readModelFolders(base)) {
-    const { name } = model.manifest;
-    await mkdir(join(partial, name));
-    const files = [...(await filesOf(model)), ...adaptHead(model, adaptation, source)];
-    for (const [file, bytes] of new Map<string, Uint8Array | string>(files))
-      await writeNew(join(partial, name, file), bytes);
+async function adaptModels(path: string, options: Options, terminal: CliContext): Promise<void> {
+  const out = resolve(options.out);
+  const { recordings, sha256 } = await readLabels(path, terminal);
+  const unnamed = recordings.filter(({ speaker }) => speaker === null).length;
+  if (unnamed > 0)
+    terminal.stderr.write(
+      `${unnamed} recordings have no speaker: each counts as a speaker of its own, and is compared with others of the same voice\n`,
+    );
+  const jobs = parseJobs(options.jobs);
+  const settings = await readSettings(options, terminal);
+  await checkAbsent(out);
+  const { readManifests } = await import('../../node/models.ts');
+  const manifests = await readManifests(settings.modelsDir);
+  await checkUnadapted(manifests, settings.modelsDir);
+  // Beside --out, which appears when it is complete. An interrupted run resumes from it.
+  const scores = `${out}.scores`;
+  const known = await knownLabels(manifests, settings.modelsDir);
+  const found = await scoreLabels(recordings, scores, manifests, {
+    jobs,
+    settings,
+    terminal,
+    embeddings: true,
+  });
+  const { isImprovement } = await import('./adaptation.ts');
+  const { comparisonText } = await import('./comparison.ts');
+  const silent = found.scored.filter(({ embedding }) => embedding === null).length;
+  if (silent > 0) terminal.stderr.write(`${silent} recordings have too little speech and are left out\n`);
+  const adaptation = await learn(found, known);
+  terminal.stdout.write(comparisonText(adaptation.comparisons));
+  if (!isImprovement(adaptation)) {
+    await rm(scores, { recursive: true });
+    terminal.stderr.write('Nothing improves the scores of speakers left out: no models are written\n');
+    return terminal.fail();
   }
-  for (const [name, golden] of Object.entries(await goldensOf(await loadModels(partial))))
-    await writeNew(join(partial, name, 'golden.json'), toJson(golden));
-  await rename(partial, out);
+  const { writeModels } = await import('./write-models.ts');
+  const name = escapeControls(basename(path));
+  const base = options.models === undefined ? '' : ` --models ${escapeControls(basename(options.models))}`;
+  const command = `undertone adapt ${name}${base} --out ${escapeControls(basename(options.out))}`;
+  await writeModels(settings.modelsDir, out, adaptation, { name, command, labelsSha256: sha256 });
+  await rm(scores, { recursive: true });
+  terminal.stdout.write(
+    `${options.out}: ${adaptation.recordings} recordings of ${adaptation.speakers} speakers\n`,
+  );
+  if (found.failed > 0) terminal.fail();
 }
 
-/** Never through a link, nor over another file. */
-function writeNew(path: string, bytes: Uint8Array | string): Promise<void> {
-  return writeFile(path, bytes, { flag: 'wx' });
+async function checkUnadapted(manifests: readonly Manifest[], folder: string): Promise<void> {
+  const { correctionOf } = await import('../../engine/schema.ts');
+  if (manifests.some((manifest) => correctionOf(manifest) !== null))
+    throw expected('models that are not adapted', '--models', `${folder}, which are`);
 }
 
-const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
-
-async function filesOf({ path, files }: ModelFolder): Promise<Files> {
-  const card = await readCard(path);
-  return card === null ? files : new Map([...files, ['CARD.md', card]]);
+/** @throws UsageError for models that report no emotion (models/open of 1.0.0 did not) */
+async function knownLabels(manifests: readonly Manifest[], folder: string): Promise<readonly string[]> {
+  const { unavailableOf } = await import('../../engine/schema.ts');
+  const emotion = manifests.find(({ kind }) => kind === 'emotion') as ManifestOf<'emotion'>;
+  if (unavailableOf(emotion) !== null)
+    throw expected(
+      'models with emotion',
+      '--models',
+      `${folder}, which have none: adapt standard, large or fast`,
+    );
+  return emotion.labels ?? [];
 }
 
-/** The files of the model that change: none when it stays as it is. */
-function adaptHead({ manifest: head }: ModelFolder, adaptation: Adaptation, source: Source): Files {
-  if (head.kind !== 'emotion' && head.kind !== 'cognitive') return new Map();
-  const own = dimensions.filter((name) => name in head.params.intervals);
-  const correction: HeadCorrection = {
-    labels: head.kind === 'emotion' ? labelsOf(head, adaptation) : null,
-    scores: Object.fromEntries(
-      own.flatMap((name) => {
-        const found = adaptation.dimensions[name]?.adaptation;
-        return found ? [[name, found.correction]] : [];
-      }),
-    ),
-  };
-  if (correction.labels === null && Object.keys(correction.scores).length === 0) return new Map();
-  const text = formatCorrection(correction);
-  const manifest = describe(head, text, { correction, adaptation, source });
-  return new Map([
-    [correctionFile, text],
-    ['manifest.json', toJson(manifest)],
-    ['CARD.md', adaptationCard(manifest, adaptation, source)],
-  ]);
-}
-
-function labelsOf(head: ManifestOf<'emotion'>, { labels }: Adaptation): HeadCorrection['labels'] {
-  return labels?.adaptation ? { ...labels.adaptation, known: head.labels ?? [] } : null;
-}
-
-type Changes = {
-  readonly correction: HeadCorrection;
-  readonly adaptation: Adaptation;
-  readonly source: Source;
-};
-
-function describe(head: Head, text: string, { correction, adaptation, source }: Changes): Manifest {
-  const intervals: Rules = { ...head.params.intervals };
-  for (const name of namesOf(correction)) {
-    const { widen = 1 } = adaptation.dimensions[name]?.adaptation ?? {};
-    const rule = intervals[name];
-    if (rule !== undefined) intervals[name] = { ...rule, base: rule.base * widen };
+async function learn({ scored }: ScoredLabels, known: readonly string[]) {
+  const { adapt } = await import('./adaptation.ts');
+  const usable = scored.flatMap(({ recording, scores, embedding }): Example[] =>
+    embedding === null ? [] : [{ recording, scores, embedding: Float32Array.from(embedding) }],
+  );
+  try {
+    return adapt(usable, known);
+  } catch (error) {
+    throw error instanceof RangeError ? new UsageError(error.message) : error;
   }
-  const { training, evidence } = head;
-  const recordings = recordingsOf(correction, adaptation);
-  return {
-    ...head,
-    description: `${head.description}; adapted to recordings of ${source.name}`,
-    labels: correction.labels?.labels ?? head.labels,
-    correction: {
-      file: correctionFile,
-      sha256: sha256(Buffer.from(text)),
-      labelsSha256: source.labelsSha256,
-    },
-    params: { ...head.params, intervals, ...clarityOf(head, correction, source) },
-    training: {
-      ...training,
-      data: [
-        ...training.data,
-        { name: source.name, licence: 'not stated; of whom adapted the model', clips: recordings },
-      ],
-      limits: [
-        ...training.limits,
-        `Adapted to recordings of ${source.name}: expect the improvement for speakers and recordings of the same kind only.`,
-      ],
-    },
-    evidence: { ...evidence, figures: evidenceFigures(correction, adaptation) },
-  } as Manifest;
 }
 
-/** The service adds the effects of pauses and rates to the clarity of the head: the scale of the line applies to both. */
-function clarityOf(head: Head, { scores }: HeadCorrection, source: Source) {
-  if (head.kind !== 'cognitive') return {};
-  const scale = scores.clarity?.scale ?? 1;
-  const weights = Object.entries(head.params.clarityTiming).map(
-    ([name, entry]) => [name, { ...entry, weight: entry.weight * scale }] as const,
+async function checkAbsent(folder: string): Promise<void> {
+  const found = await access(folder).then(
+    () => true,
+    () => false,
   );
-  return {
-    clarityTiming: Object.fromEntries(weights),
-    clarityRatedOn: `${head.params.clarityRatedOn}, adapted to the ratings of ${source.name}`,
-  };
-}
-
-/** Results of the parts that a head has. */
-function resultsOf(correction: HeadCorrection, adaptation: Adaptation) {
-  return [
-    ...(correction.labels === null || adaptation.labels === null ? [] : [adaptation.labels]),
-    ...namesOf(correction).map((name) => adaptation.dimensions[name] as DimensionResult),
-  ];
-}
-
-const namesOf = ({ scores }: HeadCorrection) => Object.keys(scores) as Dimension[];
-
-function recordingsOf(correction: HeadCorrection, adaptation: Adaptation): number {
-  return Math.max(...resultsOf(correction, adaptation).map(({ recordings }) => recordings));
-}
-
-/** Of speakers left out in turn; the figures of the models before hold for those alone. */
-function evidenceFigures(
-  correction: HeadCorrection,
-  adaptation: Adaptation,
-): Manifest['evidence']['figures'] {
-  return resultsOf(correction, adaptation).flatMap(({ kept, recordings, speakers }) =>
-    kept.map(({ figure, after }) => ({
-      figure,
-      group: 'own recordings, speakers left out in turn',
-      value: after.value,
-      interval: after.interval === null ? null : ([...after.interval] as [number, number]),
-      speakers,
-      clips: recordings,
-    })),
-  );
-}
-
-// CARD.md of an adapted model.
-
-const listOf = (title: string, texts: readonly string[]) => [
-  `## ${title}`,
-  '',
-  ...texts.map((text) => `- ${text}`),
-  '',
-];
-
-function adaptationCard(
-  { name, version, description, training, licence, evidence }: Manifest,
-  adaptation: Adaptation,
-  { command }: Source,
-): string {
-  const rows = comparisonRows(adaptation.comparisons).map(toRow);
-  const data = training.data.map((one) => toRow([one.name, one.licence, String(one.clips)]));
-  return [
-    `# ${name} ${version}, adapted`,
-    '',
-    `${description}.`,
-    '',
-    '## Measured',
-    '',
-    `On ${adaptation.recordings} recordings of ${adaptation.speakers} speakers: each was scored by corrections that were fitted on other speakers. ` +
-      'Intervals: paired bootstrap over speakers. The figures of the models before the adaptation do not hold for these weights.',
-    '',
-    '| figure | before | after | interval of the difference | improves |',
-    '|---|---|---|---|---|',
-    ...rows,
-    '',
-    '## Training recordings',
-    '',
-    '| set | licence | clips |',
-    '|---|---|---|',
-    ...data,
-    '',
-    `Licence: ${licence}.`,
-    '',
-    evidence.deployment,
-    '',
-    ...listOf('Limits', training.limits),
-    ...listOf('Known failures', evidence.failures),
-    ...listOf('Intended use', evidence.intendedUse),
-    ...listOf('Not intended', evidence.unintendedUse),
-    '## Made by',
-    '',
-    '```sh',
-    command,
-    '```',
-    '',
-  ].join('\n');
-}
-
-function toRow(cells: readonly string[]): string {
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  if (found) throw expected('a folder that does not exist', '--out', `${folder}, which exists`);
 }

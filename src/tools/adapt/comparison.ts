@@ -1,7 +1,6 @@
 /** Whether an adaptation improves the scores of speakers that it was not fitted on. */
-
-import type { Scored } from '../evaluate/figures.ts';
 import { type Estimate, estimate, gain, type Score } from '../evaluate/statistics.ts';
+import { expandedLevel } from './expanded-level.ts';
 
 export type Comparison = {
   readonly figure: string;
@@ -57,97 +56,27 @@ function wider(level: number, speakers: readonly string[]): number {
   return expandedLevel(level, new Set(speakers).size);
 }
 
-// Level at which a percentile bootstrap over a few speakers has the coverage of a larger sample: percentile intervals are too
-// narrow by what Student's distribution is wider (expanded percentile interval: Hesterberg 2015, The American Statistician 69).
-
-const steps = 20_000;
-/** Beyond it the normal distribution has no mass. */
-const bound = 10;
-
-/** @param level of an interval with two ends, 0 to 1 */
-export function expandedLevel(level: number, speakers: number): number {
-  const tail = (1 - level) / 2;
-  const student = -studentQuantile(tail, speakers - 1);
-  return 1 - 2 * normalTail(Math.sqrt(speakers / (speakers - 1)) * student);
+/** Figure, before, after, interval of the difference, whether it improves. */
+export function comparisonRows(comparisons: readonly Comparison[]): string[][] {
+  return comparisons.map(({ figure, before, after, interval, improves }) => [
+    figure,
+    before.value.toFixed(3),
+    after.value.toFixed(3),
+    interval === null ? '' : interval.map((end) => (end > 0 ? '+' : '') + end.toFixed(3)).join(' to '),
+    improves === null ? '' : improves ? 'yes' : 'no',
+  ]);
 }
 
-/** With x = sqrt(degrees) tan(angle) the density is proportional to cos(angle)^(degrees - 1). */
-function studentQuantile(probability: number, degrees: number): number {
-  const angles = Array.from({ length: steps }, (_, step) => Math.PI * ((step + 0.5) / steps - 0.5));
-  const density = angles.map((angle) => Math.cos(angle) ** (degrees - 1));
-  let left = probability * density.reduce((sum, value) => sum + value, 0);
-  const at = density.findIndex((value) => {
-    left -= value;
-    return left <= 0;
-  });
-  return Math.sqrt(degrees) * Math.tan(angles[at] ?? 0);
+export function comparisonText(comparisons: readonly Comparison[]): string {
+  const rows = [['', 'before', 'after', 'difference', 'improves'], ...comparisonRows(comparisons)];
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
 }
-
-/** Probability of a larger value. */
-function normalTail(value: number): number {
-  const width = Math.max(0, bound - value) / steps;
-  let sum = 0;
-  for (let step = 0; step < steps; step++) sum += Math.exp(-((value + (step + 0.5) * width) ** 2) / 2);
-  return (sum * width) / Math.sqrt(2 * Math.PI);
-}
-
-// Speakers -> folds of about equally many recordings. The same speakers give the same folds.
-
-const maxFolds = 5;
-
-/**
- * @param speakers of each recording
- * @returns the fold of each recording; recordings of a speaker share one
- */
-export function foldsOf(speakers: readonly string[]): number[] {
-  const counts = new Map<string, number>();
-  for (const speaker of speakers) counts.set(speaker, (counts.get(speaker) ?? 0) + 1);
-  const ordered = [...counts].sort(
-    ([one, count], [other, others]) => others - count || (one < other ? -1 : 1),
-  );
-  const sizes = new Array<number>(Math.min(maxFolds, ordered.length)).fill(0);
-  const folds = new Map<string, number>();
-  for (const [speaker, count] of ordered) {
-    const smallest = sizes.indexOf(Math.min(...sizes));
-    sizes[smallest] = (sizes[smallest] ?? 0) + count;
-    folds.set(speaker, smallest);
-  }
-  return speakers.map((speaker) => folds.get(speaker) as number);
-}
-
-/**
- * Predictions for each row by what was fitted on the other folds.
- * @param learn from these rows
- */
-export function leaveOut<Row, Fitted, Prediction>(
-  rows: readonly Row[],
-  folds: readonly number[],
-  learn: (rows: readonly Row[]) => Fitted,
-  predict: (fitted: Fitted, row: Row) => Prediction,
-): Prediction[] {
-  const fitted = new Map<number, Fitted>();
-  for (const fold of new Set(folds))
-    fitted.set(fold, learn(rows.filter((_, index) => folds[index] !== fold)));
-  return rows.map((row, index) => predict(fitted.get(folds[index] as number) as Fitted, row));
-}
-
-// What an adaptation is fitted on: the labels of a recording, its scores by the models as they are, its mean embedding.
-
-export type Example = Scored & { readonly embedding: Float32Array };
-
-/** A recording without a speaker counts as one. */
-export const speakerOf = ({ recording }: Example) => recording.speaker ?? recording.path;
-
-/** @param speakers of each recording */
-export const countsOf = (speakers: readonly string[]) => ({
-  recordings: speakers.length,
-  speakers: new Set(speakers).size,
-});
-
-export const countSpeakers = (examples: readonly Example[]) => countsOf(examples.map(speakerOf)).speakers;
-
-/** Recordings with a value that allow for two numbers per output. */
-export const minRecordings = 30;
-/** Recordings with a value that allow for weights of the embedding as well. */
-export const minForWeights = 200;
-export const minSpeakers = 3;

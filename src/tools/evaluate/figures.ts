@@ -1,6 +1,7 @@
 /** Labels and scores -> figures, of all recordings and of each group. */
 import type { Manifest } from '../../engine/schema.ts';
-import type { EmotionScores, LabelledRecording, Scores } from './labels.ts';
+import type { LabelledRecording } from './labels.ts';
+import type { EmotionScores, Scores } from './scores.ts';
 import {
   type Answer,
   calibrationError,

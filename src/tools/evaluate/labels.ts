@@ -1,23 +1,13 @@
-/** Recordings, what people say about them, and their scores: what the evaluation keeps of their reports. */
+/** The CSV file of `undertone evaluate` and `undertone adapt`: recordings and what people say about them. */
 
-import { appendFile, mkdir, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
 import { z } from 'zod';
-import { defaultOptions } from '../../engine/index.ts';
-import { correctionOf, type Manifest, signals } from '../../engine/schema.ts';
 import { escapeControls, hasControls } from '../../node/controls.ts';
-import { entryFile, version } from '../../node/paths.ts';
 import { sha256 } from '../../service/sha256.ts';
 import { suggest } from '../../service/suggest.ts';
-import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from '../analyze-thread.ts';
-import { type CliContext, expected, UsageError } from '../context.ts';
-import type { Report } from '../index.ts';
-import { readNamedFile, readOwnFile } from '../inputs.ts';
-import { mapInOrder } from '../map-in-order.ts';
-import { countFiles, showProgress } from '../progress.ts';
-
-// The CSV file of `undertone evaluate`: recordings and what people say about them.
+import { type CliContext, UsageError } from '../context.ts';
+import { readNamedFile } from '../inputs.ts';
 
 export type LabelledRecording = {
   /** Absolute. */
@@ -136,120 +126,6 @@ function toRecording(
   return { ...parsed.data, path: resolve(folder, of('path')) };
 }
 
-// What the evaluation keeps of a report: scores and warnings, nothing of the audio.
-
-const fraction = z.number().min(0).max(1);
-const interval = z.tuple([fraction, fraction]);
-
-const emotion = z.strictObject({
-  probabilities: z.record(z.string(), fraction),
-  valence: fraction.nullable(),
-  arousal: fraction.nullable(),
-  intervals: z.strictObject({ valence: interval.nullable(), arousal: interval.nullable() }),
-  warnings: z.array(z.string()),
-});
-const cognitive = z.strictObject({
-  clarity: fraction,
-  intervals: z.strictObject({ clarity: interval }),
-  warnings: z.array(z.string()),
-});
-
-/** Null: too little speech. */
-const scoresSchema = z.strictObject({ emotion: emotion.nullable(), cognitive: cognitive.nullable() });
-
-export type Scores = Readonly<z.infer<typeof scoresSchema>>;
-export type EmotionScores = NonNullable<Scores['emotion']>;
-
-function scoresOf({ emotion, cognitive }: Report): Scores {
-  return {
-    emotion:
-      emotion?.status === 'ok'
-        ? scoresSchema.shape.emotion.parse({
-            probabilities: emotion.signals.emotions,
-            valence: emotion.signals.valence,
-            arousal: emotion.signals.arousal,
-            intervals: emotion.signals.intervals,
-            warnings: emotion.warnings,
-          })
-        : null,
-    cognitive:
-      cognitive?.status === 'ok'
-        ? scoresSchema.shape.cognitive.parse({
-            clarity: cognitive.signals.clarity,
-            intervals: { clarity: cognitive.signals.intervals.clarity },
-            warnings: cognitive.warnings,
-          })
-        : null,
-  };
-}
-
-// Scores the recordings of a file of labels: shows progress, and resumes from the file of an interrupted run.
-
-type ScoreOptions = {
-  readonly jobs: number;
-  readonly settings: AnalyzeSettings;
-  readonly terminal: CliContext;
-  /** Also the mean embedding of each recording. */
-  readonly embeddings: boolean;
-};
-
-export type ScoredLabels = {
-  readonly scored: readonly ({ readonly recording: LabelledRecording } & ScoredFile)[];
-  /** Recordings that could not be analysed. */
-  readonly failed: number;
-};
-
-/** @param folder of the file of scores; made if needed */
-export async function scoreLabels(
-  recordings: readonly LabelledRecording[],
-  folder: string,
-  manifests: readonly Manifest[],
-  options: ScoreOptions,
-): Promise<ScoredLabels> {
-  await mkdir(folder, { recursive: true }).catch((error: Error) => {
-    throw expected('a folder that can be written', '--out', error.message);
-  });
-  const file = await openScoresFile(join(folder, 'scores.jsonl'), manifests, options.embeddings);
-  const failed = await score(await findMissing(recordings, file), file, options);
-  const scored = recordings.flatMap((recording) => {
-    const found = file.of(recording.path);
-    return found === undefined ? [] : [{ recording, ...found }];
-  });
-  return { scored, failed };
-}
-
-/** @returns how many recordings could not be analysed */
-async function score(
-  paths: readonly string[],
-  file: ScoresFile,
-  { jobs, settings, terminal, embeddings }: ScoreOptions,
-): Promise<number> {
-  const tasks = paths.map((path) => toTask(path, embeddings));
-  const lost = (_: AnalyzeTask, { message }: Error): AnalyzeResult => ({
-    error: { loc: ['body', 'audio'], msg: 'internal error', type: 'internal' },
-    cause: message,
-  });
-  const progress = showProgress(tasks.length, terminal);
-  let done = 0;
-  let failed = 0;
-  for await (const result of mapInOrder({
-    file: entryFile('tools/analyze-thread'),
-    jobs,
-    settings,
-    tasks,
-    lost,
-  })) {
-    const path = paths[done++] as string;
-    if ('error' in result) {
-      failed++;
-      progress.note(result.cause ?? result.error.msg, path);
-    } else await file.add(path, result);
-    await progress.step();
-  }
-  progress.end(`${countFiles(done)} analysed, ${failed} failed`);
-  return failed;
-}
-
 /** Names the columns that are ignored on standard error. Returns the recordings and the hash of the file. @throws UsageError */
 export async function readLabels(path: string, { stderr }: CliContext) {
   const bytes = await readNamedFile('labels', path);
@@ -260,109 +136,4 @@ export async function readLabels(path: string, { stderr }: CliContext) {
   } catch (error) {
     throw error instanceof LabelsError ? new UsageError(`${path}: ${error.message}`) : error;
   }
-}
-
-/** Recordings without scores of these models, or that have changed since. Each path once. */
-async function findMissing(recordings: readonly LabelledRecording[], file: ScoresFile): Promise<string[]> {
-  const paths = [...new Set(recordings.map(({ path }) => path))];
-  const known = await Promise.all(paths.map((path) => file.isCurrent(path)));
-  return paths.filter((_, index) => !known[index]);
-}
-
-function toTask(path: string, embeddings: boolean): AnalyzeTask {
-  const { channel, track, segments, speakers } = defaultOptions;
-  return { path, bytes: null, optional: false, signals, channel, track, segments, speakers, embeddings };
-}
-
-// Scores of labelled recordings as JSON lines, from which an interrupted run resumes.
-
-const embeddingDecimals = 5;
-
-const headSchema = z.strictObject({
-  undertone: z.string(),
-  /** Hashes of weights and correction. */
-  models: z.record(z.string(), z.array(z.string().nullable())),
-  embeddings: z.boolean(),
-});
-/** Size and time of change identify the content of a file. */
-const lineSchema = z.strictObject({
-  path: z.string(),
-  size: z.number(),
-  modified_ms: z.number(),
-  scores: scoresSchema,
-  /** Mean of the recording; null with too little speech, and when not requested. */
-  embedding: z.array(z.number()).nullable(),
-});
-type Line = z.infer<typeof lineSchema>;
-
-type ScoredFile = Pick<Line, 'scores' | 'embedding'>;
-
-type ScoresFile = {
-  /** Whether there are scores of the file as it is. Forgets older ones. */
-  isCurrent(path: string): Promise<boolean>;
-  add(path: string, result: Exclude<AnalyzeResult, { error: unknown }>): Promise<void>;
-  of(path: string): ScoredFile | undefined;
-};
-
-/** Scores of other models or another version are discarded. */
-export async function openScoresFile(
-  file: string,
-  manifests: readonly Manifest[],
-  embeddings: boolean,
-): Promise<ScoresFile> {
-  const models = Object.fromEntries(
-    manifests.map((manifest) => [
-      manifest.name,
-      [manifest.weights.sha256, correctionOf(manifest)?.sha256 ?? null],
-    ]),
-  );
-  const head = JSON.stringify({ undertone: version, models, embeddings } satisfies z.infer<
-    typeof headSchema
-  >);
-  const [first, ...rest] = (await readOwnFile('--out', file)).split('\n');
-  const kept = first === head ? rest.flatMap(parseLine) : [];
-  const text = [head, ...kept.map((line) => JSON.stringify(line)), ''].join('\n');
-  await writeFile(file, text).catch((error: Error) => {
-    throw expected('a folder that can be written', '--out', error.message);
-  });
-  const lines = new Map(kept.map((line) => [line.path, line]));
-  return {
-    async isCurrent(path) {
-      const line = lines.get(path);
-      const state = line === undefined ? null : await stateOf(path).catch(() => null);
-      const current = state !== null && line?.size === state.size && line.modified_ms === state.modified_ms;
-      if (!current) lines.delete(path);
-      return current;
-    },
-    async add(path, result) {
-      const line = {
-        path,
-        ...(await stateOf(path)),
-        scores: scoresOf(result.report as Report),
-        embedding: embeddings ? embeddingOf(result) : null,
-      };
-      lines.set(path, line);
-      await appendFile(file, `${JSON.stringify(line)}\n`);
-    },
-    of: (path) => lines.get(path),
-  };
-}
-
-function embeddingOf(result: Exclude<AnalyzeResult, { error: unknown }>): number[] | null {
-  const { recording } = ('embeddings' in result && result.embeddings) || { recording: null };
-  return recording && Array.from(recording, (value) => Number(value.toFixed(embeddingDecimals)));
-}
-
-/** The last line of an interrupted run may be cut. */
-function parseLine(text: string): Line[] {
-  try {
-    return [lineSchema.parse(JSON.parse(text))];
-  } catch {
-    return [];
-  }
-}
-
-async function stateOf(path: string): Promise<Pick<Line, 'size' | 'modified_ms'>> {
-  const { size, mtimeMs } = await stat(path);
-  return { size, modified_ms: mtimeMs };
 }

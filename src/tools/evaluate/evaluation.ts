@@ -1,0 +1,111 @@
+/** Scored recordings -> everything that the reports of an evaluation show, and its figures for a terminal. */
+
+import { correctionOf, type Manifest, unavailableOf } from '../../engine/schema.ts';
+import { version } from '../../node/paths.ts';
+import { answerOf, confusion, type Figure, labelsOf, measure, type Scored } from './figures.ts';
+import type { Answer } from './statistics.ts';
+
+export type Evaluation = {
+  /** UTC */
+  readonly at: string;
+  readonly undertone: string;
+  readonly models: readonly {
+    readonly name: string;
+    readonly version: string;
+    readonly sha256: string;
+    /** Null for models that are not adapted. */
+    readonly correction_sha256: string | null;
+  }[];
+  /** What limits the conclusions, for people. */
+  readonly notes: readonly string[];
+  readonly figures: readonly Figure[];
+  /** By label, then by dominant emotion. */
+  readonly confusion: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** Of the recordings with a known label. */
+  readonly answers: readonly Answer[];
+};
+
+/** With fewer, the bootstrap says little about other speakers. */
+const enoughSpeakers = 5;
+
+export function evaluate(
+  scored: readonly Scored[],
+  manifests: readonly Manifest[],
+  { at, failed, sha256 }: { readonly at: Date; readonly failed: number; readonly sha256: string },
+): Evaluation {
+  const labels = labelsOf(scored);
+  const answers = scored.flatMap((one) =>
+    one.scores.emotion !== null && labels.includes(one.recording.label ?? '')
+      ? [answerOf(one, one.scores.emotion)]
+      : [],
+  );
+  const matrix = [...confusion(scored, labels)].map(([label, row]) => [label, Object.fromEntries(row)]);
+  return {
+    at: at.toISOString(),
+    undertone: version,
+    models: manifests.map((manifest) => ({
+      name: manifest.name,
+      version: manifest.version,
+      sha256: manifest.weights.sha256,
+      correction_sha256: correctionOf(manifest)?.sha256 ?? null,
+    })),
+    notes: [...learnedFrom(manifests, sha256), ...notesOf(scored, labels, failed), ...unavailable(manifests)],
+    figures: measure(scored, manifests),
+    confusion: Object.fromEntries(matrix),
+    answers,
+  };
+}
+
+/** @param sha256 of the file of labels */
+function learnedFrom(manifests: readonly Manifest[], sha256: string): string[] {
+  const isSame = manifests.some((manifest) => correctionOf(manifest)?.labelsSha256 === sha256);
+  return isSame ? ['The models were adapted to these recordings: their figures do not hold for others.'] : [];
+}
+
+function unavailable(manifests: readonly Manifest[]): string[] {
+  return manifests.flatMap((manifest) => {
+    const reason = unavailableOf(manifest);
+    return reason === null ? [] : [`The models have no ${manifest.kind} signal: ${reason}`];
+  });
+}
+
+function notesOf(scored: readonly Scored[], labels: readonly string[], failed: number): string[] {
+  const speakers = new Set(scored.flatMap(({ recording }) => recording.speaker ?? []));
+  const unknown = [...new Set(scored.flatMap(({ recording }) => recording.label ?? []))].filter(
+    (label) => !labels.includes(label),
+  );
+  const unnamed = scored.some(({ recording }) => recording.speaker === null);
+  return [
+    ...(failed > 0 ? [`Recordings left out, since they could not be analysed: ${failed}.`] : []),
+    ...(unnamed
+      ? [
+          'Some recordings have no speaker: each counts as a speaker of its own, and the intervals are too narrow if they are not.',
+        ]
+      : []),
+    ...(!unnamed && speakers.size < enoughSpeakers
+      ? [
+          `${speakers.size} speakers are too few to conclude anything about others: ${enoughSpeakers} are the least, 20 or more are better.`,
+        ]
+      : []),
+    ...(unknown.length > 0
+      ? [`The models have no label ${unknown.join(', ')}: these recordings do not count for emotions.`]
+      : []),
+  ];
+}
+
+export function evaluationText({ figures, notes }: Evaluation): string {
+  const all = figures.filter(({ group }) => group === 'all');
+  const width = Math.max(0, ...all.map(({ figure }) => figure.length));
+  const lines = all.map(({ figure, value, interval, speakers, card, doubt }) => {
+    const range = interval === null ? '' : `${interval[0].toFixed(2)} to ${interval[1].toFixed(2)}`;
+    const compared = card === null ? '' : `card ${card.value.toFixed(3)} (${card.group})`;
+    const cells = [
+      figure.padEnd(width),
+      value.toFixed(3).padStart(6),
+      range.padEnd(13),
+      `${speakers} speakers`.padEnd(13),
+    ];
+    return [...cells, compared, doubt ?? ''].join('  ').trimEnd();
+  });
+  return [...lines, ...notes].map((line) => `${line}\n`).join('');
+}
