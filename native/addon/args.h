@@ -71,7 +71,7 @@ class OptionsReader {
   std::set<std::string> read_;
 };
 
-// An object of the core that JavaScript holds. Each kind has a tag of its own, so that no other object is taken for it.
+// An object of the core that JavaScript holds. Each kind has a distinct tag, so that no other object is taken for it.
 template <typename T>
 class Handle {
  public:

@@ -30,9 +30,9 @@ export type Probabilities = Readonly<Record<string, number>>;
 /** Smaller probabilities count as this one. */
 export const minProbability = 1e-4;
 
-export function formatCorrection(own: HeadCorrection): string {
+export function formatCorrection(correction: HeadCorrection): string {
   const toArray = (_: string, value: unknown) => (value instanceof Float64Array ? [...value] : value);
-  return `${JSON.stringify(own, toArray)}\n`;
+  return `${JSON.stringify(correction, toArray)}\n`;
 }
 
 /** Of the manifest: the labels, and the names of the scores that can be corrected. */
@@ -44,14 +44,14 @@ type Expected = { readonly labels: readonly string[] | null; readonly scores: re
  * @throws Error for other members, for numbers that are not finite as float32, and for other labels, scores or shapes
  */
 export function correctHead(head: Session, json: unknown, expected: Expected): Session {
-  const { data: own, error } = headCorrection.safeParse(json);
-  if (own === undefined) throw new Error(z.prettifyError(error));
-  checkCorrection(own, head.widths, expected);
+  const { data: correction, error } = headCorrection.safeParse(json);
+  if (correction === undefined) throw new Error(z.prettifyError(error));
+  checkCorrection(correction, head.widths, expected);
   return {
     ...head,
     async run(inputs) {
       const { tokens, weights } = inputs as Record<'tokens' | 'weights', Values>;
-      return correctOutputs(own, await head.run(inputs), meanEmbedding(tokens, weights));
+      return correctOutputs(correction, await head.run(inputs), meanEmbedding(tokens, weights));
     },
   };
 }
@@ -117,8 +117,8 @@ export function correct({ scale, bias, weights }: Correction, { base, embedding 
 }
 
 /** @returns the corrected score, clipped to [0, 1] */
-export function correctScore(own: Correction, score: number, embedding: Float32Array): number {
-  const [value = 0] = correct(own, { base: Float64Array.of(score), embedding });
+export function correctScore(correction: Correction, score: number, embedding: Float32Array): number {
+  const [value = 0] = correct(correction, { base: Float64Array.of(score), embedding });
   return Math.min(1, Math.max(0, value));
 }
 

@@ -100,8 +100,8 @@ export async function goldensOf(models: Models): Promise<Record<string, Golden>>
   return Object.fromEntries(
     kinds.map((kind) => {
       const { name, labels } = models[kind].manifest;
-      const own = { labels: labels && [...labels], outputs: outputs[kind] ?? {}, tolerance };
-      return [name, { signal: goldenSignal, digest: digest(samples, models.platform), ...own }];
+      const kept = { labels: labels && [...labels], outputs: outputs[kind] ?? {}, tolerance };
+      return [name, { signal: goldenSignal, digest: digest(samples, models.platform), ...kept }];
     }),
   );
 }

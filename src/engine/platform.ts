@@ -130,7 +130,7 @@ export type AudioError = Error & { readonly code: AudioErrorCode; readonly reaso
  * `bad_argument` once the memory of the recording was transferred or resized.
  */
 export type IncrementalDecoder = {
-  /** Returns the next samples, in a buffer of their own: fewer at the end, then none. If decoding fails, the complete blocks before the error come first. */
+  /** Returns the next samples, in a new buffer: fewer at the end, then none. If decoding fails, the complete blocks before the error come first. */
   next(): Float32Array;
   /**
    * Spans that the timestamps of the file leave out and that are silence in the samples: start and end in seconds of the
@@ -190,7 +190,7 @@ export type Platform = {
     options: Omit<DecodeOptions, 'channel'>,
     maxSamples: number,
   ): readonly [IncrementalDecoder, IncrementalDecoder];
-  /** Computes log-mel features or MFCCs, in a buffer of their own. */
+  /** Computes log-mel features or MFCCs, in a new buffer. */
   extract(samples: Float32Array, spec: FeatureSpec): Features;
   /** Level, signal-to-noise ratio and bandwidth; `segments` holds start and end of speech in seconds, in pairs. */
   measureQuality(samples: Float32Array, sampleRate: number, segments: Float64Array): SignalQuality;

@@ -62,7 +62,7 @@ function decibels(power: number): number {
   return power > 0 ? Math.max(silentDbfs, 10 * Math.log10(power)) : silentDbfs;
 }
 
-/** Quality of an utterance, from its own frames and the noise up to its end. */
+/** Quality of an utterance, from its frames and the noise up to its end. */
 export type SpeechQuality = Pick<SignalQuality, 'bandwidthHz'> & {
   readonly snrDb: number;
   /** Share of samples at full scale. */
@@ -134,9 +134,9 @@ export function createQualityMeter(
     /** Utterances come in order. @param features of the frames that the trunk reads for it */
     measure({ start, end }: Segment, features: Rows): SpeechQuality {
       addNoise(end);
-      const own = power.subarray(start, end);
-      const speechPower = mean(own);
-      const quiet = own.filter((value) => value > digitalSilence).sort();
+      const inside = power.subarray(start, end);
+      const speechPower = mean(inside);
+      const quiet = inside.filter((value) => value > digitalSilence).sort();
       const noisePower =
         noise.frames >= minNoiseSeconds * framesPerSecond
           ? noise.power / noise.frames

@@ -14,7 +14,7 @@ type Assigned = Scored & { readonly speaker: number | null };
 
 /**
  * Voices are compared within the recording alone, and no voice is kept.
- * @param whole results of the recording, whose utterances have voices, totals of their own and parts
+ * @param whole results of the recording, whose utterances have voices, totals and parts
  * @returns results of each speaker, in the order in which they first speak; with `2` the second may have no speech; with `auto` and one
  *   voice, `whole`, whose utterances are not cut
  */
@@ -36,9 +36,9 @@ export async function separateSpeakers(
   const speakers: ChunkResult[][] = [];
   for (const speaker of [0, 1]) {
     await execution.yieldToOthers();
-    const own = utterances.filter((utterance) => utterance.speaker === speaker);
+    const spoken = utterances.filter((utterance) => utterance.speaker === speaker);
     const spans = turns.filter((turn) => turn.speaker === speaker);
-    const totals = await joinTotals(own, models);
+    const totals = await joinTotals(spoken, models);
     speakers.push(restrictToSpans(results, { spans, totals, speaker }, utterances, models));
     execution.endStage('voices');
   }
@@ -58,7 +58,7 @@ function assign(utterances: readonly Scored[], mode: SpeakerMode, models: Models
   const voices = spoken.map(({ voice }) => voice);
   const compared = spoken.filter(({ isCompared }) => isCompared).map(({ voice }) => voice);
   if (mode === 'auto' && !soundLikeSeveral(compared, params)) return null;
-  const isCompared = spoken.map((own) => own.isCompared);
+  const isCompared = spoken.map((one) => one.isCompared);
   const groups = groupVoices(voices, isCompared, mode, params);
   const first = groups.find((group) => group !== null) ?? 0;
   const byUtterance = new Map(spoken.map(({ utterance }, index) => [utterance, groups[index] ?? null]));
@@ -92,8 +92,8 @@ async function joinTotals(utterances: readonly Scored[], models: Models): Promis
   const [first] = utterances;
   if (first === undefined) return totals;
   for (const signal of Object.keys(first.totals ?? {}) as Signal[]) {
-    const own = utterances.map((utterance) => utterance.totals?.[signal]);
-    totals[signal] = await definitions[signal].join?.(own, models[signal]);
+    const all = utterances.map((utterance) => utterance.totals?.[signal]);
+    totals[signal] = await definitions[signal].join?.(all, models[signal]);
   }
   return totals;
 }
@@ -114,11 +114,11 @@ function restrictToSpans(
   return results.map((result) => {
     const segments = intersect(result.segments, shift(spans, -offset));
     const inChunk = utterances.slice(index, index + result.utterances.length);
-    const own = inChunk.filter((utterance) => utterance.speaker === speaker);
+    const spoken = inChunk.filter((utterance) => utterance.speaker === speaker);
     const restricted = {
       ...result,
       segments,
-      utterances: shift(own, -offset),
+      utterances: shift(spoken, -offset),
       runs: segments.length === 0 ? null : result.runs,
       totals,
       speechSeconds: countFrames(segments) / framesPerSecond,

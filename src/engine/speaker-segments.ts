@@ -21,9 +21,9 @@ export function soloSpans(segments: readonly SpeakerSegment[], framesPerSecond: 
   const all = speakersOf(segments).map((name) =>
     union(segments.filter(({ speaker }) => speaker === name).map(toFrames)),
   );
-  return all.map((own, index) => {
+  return all.map((spoken, index) => {
     const others = union(all.flatMap((spans, other) => (other === index ? [] : spans)));
-    return subtract(own, others);
+    return subtract(spoken, others);
   });
 }
 

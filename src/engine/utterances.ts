@@ -190,14 +190,14 @@ function readWindow(
   const first = from + ((((centroid - from) % grid) + grid) % grid);
   const count = Math.floor((window.end * hopLength - first) / hopLength);
   const context = leadFrames * hopLength;
-  const own = padded(samples, first - context, first + count * hopLength + context);
+  const read = padded(samples, first - context, first + count * hopLength + context);
   const nearest = Math.round(first / hopLength);
   const rowsBy = (spec: FeatureSpec): Float32Array => {
-    const { data, bins } = platform.extract(own, spec);
+    const { data, bins } = platform.extract(read, spec);
     return data.subarray(leadFrames * bins, (leadFrames + count) * bins);
   };
   const rows = { data: rowsBy(features), filterbanks: filterbanks && rowsBy(filterbanks) };
-  if (own.buffer !== samples.buffer) platform.release(own);
+  if (read.buffer !== samples.buffer) platform.release(read);
   return {
     ...rows,
     start: nearest,
@@ -210,9 +210,9 @@ function readWindow(
 function padded(values: Float32Array, start: number, end: number): Float32Array {
   if (start >= 0 && end <= values.length) return values.subarray(start, end);
   const inside = values.subarray(Math.max(0, start), end);
-  const own = new Float32Array(end - start);
-  own.set(inside, Math.max(0, -start));
-  return own;
+  const filled = new Float32Array(end - start);
+  filled.set(inside, Math.max(0, -start));
+  return filled;
 }
 
 export type Encoded = {

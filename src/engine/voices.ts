@@ -209,14 +209,14 @@ export function findChanges(
     const changes: number[] = [];
     let last: { readonly sign: number; readonly index: number } | null = null;
     const places = voices.map(place);
-    for (const [index, own] of places.entries()) {
-      if (Math.abs(own) < minChange) continue;
-      if (last !== null && Math.sign(own) !== last.sign) {
-        const sign = Math.sign(own);
+    for (const [index, place] of places.entries()) {
+      if (Math.abs(place) < minChange) continue;
+      if (last !== null && Math.sign(place) !== last.sign) {
+        const sign = Math.sign(place);
         const crossed = places.findIndex((other, at) => at > (last?.index ?? 0) && Math.sign(other) === sign);
         changes.push(((moments[crossed - 1] as number) + (moments[crossed] as number)) / 2);
       }
-      last = { sign: Math.sign(own), index };
+      last = { sign: Math.sign(place), index };
     }
     return changes;
   });

@@ -203,7 +203,7 @@ function findWrong(json: unknown): string | null {
     if (typeof value === 'string' && hasControls(value))
       return `Expected text without control characters, got "${escapeControls(value)}"`;
     if (typeof value !== 'object' || value === null) continue;
-    for (const [name, own] of Object.entries(value)) open.push([name, depth], [own, depth + 1]);
+    for (const [name, child] of Object.entries(value)) open.push([name, depth], [child, depth + 1]);
   }
   return null;
 }

@@ -25,7 +25,7 @@ export const shippedModels = fromRoot('models/standard');
 /** Recordings that are scored wrongly. */
 export const failuresFolder = fromRoot('models/failures');
 
-/** Built pages; the bundle has them beside its own folder. */
+/** Built pages; the bundle has them next to its folder. */
 export const pagesFolder = fromRoot(isSource ? 'web' : 'dist/web');
 
 /** rolldown.config.mjs copies these files into the bundle. */

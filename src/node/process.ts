@@ -1,4 +1,4 @@
-/** What JavaScript cannot reach of the process, in an addon of its own: audio needs none of it. */
+/** What JavaScript cannot reach of the process, in a separate addon: audio needs none of it. */
 import { loadNative, platformPackage } from './native.ts';
 import { builtProcessAddon } from './paths.ts';
 

@@ -68,12 +68,12 @@ reportReady();
 export async function run(task: AnalyzeTask): Promise<AnalyzeResult | EmbedResult> {
   try {
     const { channel, segments, speakers, signals, embeddings: wanted = false } = task;
-    const { baselines: shared = [], maxBytes, roots = null, ...own } = settings;
+    const { baselines: shared = [], maxBytes, roots = null, ...common } = settings;
     const onProgress = (analyzed: number, duration: number | null) => {
       if (duration === null || analyzed >= duration) return;
       parentPort?.postMessage({ path: task.path, part: analyzed / duration } satisfies FileProgress);
     };
-    const options = { ...own, track: task.track, fileName: task.path, onProgress };
+    const options = { ...common, track: task.track, fileName: task.path, onProgress };
     const read = { maxBytes, roots, setting: 'UNDERTONE_JOB_MAX_BYTES' };
     const audio = task.bytes ?? (await readRegularFile(task.path, read));
     if (task.embedOnly) return { report: await embed(audio, { ...options, channel: null }) };

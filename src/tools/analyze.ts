@@ -91,8 +91,8 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
   checkStandardInput([...paths, options.list ?? '', options.segments ?? '']);
   const parts = await parseParts(options, requested, terminal);
   const kind = partKind(parts);
-  const own = await readSettings(options, terminal);
-  const settings = { ...own, baselines: await readBaselines(options.baseline, own.maxBytes) };
+  const common = await readSettings(options, terminal);
+  const settings = { ...common, baselines: await readBaselines(options.baseline, common.maxBytes) };
   const { labels, trunk, lacksEmotion } = await describeModels(settings.modelsDir);
   if (outputOptions.by === 'utterance') checkUtterances(requested, lacksEmotion);
   const output = createOutput(outputOptions, kind, labels);

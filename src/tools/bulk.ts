@@ -139,11 +139,12 @@ async function attemptFile(
 ): Promise<FileAnswer | { readonly waitSeconds: number }> {
   try {
     const audio = await readRegularFile(path, { maxBytes: maxRecordingBytes });
-    const own = track === null ? {} : { track };
-    if (channel === 'split') return { report: withoutRequestIds(await client.analyzeChannels(audio, own)) };
+    const options = track === null ? {} : { track };
+    if (channel === 'split')
+      return { report: withoutRequestIds(await client.analyzeChannels(audio, options)) };
     if (speakers !== null)
-      return { report: withoutRequestIds(await client.analyzeSpeakers(audio, { ...own, speakers })) };
-    const { status: _, ...report } = withoutRequestIds(await client.analyze(audio, own));
+      return { report: withoutRequestIds(await client.analyzeSpeakers(audio, { ...options, speakers })) };
+    const { status: _, ...report } = withoutRequestIds(await client.analyze(audio, options));
     return { report };
   } catch (error) {
     if (error instanceof RateLimitedError) return { waitSeconds: error.retryAfterSeconds ?? 1 };

@@ -26,7 +26,7 @@ export function expected(what: string, name: string, got: string): UsageError {
 
 /**
  * Text that the stream writes from now on keeps line breaks and tabs; other control characters are escaped, for file names,
- * labels and manifests may hold them. Bytes are written as they are: data for other programs, and control sequences of our own.
+ * labels and manifests may hold them. Bytes are written as they are: data for other programs, and control sequences.
  */
 export function escapeText(stream: WriteStream): void {
   const write = stream.write.bind(stream) as (chunk: unknown, ...rest: unknown[]) => boolean;

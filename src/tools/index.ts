@@ -144,11 +144,11 @@ export function embed(audio: Uint8Array, options: EmbedOptions = {}): Promise<Em
       limits = parseConfig({}).limits,
       onProgress,
       fileName,
-      ...own
+      ...analyzed
     } = options;
     const request = {
       ...defaultOptions,
-      ...own,
+      ...analyzed,
       audio,
       baselines: [],
       signals: [],
@@ -176,11 +176,11 @@ export function analyzeSpeakers(
   speakers: readonly SpeakerSegment[] | SpeakerMode,
   options: SharedOptions & Pick<AnalyzeOptions, 'channel'> = {},
 ): Promise<SpeakersReport> {
-  const own =
+  const parts =
     typeof speakers === 'string'
       ? { speakers }
       : { segments: speakers.toSorted((one, other) => one.start - other.start) };
-  return enqueue(() => reportParts(audio, { ...options, ...own })) as Promise<SpeakersReport>;
+  return enqueue(() => reportParts(audio, { ...options, ...parts })) as Promise<SpeakersReport>;
 }
 
 function enqueue<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -199,8 +199,8 @@ async function reportParts(
     ...options
   }: SharedOptions & Partial<AnalyzeRequest>,
 ): Promise<object> {
-  const own = { ...defaultOptions, ...options, declared: declaredBy(fileName) };
-  const request = { ...own, audio, baselines: [], signals: allSignals, cancel: null };
+  const all = { ...defaultOptions, ...options, declared: declaredBy(fileName) };
+  const request = { ...all, audio, baselines: [], signals: allSignals, cancel: null };
   const analyses = await (await loadAnalyzer(modelsDir, limits)).analyze(request, onProgress);
   return withoutRequestIds(composeReport(request, analyses, ''));
 }

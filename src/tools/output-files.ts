@@ -8,8 +8,8 @@ import type { Input } from './inputs.ts';
 import type { OutputFormat, OutputName } from './output.ts';
 
 /**
- * The file of each recording's annotations, below the folder as the recording is below its own; null: standard output. No
- * file is overwritten.
+ * The file of each recording's annotations, below the folder as the recording is below that of the inputs; null: standard
+ * output. No file is overwritten.
  * @throws UsageError
  */
 export function placeFiles(

@@ -85,8 +85,8 @@ function annotationOutput(extension: string, write: typeof toTextGrid, kind: Kin
     extension,
     format(_path, result) {
       if ('error' in result) return undefined;
-      const tiers = partsOf(result, kind).flatMap(({ result: own, part }) =>
-        'error' in own ? [] : tiersOf(own.report, part?.name),
+      const tiers = partsOf(result, kind).flatMap(({ result: one, part }) =>
+        'error' in one ? [] : tiersOf(one.report, part?.name),
       );
       return write(result.report.audio.duration_s, tiers).trimEnd();
     },

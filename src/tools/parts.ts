@@ -94,15 +94,15 @@ export function partsOf(
   if ('error' in result) return [{ result, part: kind && { kind, name: '' } }];
   const { report } = result;
   if ('channels' in report) {
-    return report.channels.map((own, index) => ({
-      result: { report: own },
+    return report.channels.map((part, index) => ({
+      result: { report: part },
       part: { kind: 'channel', name: String(index) },
     }));
   }
   if ('speakers' in report) {
-    return report.speakers.map((own) => ({
-      result: { report: own },
-      part: { kind: 'speaker', name: own.speaker },
+    return report.speakers.map((part) => ({
+      result: { report: part },
+      part: { kind: 'speaker', name: part.speaker },
     }));
   }
   return [{ result: { report }, part: null }];

@@ -13,11 +13,12 @@ export function describeReport(path: string, report: Report): string {
   const lines = [
     path,
     `  ${speech_s.toFixed(1)} s of speech in ${duration_s.toFixed(1)} s, ${container} ${codec}`,
-    ...reportsOf(report).flatMap(([signal, own]) => {
-      if (own.status === 'not_available') return [`  ${signal}: ${own.status}: ${own.reason}`];
-      if (own.status !== 'ok') return [`  ${signal}: ${own.status}`];
+    ...reportsOf(report).flatMap(([signal, signalReport]) => {
+      if (signalReport.status === 'not_available')
+        return [`  ${signal}: ${signalReport.status}: ${signalReport.reason}`];
+      if (signalReport.status !== 'ok') return [`  ${signal}: ${signalReport.status}`];
       return definitions[signal]
-        .describe(own)
+        .describe(signalReport)
         .map(([label, value]) => `  ${label.padEnd(labelWidth)}${value}`);
     }),
     ...(warnings.length === 0 ? [] : [`  warnings: ${warnings.join(', ')}`]),

@@ -11,7 +11,7 @@
 
 namespace undertone {
 
-// A byte that libavformat reads instead of the file's own.
+// A byte that libavformat reads instead of that of the file.
 struct Patch {
   size_t at;
   uint8_t byte;

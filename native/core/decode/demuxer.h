@@ -37,7 +37,7 @@ class MemoryReader {
   AVIOContext* context_;
 };
 
-// Opens a container in memory with its own demuxer and reads the packets of one audio stream.
+// Opens a container in memory with the demuxer of its format and reads the packets of one audio stream.
 class Demuxer {
  public:
   // `choice`: that of `sanitized`. Throws kMalformed, kUnsupported (no audio stream), kTrack, kTooLong (too many
@@ -56,7 +56,7 @@ class Demuxer {
   SelectedTrack track() const { return track_; }
   bool only_stream() const { return only_stream_; }  // of the file
   bool has_unread_data() const { return has_unread_data_; }
-  // MP4 has sample entries of their own for encrypted audio; Matroska has a key, which libav exports as
+  // MP4 has separate sample entries for encrypted audio; Matroska has a key, which libav exports as
   // metadata.
   bool encrypted() const;
   // Codec, channels and language of the stream, where the header has them.

@@ -10,7 +10,7 @@
 
 namespace undertone {
 
-// Static: each width has its own copy.
+// Static: each width has a copy.
 static inline size_t RoundUpToFour(size_t count) { return (count + 3) / 4 * 4; }
 
 // The plan of a spec. The Extractor owns the arrays.

@@ -114,7 +114,7 @@ inline void StoreQuads(undertone_lanes quads, float* row, size_t stride) {
 #endif
 }
 
-// Transposes the 4 x 4 matrix that each 128-bit quarter of v[0..3] makes; its own inverse.
+// Transposes the 4 x 4 matrix that each 128-bit quarter of v[0..3] makes; twice is the identity.
 inline void TransposeQuads(undertone_lanes* v) {
 #if UNDERTONE_NEON
   const undertone_lanes a = vzip1q_f32(v[0], v[2]);

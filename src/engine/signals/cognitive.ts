@@ -9,10 +9,10 @@ import {
   type IndexWithInterval,
   indexWeightsParams,
   type Measured,
-  ownShare,
   referenceParams,
   referenceScore,
   scoreIndices,
+  speechShare,
 } from './indices.ts';
 import {
   degradationParams,
@@ -238,7 +238,7 @@ export const cognitive: SignalDefinition<
   async join(totals, head) {
     const [first] = totals as [Total, ...Total[]];
     const sums = first.sums.map((_, index) =>
-      totals.reduce((sum, own) => sum + (own.sums[index] as number), 0),
+      totals.reduce((sum, total) => sum + (total.sums[index] as number), 0),
     );
     // An embedding without weight adds nothing.
     const { width } = first;
@@ -384,5 +384,7 @@ export function cognitiveConfidence(
   [lower, upper]: Interval,
   scripted: boolean,
 ): number {
-  return ownShare(speechSeconds, priorSeconds) * (1 - (upper - lower)) * (scripted ? scriptedConfidence : 1);
+  return (
+    speechShare(speechSeconds, priorSeconds) * (1 - (upper - lower)) * (scripted ? scriptedConfidence : 1)
+  );
 }

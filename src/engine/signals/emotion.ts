@@ -290,7 +290,8 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
     const all = [...before, ...timeline];
     const atRest = recording.baselines.flatMap((baseline) => baseline.utterances.map(describe));
     const rest = baselineReference(atRest, params.moments);
-    const relativeTo = (own: Affect, reference: Reference | null) => compare(own, reference, params.relative);
+    const relativeTo = (affect: Affect, reference: Reference | null) =>
+      compare(affect, reference, params.relative);
     const whole = { ...pooled, intervals: intervalsOf(pooled, recording.conditions) };
     return {
       ...whole,

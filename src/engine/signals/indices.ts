@@ -62,14 +62,14 @@ export type IndexParams = {
 export const referenceScore = 0.5;
 
 /** Share of the recording in the mix with the reference. */
-export function ownShare(speechSeconds: number, priorSeconds: number): number {
+export function speechShare(speechSeconds: number, priorSeconds: number): number {
   return speechSeconds / (speechSeconds + priorSeconds);
 }
 
 /**
  * score = 0.5 + sum of w_i / sum(w) * (p_i - 0.5), with p_i = 1 / (1 + exp(-z_i)), the cumulative reference distribution.
  * For ratios z_i = ln(x_i / c_i) / spread_i, signed by direction: tails fall off as a power and never saturate.
- * x_i is the measure on its scale, mixed with the reference by `ownShare`, since single pauses of short recordings are
+ * x_i is the measure on its scale, mixed with the reference by `speechShare`, since single pauses of short recordings are
  * chance. c_i is the reference median, or the baseline, mixed likewise.
  * Relative-only measures reduce the weights of the others, whose z_i grow by the same factor: a pause has the same effect
  * with and without a baseline.
@@ -135,15 +135,15 @@ function termsOf(
   const total = totalWeight(used);
   const gain = total / totalWeight(used.filter(([, { relativeOnly }]) => !relativeOnly));
   const seconds = Math.min(speechSeconds, baseline?.speechSeconds ?? Number.POSITIVE_INFINITY);
-  const share = ownShare(seconds, priorSeconds);
+  const share = speechShare(seconds, priorSeconds);
   return used.flatMap(([measure, { direction, weight, relativeOnly }]): Term[] => {
     const entry = reference[measure];
     const centre = baseline === null ? entry?.median : baseline.measures[measure]?.value;
     if (entry === undefined) return [];
     const sign = direction === 'up' ? 1 : -1;
     const from = centre === undefined ? centre : placeOf({ entry, share }, centre, 0);
-    const own = { gain: relativeOnly ? 1 : gain, weight: weight / total, share, from };
-    return [{ measure, entry, centre, sign, ...own }];
+    const weighted = { gain: relativeOnly ? 1 : gain, weight: weight / total, share, from };
+    return [{ measure, entry, centre, sign, ...weighted }];
   });
 }
 

@@ -171,9 +171,9 @@ export function usual(
 ): Usual {
   const median = medianOf(values);
   // Of a normal distribution: its standard deviation.
-  const own = 1.4826 * medianOf(values.map((value) => Math.abs(value - median)));
+  const measured = 1.4826 * medianOf(values.map((value) => Math.abs(value - median)));
   const count = values.length < minUtterances - 1 ? 0 : values.length;
-  const squares = count * own ** 2 + priorUtterances * prior ** 2;
+  const squares = count * measured ** 2 + priorUtterances * prior ** 2;
   return { median, spread: Math.sqrt(squares / (count + priorUtterances)) };
 }
 

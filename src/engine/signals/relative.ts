@@ -82,15 +82,15 @@ export function earlierReference(
 
 /** Errors of the two are independent but for what the factors of `params` say. */
 export function compare(
-  own: Affect,
+  affect: Affect,
   reference: Reference | null,
   params: z.infer<typeof relativeParams>,
 ): Relative | null {
   if (reference === null) return null;
   const difference = (name: Dimension) => {
     const { median, spread, halfWidth } = reference[name];
-    const change = own[name] - median;
-    const half = params[name] * Math.hypot(halfWidthOf(own, name), halfWidth);
+    const change = affect[name] - median;
+    const half = params[name] * Math.hypot(halfWidthOf(affect, name), halfWidth);
     return {
       change: round(change),
       interval: [round(Math.max(-1, change - half)), round(Math.min(1, change + half))] as [number, number],
@@ -101,9 +101,9 @@ export function compare(
 }
 
 /** One end of an interval may be cut off at 0 or 1. */
-function halfWidthOf({ intervals, ...own }: Affect, name: Dimension): number {
+function halfWidthOf({ intervals, ...affect }: Affect, name: Dimension): number {
   const [lower, upper] = intervals[name];
-  return Math.max(own[name] - lower, upper - own[name]);
+  return Math.max(affect[name] - lower, upper - affect[name]);
 }
 
 /** "valence -0.12 (-0.25 to +0.01), -0.8 spreads; arousal ...". */

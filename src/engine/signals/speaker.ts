@@ -122,9 +122,9 @@ export function joinSpeakers(speakers: readonly Speaker[]): Speaker | null {
   if (first === undefined || others.length === 0) return first ?? null;
   const names = [...new Set(speakers.flatMap(({ measures }) => Object.keys(measures)))];
   const measures = names.map((name) => {
-    const own = speakers.filter((speaker) => speaker.measures[name] !== undefined);
-    const value = meanBySpeech(own, (speaker) => speaker.measures[name]?.value as number);
-    return [name, { ...own[0]?.measures[name], value }];
+    const measured = speakers.filter((speaker) => speaker.measures[name] !== undefined);
+    const value = meanBySpeech(measured, (speaker) => speaker.measures[name]?.value as number);
+    return [name, { ...measured[0]?.measures[name], value }];
   });
   return {
     measures: Object.fromEntries(measures),

@@ -13,5 +13,5 @@ export type ParamsOf<S extends Signal> = z.infer<Table[S]['params']>;
 export type BodyOf<S extends Signal> = z.infer<Table[S]['body']>;
 
 export const signals = Object.keys(table) as readonly Signal[];
-/** Without the type parameters of each signal, which only its own file needs. */
+/** Without the type parameters of each signal, which only the file of the signal needs. */
 export const definitions: Readonly<Record<Signal, SignalDefinition>> = table;

@@ -63,11 +63,11 @@ async function filesOf({ path, files }: ModelFolder): Promise<Files> {
 /** The files of the model that change: none when it stays as it is. */
 function adaptHead({ manifest: head }: ModelFolder, adaptation: Adaptation, source: Source): Files {
   if (head.kind !== 'emotion' && head.kind !== 'cognitive') return new Map();
-  const own = dimensions.filter((name) => name in head.params.intervals);
+  const names = dimensions.filter((name) => name in head.params.intervals);
   const correction: HeadCorrection = {
     labels: head.kind === 'emotion' ? labelsOf(head, adaptation) : null,
     scores: Object.fromEntries(
-      own.flatMap((name) => {
+      names.flatMap((name) => {
         const found = adaptation.dimensions[name]?.adaptation;
         return found ? [[name, found.correction]] : [];
       }),

@@ -84,13 +84,13 @@ type Point = readonly [x: number, y: number];
 function calibrationPlot(answers: readonly Answer[]): Html {
   const bins = [...new Set(answers.map(({ confidence }) => binOf(confidence)))];
   const circles = bins.map((bin) => {
-    const own = answers.filter(({ confidence }) => binOf(confidence) === bin);
+    const inBin = answers.filter(({ confidence }) => binOf(confidence) === bin);
     const at: Point = [
-      meanOf(own.map(({ confidence }) => confidence)),
-      meanOf(own.map(({ correct }) => Number(correct))),
+      meanOf(inBin.map(({ confidence }) => confidence)),
+      meanOf(inBin.map(({ correct }) => Number(correct))),
     ];
-    const radius = 3 + 9 * Math.sqrt(own.length / answers.length);
-    return html`<circle class="value" cx="${x(at)}" cy="${y(at)}" r="${radius.toFixed(1)}"><title>${own.length} recordings: confidence ${at[0].toFixed(2)}, accuracy ${at[1].toFixed(2)}</title></circle>`;
+    const radius = 3 + 9 * Math.sqrt(inBin.length / answers.length);
+    return html`<circle class="value" cx="${x(at)}" cy="${y(at)}" r="${radius.toFixed(1)}"><title>${inBin.length} recordings: confidence ${at[0].toFixed(2)}, accuracy ${at[1].toFixed(2)}</title></circle>`;
   });
   const diagonal = html`<line class="scale" x1="${x([0, 0])}" y1="${y([0, 0])}" x2="${x([1, 1])}" y2="${y([1, 1])}"/>`;
   return axes('Confidence and accuracy', 'confidence', 'accuracy', html`${diagonal}${circles}`);

@@ -51,7 +51,7 @@ export function measure(
     ...groups.map((name) => [name, scored.filter(({ recording }) => recording.group === name)] as const),
   ];
   const labels = labelsOf(scored);
-  return members.flatMap(([group, own]) => measureGroup(group, own, labels, manifests));
+  return members.flatMap(([group, rows]) => measureGroup(group, rows, labels, manifests));
 }
 
 /** Labels of the file that the models know. */
@@ -133,14 +133,14 @@ function addDimension(add: Add, scored: readonly Scored[], name: keyof Truths): 
   add(
     inside,
     mean,
-    rated.map(([one, own]) => [one, Number(own.inside)] as const),
+    rated.map(([one, interval]) => [one, Number(interval.inside)] as const),
     new RegExp(`^${inside}$`),
   );
   const width = `mean width of the 80 % interval of ${name}`;
   add(
     width,
     mean,
-    rated.map(([one, own]) => [one, own.width] as const),
+    rated.map(([one, interval]) => [one, interval.width] as const),
     new RegExp(`^${width}$`),
   );
 }
