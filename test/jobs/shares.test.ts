@@ -141,7 +141,7 @@ test.serial(
     await until(async () => (await queues.callbacks.queue.getDelayedCount()) === 2);
     t.is(await ownOf(queues), 2, 'they wait for a further attempt');
     t.like(await readStats(queues, 0), { waiting: 0, callbacks: 2 });
-    t.is(await countWaiting(queues, 'token:2').then(({ ofKey, all }) => all - own), 2);
+    t.is(await countWaiting(queues, 'token:2').then(({ ofKey, all }) => all - ofKey), 2);
     status = 204;
     await until(async () => (await ownOf(queues)) === 0);
     await until(async () => (await queues.callbacks.queue.count()) === 0);

@@ -9,8 +9,8 @@ import {
   type Index,
   type IndexWithInterval,
   type Measured,
-  ownShare,
   scoreIndices,
+  speechShare,
 } from '../../../src/engine/signals/indices.ts';
 import {
   addSyllables,
@@ -105,7 +105,7 @@ test('one pause of the minimum length moves no shipped index by 0.035', async (t
 
 test('a short recording is pulled towards the reference', (t) => {
   t.true(scoreOf(0.5, 1, 40) > scoreOf(0.5, 1, 4) && scoreOf(0.5, 1, 4) > 0.5);
-  t.is(ownShare(5, 20), 0.2);
+  t.is(speechShare(5, 20), 0.2);
 });
 
 test('a relative-only measure has an effect only with a baseline', (t) => {
