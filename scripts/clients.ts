@@ -8,9 +8,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { reportSchemas, signals } from '../src/engine/schema.ts';
 import { version } from '../src/node/paths.ts';
 import { openApiDocument } from '../src/service/api/document.ts';
 import { componentSchemas } from '../src/service/api/schemas.ts';
+import { scopes } from '../src/service/auth/token-format.ts';
 import { clientMessages, serverMessages } from '../src/service/live/protocol.ts';
 import { clientVenv } from './client-venv.ts';
 import { requireNames, runScript } from './run-script.ts';
@@ -55,7 +58,14 @@ function withDocument(work: (file: string) => void): void {
   }
 }
 
-/** The OpenAPI document, and the messages of live sessions: `session.ready` as `SessionReadyMessage`. */
+/** What the clients name for every signal. */
+const ofSignals = {
+  Signal: z.enum(signals),
+  Scope: z.enum(scopes),
+  SignalReport: z.union(signals.map((signal) => reportSchemas[signal])),
+};
+
+/** The OpenAPI document, the messages of live sessions (`session.ready` as `SessionReadyMessage`), and `ofSignals`. */
 function documentWithMessages(): object {
   const messages = Object.entries({
     ...serverMessages,
@@ -65,7 +75,7 @@ function documentWithMessages(): object {
     return [`${words.join('')}Message`, schema] as const;
   });
   const document = openApiDocument(version) as { readonly components: object };
-  const schemas = componentSchemas(Object.fromEntries(messages));
+  const schemas = componentSchemas({ ...Object.fromEntries(messages), ...ofSignals });
   return { ...document, components: { ...document.components, schemas } };
 }
 

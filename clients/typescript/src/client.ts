@@ -4,11 +4,11 @@ import { createJobs, type Jobs } from './jobs.ts';
 import { type Recording, readRecording } from './recording.ts';
 import type {
   ChannelsReport,
-  CognitiveReport,
   EmbeddingReport,
-  EmotionReport,
   JobResult,
   Report,
+  Signal,
+  SignalReports,
   SpeakersReport,
   StreamToken,
   StreamTokenRequest,
@@ -81,8 +81,15 @@ export type FormOptions = AnalyzeOptions & {
   readonly [Name in keyof Speakers]?: Speakers[Name] | undefined;
 } & { readonly channels?: 'split' };
 
+type SignalMethod<S extends Signal> = (
+  audio: Recording,
+  options?: AnalyzeOptions,
+) => Promise<SignalReports[S]>;
+/** A method per signal, which returns its report. */
+type SignalMethods = { readonly [S in Signal]: SignalMethod<S> };
+
 /** Calls throw ApiError and its subclasses, NoAnswerError, JobFailedError or SessionEndedError. */
-export type Client = {
+export type Client = SignalMethods & {
   /**
    * Both reports from one pass. A recording above the limits of a request is analysed as a job, by this call and the next two:
    * it may take minutes, and the job is deleted at the end.
@@ -92,8 +99,6 @@ export type Client = {
   analyzeChannels(audio: Recording, options?: ChannelsOptions): Promise<ChannelsReport>;
   /** One report per speaker: of a diarizer or a transcript, or of two voices on one channel. */
   analyzeSpeakers(audio: Recording, options: SpeakersOptions): Promise<SpeakersReport>;
-  emotion(audio: Recording, options?: AnalyzeOptions): Promise<EmotionReport>;
-  cognitive(audio: Recording, options?: AnalyzeOptions): Promise<CognitiveReport>;
   /** Embeddings of the recording and of its utterances; needs the scope `embed`. */
   embed(audio: Recording, options?: EmbedOptions): Promise<EmbeddingReport>;
   /** Long recordings and lists, analysed in the background. */
@@ -112,6 +117,10 @@ export type Client = {
 export function createClient(options: ClientOptions): Client {
   const analyze = async <Answer>(path: string, audio: Recording, how: FormOptions = {}) =>
     request<Answer>(path, { method: 'POST', body: await makeForm(audio, how) }, { ...options, ...how });
+  const ofSignal =
+    <S extends Signal>(signal: S): SignalMethod<S> =>
+    (audio, how) =>
+      analyze<SignalReports[S]>(`v1/analyze/${signal}`, audio, how);
   const jobs = createJobs(options);
   const analyzeAny = async <Answer>(audio: Recording, how: FormOptions = {}): Promise<Answer> => {
     const baselines = how.baseline === undefined ? [] : [how.baseline].flat();
@@ -140,8 +149,8 @@ export function createClient(options: ClientOptions): Client {
       }
       return analyzeAny<SpeakersReport>(audio, how);
     },
-    emotion: (audio, how) => analyze<EmotionReport>('v1/analyze/emotion', audio, how),
-    cognitive: (audio, how) => analyze<CognitiveReport>('v1/analyze/cognitive', audio, how),
+    emotion: ofSignal('emotion'),
+    cognitive: ofSignal('cognitive'),
     embed: (audio, how) => analyze<EmbeddingReport>('v1/embed', audio, how),
     jobs,
     usage: (how) => request<Usage>('v1/usage', {}, { ...options, ...how }),

@@ -39,6 +39,8 @@ export type {
   NewJob,
   NewJobs,
   Report,
+  Signal,
+  SignalReports,
   SpeakersReport,
   StreamToken,
   Usage,

@@ -3,6 +3,9 @@ import type { components } from './schema.ts';
 
 type Schemas = components['schemas'];
 
+export type Signal = Schemas['Signal'];
+/** The report of each signal. */
+export type SignalReports = { readonly [S in Signal]: Schemas[`${Capitalize<S>}Report`] };
 export type EmotionReport = Schemas['EmotionReport'];
 export type CognitiveReport = Schemas['CognitiveReport'];
 export type EmbeddingReport = Schemas['EmbeddingReport'];

@@ -1,6 +1,6 @@
 /** One live session: samples -> messages and a report. */
 import { type ErrorBody, NoAnswerError, SessionEndedError, toApiError } from './errors.ts';
-import type { ChannelsReport, CognitiveReport, EmotionReport, Report } from './reports.ts';
+import type { ChannelsReport, Report, Signal, SignalReports } from './reports.ts';
 import type { components } from './schema.ts';
 
 type Schemas = components['schemas'];
@@ -12,11 +12,9 @@ export type StreamConfig = Omit<Schemas['SessionConfigureMessage'], 'type'>;
 export type ReportOf<Config extends StreamConfig> = Config extends { readonly split: true }
   ? ChannelsReport
   : Config extends { readonly signals: infer Signals }
-    ? Signals extends readonly ['emotion']
-      ? EmotionReport
-      : Signals extends readonly ['cognitive']
-        ? CognitiveReport
-        : Report | EmotionReport | CognitiveReport
+    ? Signals extends readonly [infer S extends Signal]
+      ? SignalReports[S]
+      : Report | SignalReports[Signal]
     : Report;
 
 /** A message of the service; an error is thrown instead. */

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import httpx
 
 from .errors import NoAnswerError, ValidationError, error_of
+from .reports import Scope
 from .retry import RETRIED, wait_before_retry
 
-Scope = Literal["analyze:emotion", "analyze:cognitive"]
 Options = Mapping[str, object]
 
 # Statuses of a service that takes no jobs, or not with this token.

@@ -10,13 +10,25 @@ from typing import Any, Literal, TypedDict, cast, overload
 
 import httpx
 
-from .base import REFUSED, Base, Options, Scope, is_above_limit, speakers_options
+from .base import REFUSED, Base, Options, is_above_limit, speakers_options
 from .errors import ApiError, UndertoneError, ValidationError
 from .jobs import PATH as JOBS
 from .jobs import AsyncJobs, Jobs, upload_of
 from .recording import AsyncBaseline, AsyncRecording, Baseline, Recording, read, read_all, read_all_async, read_async
-from .reports import ChannelsReport, CognitiveReport, EmbeddingReport, EmotionReport, Report, SpeakersReport, StreamToken, Usage
-from .stream import Encoding, Signal, StreamSession, open_session
+from .reports import (
+    ChannelsReport,
+    CognitiveReport,
+    EmbeddingReport,
+    EmotionReport,
+    Report,
+    Scope,
+    Signal,
+    SignalReport,
+    SpeakersReport,
+    StreamToken,
+    Usage,
+)
+from .stream import Encoding, StreamSession, open_session
 
 
 class SpeakerSegment(TypedDict):
@@ -29,7 +41,7 @@ class SpeakerSegment(TypedDict):
 
 STREAM_TOKENS = "v1/stream/tokens"
 USAGE = "v1/usage"
-BOTH, EMOTION, COGNITIVE = "v1/analyze", "v1/analyze/emotion", "v1/analyze/cognitive"
+ANALYZE = "v1/analyze"
 EMBED = "v1/embed"
 
 
@@ -93,7 +105,7 @@ class Client(Base):
         receipt: bool = False,
     ) -> EmotionReport:
         options = {"channel": channel, "track": track, "receipt": "true" if receipt else None}
-        return cast(EmotionReport, self._post(EMOTION, audio, baseline, options))
+        return cast(EmotionReport, self._post(f"{ANALYZE}/emotion", audio, baseline, options))
 
     def cognitive(
         self,
@@ -105,7 +117,7 @@ class Client(Base):
         receipt: bool = False,
     ) -> CognitiveReport:
         options = {"channel": channel, "track": track, "receipt": "true" if receipt else None}
-        return cast(CognitiveReport, self._post(COGNITIVE, audio, baseline, options))
+        return cast(CognitiveReport, self._post(f"{ANALYZE}/cognitive", audio, baseline, options))
 
     def embed(self, audio: Recording, *, channel: int | None = None, track: int | None = None) -> EmbeddingReport:
         """Embeddings of the recording and of its utterances; needs the scope ``embed``."""
@@ -114,7 +126,7 @@ class Client(Base):
     def _post_any(self, audio: Recording, baseline: Baseline | None, options: Options) -> object:
         form = self._form(read(audio), read_all(baseline), options)
         try:
-            return self._request("POST", BOTH, form)
+            return self._request("POST", ANALYZE, form)
         except ValidationError as error:
             job_id = self._create_job(error, form)
         try:
@@ -235,7 +247,7 @@ class AsyncClient(Base):
         receipt: bool = False,
     ) -> EmotionReport:
         options = {"channel": channel, "track": track, "receipt": "true" if receipt else None}
-        return cast(EmotionReport, await self._post(EMOTION, audio, baseline, options))
+        return cast(EmotionReport, await self._post(f"{ANALYZE}/emotion", audio, baseline, options))
 
     async def cognitive(
         self,
@@ -247,7 +259,7 @@ class AsyncClient(Base):
         receipt: bool = False,
     ) -> CognitiveReport:
         options = {"channel": channel, "track": track, "receipt": "true" if receipt else None}
-        return cast(CognitiveReport, await self._post(COGNITIVE, audio, baseline, options))
+        return cast(CognitiveReport, await self._post(f"{ANALYZE}/cognitive", audio, baseline, options))
 
     async def embed(self, audio: AsyncRecording, *, channel: int | None = None, track: int | None = None) -> EmbeddingReport:
         """As Client.embed."""
@@ -259,7 +271,7 @@ class AsyncClient(Base):
         rest = await read_all_async(baseline)
         form = self._form(await read_async(audio), rest, options)
         try:
-            return await self._request("POST", BOTH, form)
+            return await self._request("POST", ANALYZE, form)
         except ValidationError as error:
             job_id = await self._create_job(error, form)
         try:
@@ -313,7 +325,7 @@ class AsyncClient(Base):
         channels: Literal[1, 2] = 1,
         signals: Sequence[Signal],
         interval_s: float | None = None,
-    ) -> AbstractAsyncContextManager[StreamSession[Report | EmotionReport | CognitiveReport]]: ...
+    ) -> AbstractAsyncContextManager[StreamSession[Report | SignalReport]]: ...
 
     @overload
     def stream(
@@ -339,7 +351,7 @@ class AsyncClient(Base):
         """
         A live session. Leaving the context without ``end()`` ends it without a report.
 
-        :param signals: all by default; the report of one signal is that of ``emotion()`` or ``cognitive()``
+        :param signals: all by default; the report of one signal is that of its method, such as ``emotion()``
         :param split: analyse each of two channels alone; the report is that of ``analyze_channels()``
         :param interval_s: between measurements, s
         """

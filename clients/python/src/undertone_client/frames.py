@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Mapping, Set
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from . import reports
 
 if TYPE_CHECKING:
     import pandas
@@ -56,9 +58,14 @@ def _parts(report: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _signals(part: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """The reports of the signals in a report of both or of one."""
-    both = [(name, part[name]) for name in ("emotion", "cognitive") if name in part]
-    return both or [("cognitive" if "measures" in part else "emotion", part)]
+    """The reports of the signals in a report of all or of one, which is that of the signal whose fields it has."""
+    names = get_args(reports.Signal)
+    found = [(name, part[name]) for name in names if name in part]
+    return found or [(max(names, key=lambda name: len(part.keys() & _fields(name))), part)]
+
+
+def _fields(name: str) -> Set[str]:
+    return getattr(reports, f"{name.capitalize()}ReportOk").__annotations__.keys()
 
 
 def _recording(part: Mapping[str, Any]) -> list[dict[str, Any]]:

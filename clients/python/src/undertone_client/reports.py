@@ -769,6 +769,12 @@ class SessionConfigureMessage(TypedDict):
     interval_s: NotRequired[float]
 
 
+Signal: TypeAlias = Literal['emotion', 'cognitive']
+
+
+Scope: TypeAlias = Literal['analyze:emotion', 'analyze:cognitive']
+
+
 class Contributions(TypedDict):
     """
     What each index is made of.
@@ -1176,6 +1182,9 @@ class SpeakerReport(TypedDict):
     request_id: str
     ignored: NotRequired[list[IgnoredItem]]
     receipt: NotRequired[Receipt]
+
+
+SignalReport: TypeAlias = EmotionReport | CognitiveReport
 
 
 class SpeakersReport(TypedDict):

@@ -24,7 +24,6 @@ from .reports import (
 )
 
 Encoding = Literal["s16le", "f32le", "mulaw", "alaw"]
-Signal = Literal["emotion", "cognitive"]
 #: A message of the service; an error is raised instead.
 Message = Union[
     SessionReadyMessage,
