@@ -37,5 +37,5 @@ export { type IntervalParams, round } from './signals/intervals.ts';
 export type { Moment } from './signals/moments.ts';
 export type { Relative } from './signals/relative.ts';
 export { maxBaselines } from './signals/speaker.ts';
-export { definitions, type Signal, signals } from './signals/table.ts';
+export { definitions, type Signal, signals, titlesOf } from './signals/table.ts';
 export { type Warning, warnings } from './warnings.ts';

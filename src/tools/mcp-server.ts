@@ -4,13 +4,19 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { z } from 'zod';
 import { channelModes, defaultOptions, speakerModes } from '../engine/index.ts';
-import { signals as allSignals, maxBaselines, type Warning, warnings } from '../engine/schema.ts';
+import {
+  signals as allSignals,
+  definitions,
+  maxBaselines,
+  type Warning,
+  warnings,
+} from '../engine/schema.ts';
 import { FileError, readRegularFile } from '../node/files.ts';
 import { entryFile, listDocs, readDoc, version } from '../node/paths.ts';
 import { refuseBeside } from '../service/form.ts';
 import { createThreadPool } from '../service/workers/threads.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from './analyze-thread.ts';
-import { warningsOf } from './columns.ts';
+import { reportsOf, warningsOf } from './columns.ts';
 import type { CliContext } from './context.ts';
 import type { Report } from './index.ts';
 import { partsOf, titleOf } from './parts.ts';
@@ -160,19 +166,9 @@ function explainReport(title: string, report: Report): string {
   const names = warningsOf(report) as Warning[];
   return [
     describeReport(title, report),
-    ...contributionsOf(report),
+    ...reportsOf(report).flatMap(([signal, own]) =>
+      own.status === 'ok' ? (definitions[signal].explain?.(own) ?? []) : [],
+    ),
     ...names.map((name) => `Warning ${name}: ${warnings[name].text}`),
   ].join('\n\n');
-}
-
-function contributionsOf({ cognitive }: Report): string[] {
-  if (cognitive === undefined || cognitive.status !== 'ok') return [];
-  return Object.entries(cognitive.contributions).flatMap(([score, contributions]) => {
-    if (contributions.length === 0) return [];
-    const lines = contributions.map(({ measure, value, effect, source }) => {
-      const unit = cognitive.measures[measure]?.unit ?? '';
-      return `- ${measure} ${value} ${unit}: ${effect < 0 ? '' : '+'}${effect} (${source})`;
-    });
-    return [`${score} is ${cognitive.reference} plus these effects:\n${lines.join('\n')}`];
-  });
 }

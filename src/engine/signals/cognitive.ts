@@ -321,6 +321,17 @@ export const cognitive: SignalDefinition<
       ['clarity', formatScore(clarity, intervals.clarity) + ratedOn],
     ];
   },
+
+  explain({ contributions, measures, reference }) {
+    return Object.entries(contributions).flatMap(([score, parts]) => {
+      if (parts.length === 0) return [];
+      const lines = parts.map(({ measure, value, effect, source }) => {
+        const unit = measures[measure]?.unit ?? '';
+        return `- ${measure} ${value} ${unit}: ${effect < 0 ? '' : '+'}${effect} (${source})`;
+      });
+      return [`${score} is ${reference} plus these effects:\n${lines.join('\n')}`];
+    });
+  },
 };
 
 const maxDeviations = 2;

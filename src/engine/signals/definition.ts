@@ -115,4 +115,6 @@ export type SignalDefinition<
   report(result: Result | null, params: Params): SignalFields;
   /** Lines of the text report of the CLI. */
   describe(report: PartialReport<Body>): readonly (readonly [label: string, value: string])[];
+  /** Paragraphs that state what each score is made of, for the tool `explain`. */
+  explain?(report: z.infer<Body['options'][0]>): readonly string[];
 };

@@ -15,3 +15,8 @@ export type BodyOf<S extends Signal> = z.infer<Table[S]['body']>;
 export const signals = Object.keys(table) as readonly Signal[];
 /** Without the type parameters of each signal, which only the file of the signal needs. */
 export const definitions: Readonly<Record<Signal, SignalDefinition>> = table;
+
+/** As part of a sentence: `emotion and cognitive signals`. */
+export function titlesOf(named: readonly Signal[]): string {
+  return new Intl.ListFormat('en-GB').format(named.map((signal) => definitions[signal].title));
+}

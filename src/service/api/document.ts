@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document and the AsyncAPI 3 document, built from the validation schemas. */
 
 import { z } from 'zod';
+import { signals, titlesOf } from '../../engine/schema.ts';
 import { type ErrorCode, errorTable, retriedStatuses } from '../errors.ts';
 import { clientMessages, serverMessages, streamPath, subprotocol } from '../live/protocol.ts';
 import { exampleResponses } from './operation.ts';
@@ -10,8 +11,7 @@ import { componentSchemas, schemaRef } from './schemas.ts';
 
 // The OpenAPI 3.1 document, built from the validation schemas and the table of errors.
 
-const about =
-  'Undertone analyses *how* a person speaks. Upload a recording, get JSON: emotion and cognitive signals.';
+const about = `Undertone analyses *how* a person speaks. Upload a recording, get JSON: ${titlesOf(signals)}.`;
 
 /** Of requests and responses of all paths. */
 export const rules: readonly string[] = [

@@ -9,6 +9,7 @@ import {
   type Signal,
   secondsSchema,
   signals,
+  titlesOf,
 } from '../../engine/schema.ts';
 import { ServiceError } from '../errors.ts';
 import { expectKnownFields } from '../json.ts';
@@ -217,6 +218,10 @@ const limits = z
   })
   .describe('Limits of the session.');
 
+/** What measurements have of each signal: see `addTo` of its definition. */
+const soFar = signals.filter((signal) => definitions[signal].addTo !== undefined);
+const recent = signals.filter((signal) => !soFar.includes(signal));
+
 export const serverMessages = {
   'session.ready': message('session.ready', 'The session is configured.', {
     request_id: envelope.request_id,
@@ -227,7 +232,10 @@ export const serverMessages = {
   'speech.ended': message('speech.ended', 'Speech has ended.', { channel, at_s: at }),
   measurement: message(
     'measurement',
-    'Emotion of the last seconds, and cognitive signals of the session so far.',
+    `${titlesOf(recent)} of the last seconds, and ${titlesOf(soFar)} of the session so far.`.replace(
+      /^./,
+      (first) => first.toUpperCase(),
+    ),
     {
       ...span,
       provisional,

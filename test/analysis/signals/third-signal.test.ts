@@ -112,6 +112,7 @@ test('a third signal is in the report, routes, scopes, CLI output, OpenAPI docum
   t.true(text.includes(`\n  level           ${level} dB`), text);
 
   t.truthy(document.paths['/v1/analyze/energy'].post);
+  t.regex(document.info.description, /get JSON: emotion, cognitive signals and energy\.$/m);
   const { schemas } = document.components;
   t.truthy(schemas.EnergyReport);
   t.truthy(schemas.EnergySignals.properties.level_db);

@@ -5,7 +5,13 @@ import { extname, join } from 'node:path';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
-import { combinedReportSchema, type Manifest, type Signal, signals } from '../../../engine/schema.ts';
+import {
+  combinedReportSchema,
+  definitions,
+  type Manifest,
+  type Signal,
+  signals,
+} from '../../../engine/schema.ts';
 import { readOptionalJson } from '../../../node/models.ts';
 import { listDocs, readDoc, version } from '../../../node/paths.ts';
 import { asyncApiDocument, openApiDocument } from '../../api/document.ts';
@@ -226,10 +232,19 @@ export function addApiDocsRoutes(router: Router<State>, { pages, config }: Stati
 
 // GET /docs/NAME.md: the documentation in Markdown, and GET /llms.txt, its index.
 
+/** Its title, and the scores that the table of the command has. */
+function describeSignal(signal: Signal): string {
+  const { title, columns } = definitions[signal];
+  const scores = columns
+    .filter(({ table }) => table !== undefined)
+    .map(({ name }) => name.replaceAll('_', ' '));
+  return `${title} (${scores.join(', ')})`;
+}
+
 const introduction = `# Undertone
 
 > A self-hosted service that analyses how a person speaks. Upload a recording to POST /v1/analyze with a Bearer token and get JSON:
-> emotion (valence, arousal, dominant emotion) and cognitive signals (cognitive load, clarity, processing) with intervals and reasons.
+> ${signals.map(describeSignal).join(' and ')} with intervals and reasons.
 
 Send the recording as the part \`audio\` of a form: \`curl -H "Authorization: Bearer $TOKEN" -F audio=@recording.wav URL/v1/analyze\`.
 
