@@ -1,6 +1,7 @@
 /** Builds the pages that the service serves: `vite build web` writes dist/web. */
 import { readFileSync } from 'node:fs';
 import { defineConfig, type Plugin } from 'vite';
+import { definitions, signals } from '../src/engine/schema.ts';
 
 const page = (name: string) => new URL(name, import.meta.url).pathname;
 
@@ -15,9 +16,21 @@ function partials(...names: readonly string[]): Plugin {
   return { name: 'partials', transformIndexHtml: { order: 'pre', handler } };
 }
 
+/** Replaces `<!-- scopes -->` by a checkbox per signal. */
+function scopes(): Plugin {
+  const labels = signals.map((signal) => {
+    const title = definitions[signal].title.replace(/^\w/, (letter) => letter.toUpperCase());
+    return `<label><input type="checkbox" name="scopes" value="analyze:${signal}" checked> ${title} <code>analyze:${signal}</code></label>`;
+  });
+  return {
+    name: 'scopes',
+    transformIndexHtml: { order: 'pre', handler: (html) => html.replace('<!-- scopes -->', labels.join('')) },
+  };
+}
+
 export default defineConfig({
   root: page('.'),
-  plugins: [partials('head', 'header', 'footer')],
+  plugins: [partials('head', 'header', 'footer'), scopes()],
   // The service replaces this word by a new nonce in each response.
   html: { cspNonce: 'CSP_NONCE' },
   build: {

@@ -13,7 +13,7 @@ import {
 } from './live-session.ts';
 import { createRecorderPanel, type RecorderPanel, startPcmRecorder } from './recorder.ts';
 import { type EmotionSignals, hasAffect, loadRules, type Rules, type Span } from './report.ts';
-import { createScores, scoresOf } from './scores.ts';
+import { createScores, scoresOfSignals } from './scores.ts';
 import { createHeadline, warningNotice } from './summary.ts';
 import { fillBlock, placeBlock } from './timeline.ts';
 import { colours, look, onThemeChange } from './waveform.ts';
@@ -116,7 +116,7 @@ function createLiveView(host: HTMLElement, rules: Rules): LiveView {
       headline.show(emotion, { warnings });
       emotions.show(emotion);
     }
-    scores.show(scoresOf(emotion, cognitive, null));
+    scores.show(scoresOfSignals(emotion, cognitive));
     warned.replaceChildren(...[warningNotice(warnings)].filter((one) => one !== null));
     // Added once: a button keeps the focus.
     if (scores.root.isConnected) return;

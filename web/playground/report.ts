@@ -37,6 +37,10 @@ export function cognitiveSignals({ cognitive }: Report): CognitiveSignals | null
   return cognitive.status === 'ok' ? cognitive.signals : null;
 }
 
+export function warningsOf({ emotion, cognitive }: Report): readonly Warning[] {
+  return [...emotion.warnings, ...cognitive.warnings];
+}
+
 type Scored = Pick<EmotionSignals, 'valence' | 'arousal'>;
 
 /** Models that were adapted without ratings have no valence, or no arousal. */

@@ -1,7 +1,15 @@
 /** The scores of a report, each on a line from 0 to 1 with its interval and the explanation of its scale, and their differences. */
 import { type Child, element, hidden, percent } from '../elements.ts';
 import { createExplained } from './cards.ts';
-import type { Cognitive, CognitiveSignals, Emotion, EmotionSignals } from './report.ts';
+import {
+  type Cognitive,
+  type CognitiveSignals,
+  cognitiveSignals,
+  type Emotion,
+  type EmotionSignals,
+  emotionSignals,
+  type Report,
+} from './report.ts';
 import { score, signed } from './wording.ts';
 
 type ScoreName = 'valence' | 'arousal' | IndexName | 'clarity';
@@ -69,11 +77,16 @@ export function isUncertain({ confidence }: CognitiveSignals): boolean {
 /** The reference of the indices; null in a live session. */
 type Comparison = Pick<Cognitive, 'reference' | 'relative' | 'warnings'> | null;
 
+export function scoresOf(report: Report): Score[] {
+  const { emotion, cognitive } = report;
+  return scoresOfSignals(emotionSignals(report), cognitiveSignals(report), cognitive, emotion.relative);
+}
+
 /** The scores of the available signals. @param relative to a baseline */
-export function scoresOf(
+export function scoresOfSignals(
   emotion: EmotionSignals | null,
   cognitive: CognitiveSignals | null,
-  comparison: Comparison,
+  comparison: Comparison = null,
   relative: Emotion['relative'] = null,
 ): Score[] {
   return [

@@ -4,7 +4,6 @@ import type { Answer } from './analyze.ts';
 import { createExplained } from './cards.ts';
 import {
   type AudioBlock,
-  cognitiveSignals,
   type Emotion,
   type EmotionSignals,
   emotionReason,
@@ -12,6 +11,7 @@ import {
   type Report,
   ranked,
   type Warning,
+  warningsOf,
 } from './report.ts';
 import { createDifferences, createScores, probabilityScale, type Score, scoresOf } from './scores.ts';
 import { clock, length, seconds, share, warningSentence } from './wording.ts';
@@ -23,9 +23,9 @@ export function createSummary(
   isExample: boolean,
   moments: HTMLElement | null,
 ): HTMLElement {
-  const { audio, emotion, cognitive } = report;
+  const { audio } = report;
   const scores = createScores();
-  scores.show(scoresOf(emotionSignals(report), cognitiveSignals(report), cognitive, emotion.relative));
+  scores.show(scoresOf(report));
   return element(
     'div',
     { class: 'summary' },
@@ -44,7 +44,7 @@ export function createSummary(
     result(report),
     moments,
     scores.root,
-    warningNotice([...emotion.warnings, ...cognitive.warnings]),
+    warningNotice(warningsOf(report)),
   );
 }
 
@@ -184,14 +184,10 @@ export function createComparison(before: Kept, after: Kept): HTMLElement {
 function comparable(old: Report, now: Report): [Score[], Score[]] {
   const isSameScale = old.cognitive.relative === now.cognitive.relative;
   const kept = (report: Report) =>
-    scoresIn(report).filter(
+    scoresOf(report).filter(
       ({ name }) => isSameScale || (name !== 'cognitive_load' && name !== 'processing'),
     );
   return [kept(old), kept(now)];
-}
-
-function scoresIn(report: Report): Score[] {
-  return scoresOf(emotionSignals(report), cognitiveSignals(report), report.cognitive);
 }
 
 /** The name of a recording, and its answer. */

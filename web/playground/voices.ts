@@ -3,7 +3,7 @@ import { button, type Child, element } from '../elements.ts';
 import { createChoice } from './analyze.ts';
 import { wide } from './cards.ts';
 import type { DetailedReport } from './details.ts';
-import { cognitiveSignals, emotionSignals, type Report, type SeveralReport } from './report.ts';
+import { emotionSignals, type Report, type SeveralReport, warningsOf } from './report.ts';
 import { type Parts, type Shown, showParts } from './report-view.ts';
 import { createScores, scoresOf } from './scores.ts';
 import { titleOf, warningNotice } from './summary.ts';
@@ -63,10 +63,9 @@ export function showVoices(host: HTMLElement, shown: Shown<SeveralReport>): () =
 /** The scores of one voice, and what they are made of. */
 function showVoice(host: HTMLElement, shown: DetailedReport, timeline: Timeline): Parts {
   const { report } = shown.answer;
-  const { cognitive, emotion } = report;
   const scores = createScores();
-  scores.show(scoresOf(emotionSignals(report), cognitiveSignals(report), cognitive));
-  const warnings = warningNotice([...emotion.warnings, ...cognitive.warnings]);
+  scores.show(scoresOf(report));
+  const warnings = warningNotice(warningsOf(report));
   host.append(wide(element('section', { class: 'card', 'aria-label': 'Scores' }, scores.root, warnings)));
   const context = { before: null, reference: shown.rules.reference, onBaseline: null };
   return showParts(host, shown, timeline, context);
