@@ -1,9 +1,19 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
+import * as undertone from '../src/tools/index.ts';
 import { analyze, decode, extract, Failure, specs } from '../src/tools/index.ts';
+import { sources } from './support/documents.ts';
 
 const limits = { seconds: 60, channels: 2, minSampleRate: 4000, maxSampleRate: 96_000, deadlineSeconds: 0 };
 const sample = await readFile('examples/sample.wav');
+
+test('every function of the package has an example', (t) => {
+  const text = sources.map((file) => readFileSync(file, 'utf8')).join('\n');
+  const described = text.matchAll(/@example(?:(?!\*\/).)*\*\/\nexport (?:function|class) (\w+)/gs);
+  const exported = Object.entries(undertone).filter(([, value]) => typeof value === 'function');
+  t.deepEqual([...described].map(([, name]) => name).sort(), exported.map(([name]) => name).sort());
+});
 
 test('decode and extract', (t) => {
   const audio = decode(sample, { sampleRate: 16_000, channel: null, track: null, limits, cancel: null });

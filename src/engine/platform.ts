@@ -247,6 +247,19 @@ export class EngineError extends Error {
 /** A model that cannot be read, or that does not match what it comes with. */
 export class ModelError extends Error {}
 
+/**
+ * Whether `error` was thrown by `decode` or `extract` for the audio or an argument.
+ * @example
+ * ```ts
+ * import { decode, isAudioError } from 'undertone';
+ *
+ * try {
+ *   decode(new Uint8Array(0));
+ * } catch (error) {
+ *   if (isAudioError(error)) console.log(error.code, error.reason);
+ * }
+ * ```
+ */
 export function isAudioError(error: unknown): error is AudioError {
   return error instanceof Error && 'code' in error && 'reason' in error && error.reason === error.message;
 }

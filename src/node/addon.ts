@@ -111,6 +111,15 @@ const extractors = new WeakMap<FeatureSpec, ExtractorHandle>();
  * Computes log-mel features or MFCCs.
  * @param spec read in the first call: later changes have no effect
  * @throws AudioError `bad_argument` for an unknown, missing or invalid key
+ * @example
+ * ```ts
+ * import { readFile } from 'node:fs/promises';
+ * import { decode, extract, specs } from 'undertone';
+ *
+ * const { samples } = decode(await readFile('examples/sample.wav'));
+ * const { data, frames, bins } = extract(samples, specs['whisper-log-mel-80']);
+ * console.log(data.length === frames * bins);
+ * ```
  */
 export function extract(samples: Float32Array, spec: FeatureSpec): Features {
   let extractor = extractors.get(spec);

@@ -49,7 +49,16 @@ export { extract, featuresVersion } from '../node/addon.ts';
 export { specs } from '../node/feature-specs.ts';
 export type { ValidationItem } from '../service/errors.ts';
 
-/** Thrown by `analyze` when a recording cannot be analysed. */
+/**
+ * Thrown by `analyze` when a recording cannot be analysed.
+ * @example
+ * ```ts
+ * import { analyze, Failure } from 'undertone';
+ *
+ * const error = await analyze(new Uint8Array(0)).catch((reason) => reason);
+ * if (error instanceof Failure) console.log(error.code, error.items[0]?.msg);
+ * ```
+ */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: ErrorCode;
@@ -124,19 +133,52 @@ export type Embeddings = WithoutId<EmbeddingReport>;
 const analyzers = new Map<string, Promise<Analyzer>>();
 let last: Promise<unknown> = Promise.resolve();
 
-/** Decodes a whole file of any supported format. @throws AudioError; never returns a partial result */
+/**
+ * Decodes a whole file of any supported format.
+ * @throws AudioError; never returns a partial result
+ * @example
+ * ```ts
+ * import { readFile } from 'node:fs/promises';
+ * import { decode } from 'undertone';
+ *
+ * const { samples, seconds } = decode(await readFile('examples/sample.wav'), { sampleRate: 8000 });
+ * console.log(samples.length, seconds);
+ * ```
+ */
 export function decode(bytes: Uint8Array, options: DecodeOptions = {}): Audio {
   const { sampleRate = 16_000, channel = null, track = null, limits, cancel = null } = options;
   const all = { ...parseConfig({}).limits, ...limits };
   return decodeAll(bytes, { sampleRate, channel, track, limits: all, cancel });
 }
 
-/** Runs one analysis at a time. The first call loads the models. @throws Failure when the recording cannot be analysed */
+/**
+ * Runs one analysis at a time. The first call loads the models.
+ * @throws Failure when the recording cannot be analysed
+ * @example
+ * ```ts
+ * import { readFile } from 'node:fs/promises';
+ * import { analyze } from 'undertone';
+ *
+ * const { emotion } = await analyze(await readFile('examples/sample.wav'), { signals: ['emotion'] });
+ * if (emotion?.status === 'ok') console.log(emotion.signals.dominant_emotion, emotion.signals.valence);
+ * ```
+ */
 export function analyze(audio: Uint8Array, options: AnalyzeOptions = {}): Promise<Report> {
   return enqueue(() => report(audio, options));
 }
 
-/** Embeddings of a recording and of its utterances. @throws Failure when the recording cannot be analysed */
+/**
+ * Embeddings of a recording and of its utterances.
+ * @throws Failure when the recording cannot be analysed
+ * @example
+ * ```ts
+ * import { readFile } from 'node:fs/promises';
+ * import { embed } from 'undertone';
+ *
+ * const report = await embed(await readFile('examples/sample.wav'));
+ * if (report.status === 'ok') console.log(report.embedding.length, report.timeline.length);
+ * ```
+ */
 export function embed(audio: Uint8Array, options: EmbedOptions = {}): Promise<Embeddings> {
   return enqueue(async () => {
     const {
@@ -161,7 +203,18 @@ export function embed(audio: Uint8Array, options: EmbedOptions = {}): Promise<Em
   });
 }
 
-/** Analyses each of two channels alone. @throws Failure when the recording cannot be analysed */
+/**
+ * Analyses each of two channels alone.
+ * @throws Failure when the recording cannot be analysed
+ * @example
+ * ```ts
+ * import { readFile } from 'node:fs/promises';
+ * import { analyzeChannels } from 'undertone';
+ *
+ * const { channels } = await analyzeChannels(await readFile('examples/call.ogg'));
+ * for (const { emotion, cognitive } of channels) console.log(emotion.signals, cognitive.signals);
+ * ```
+ */
 export function analyzeChannels(audio: Uint8Array, options: SharedOptions = {}): Promise<ChannelsReport> {
   return enqueue(() => reportParts(audio, { ...options, channels: 'split' })) as Promise<ChannelsReport>;
 }
@@ -170,6 +223,17 @@ export function analyzeChannels(audio: Uint8Array, options: SharedOptions = {}):
  * Analyses each speaker alone.
  * @param speakers who speaks when; or `2` or `auto`: voices are separated
  * @throws Failure when the recording cannot be analysed
+ * @example
+ * ```ts
+ * import { readFile } from 'node:fs/promises';
+ * import { analyzeSpeakers } from 'undertone';
+ *
+ * const { speakers } = await analyzeSpeakers(await readFile('examples/sample.wav'), [
+ *   { start: 0, end: 4, speaker: 'A' },
+ *   { start: 8, end: 20, speaker: 'B' },
+ * ]);
+ * for (const { speaker, audio } of speakers) console.log(speaker, audio.speech_s);
+ * ```
  */
 export function analyzeSpeakers(
   audio: Uint8Array,

@@ -1,6 +1,13 @@
-/** The documents for readers, and the programs that they show. */
+/** The documents for readers, the sources of the public functions, and the programs that both show. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { clients } from '../../scripts/clients.ts';
+
+/** Where the functions of the package are, with `@example`. */
+export const sources: readonly string[] = [
+  'src/tools/index.ts',
+  'src/node/addon.ts',
+  'src/engine/platform.ts',
+];
 
 export const documents: readonly string[] = [
   'README.md',
@@ -8,10 +15,12 @@ export const documents: readonly string[] = [
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
   ...Object.values(clients).map((folder) => `${folder}/README.md`),
+  ...sources,
 ];
 
 /** The code blocks of a language. */
 export function examples(document: string, language: string): string[] {
-  const blocks = readFileSync(document, 'utf8').matchAll(/^```(\w+)\n(.*?)^```$/gms);
+  const text = readFileSync(document, 'utf8').replace(/^ \* ?/gm, '');
+  const blocks = text.matchAll(/^```(\w+)\n(.*?)^```$/gms);
   return [...blocks].filter((block) => block[1] === language).map((block) => block[2] as string);
 }
