@@ -1,7 +1,6 @@
 /** A session with a worker that the test holds. */
 
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { wavFile } from '../../benchmarks/upload-body.ts';
 import { ServiceError } from '../../src/service/errors.ts';
@@ -12,6 +11,7 @@ import { createTaskRunner, type TaskRunner } from '../../src/service/live/tasks.
 import type { SerializedState } from '../../src/service/workers/live-state.ts';
 import { createPool, type Pool } from '../../src/service/workers/pool.ts';
 import type { SerializedStep } from '../../src/service/workers/protocol.ts';
+import { builtFile } from '../support/built-file.ts';
 import { makeFolder } from '../support/folder.ts';
 import type { ThreadTask } from '../support/thread.ts';
 import { until } from '../support/wait.ts';
@@ -242,7 +242,7 @@ const stepOf = (task: ThreadTask): SerializedStep => ({
 
 async function open(t: ExecutionContext): Promise<{ readonly pool: Pool; readonly tasks: TaskRunner }> {
   const limits = { seconds: 1, channels: 1, minSampleRate: 1, maxSampleRate: 1, deadlineSeconds: 1 };
-  const file = fileURLToPath(new URL('../support/thread.ts', import.meta.url));
+  const file = builtFile('thread');
   const pool = createPool({ workers: 1, queue: 1, settings: { modelsDir: '', limits }, file });
   t.teardown(() => pool.close());
   await pool.started;

@@ -1,6 +1,5 @@
 /** The real app on a real server in this process, with threads that obey (see thread.ts). */
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pino from 'pino';
 import { boundary, contentType } from '../../benchmarks/upload-body.ts';
 import { type Accounts, createAccounts } from '../../src/service/auth/accounts.ts';
@@ -19,6 +18,7 @@ import { createLifecycle, type Lifecycle } from '../../src/service/lifecycle.ts'
 import type { DatabaseKind } from '../../src/service/migrations.ts';
 import { loadOrCreateKeys } from '../../src/service/receipt-keys.ts';
 import { createPool, type Pool } from '../../src/service/workers/pool.ts';
+import { builtFile } from './built-file.ts';
 import { makeDatabaseUrl } from './database.ts';
 import { makeFolder } from './folder.ts';
 import type { Teardown } from './share.ts';
@@ -63,7 +63,7 @@ export type AppSettings = {
 
 /** Of every app: hosts of one installation share it. */
 const secret = 'a secret of the tests, 32 characters or more';
-const file = fileURLToPath(new URL('./thread.ts', import.meta.url));
+const file = builtFile('thread');
 
 const verifier: Pick<Tokens, 'verify' | 'findEnded' | 'hasSeveralOwners'> = {
   verify: async (token) => {

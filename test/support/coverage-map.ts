@@ -54,7 +54,7 @@ function readLines(coverage: string, root: string): Reach['lines'] {
       readFileSync(join(coverage, name), 'utf8'),
     ) as Coverage;
     for (const script of result) {
-      if (!/\/(dist\/)?src\/[^?]*\.[jt]s/.test(script.url) || !script.url.includes(root)) continue;
+      if (!/\/(src|build\/ava)\/[^?]*\.[jt]s/.test(script.url) || !script.url.includes(root)) continue;
       for (const [file, line] of startsIn(script, root, maps[script.url]))
         if (file.startsWith('src/')) lines.set(file, (lines.get(file) ?? new Set()).add(line));
     }

@@ -1,14 +1,7 @@
 /** A thread that does what its task's body says: for what the real one does only when something is broken. */
 import { existsSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
-// Types alone: protocol.ts loads the engine, which takes ten times as long as the thread.
-import type * as flags from '../../src/service/workers/pause-flag.ts';
-import type * as protocol from '../../src/service/workers/protocol.ts';
 import type { HeapPressure, Reply, TaskMessage, ThreadReady } from '../../src/service/workers/protocol.ts';
-
-// A thread of piscina has tsx for require, not for import().
-const require = createRequire(import.meta.url);
 
 export type ThreadTask =
   | { readonly do: 'echo' }
@@ -95,8 +88,9 @@ async function doUnits(
   { id, pauseFlag, cancel }: Pick<TaskMessage, 'id' | 'pauseFlag' | 'cancel'>,
   file: string,
 ): Promise<void> {
-  const { pauseIfRequested }: typeof flags = require('../../src/service/workers/pause-flag.ts');
-  const { reportPaused }: typeof protocol = require('../../src/service/workers/protocol.ts');
+  // On first use: protocol.ts loads the engine, which takes ten times as long as the thread.
+  const { pauseIfRequested } = await import('../../src/service/workers/pause-flag.ts');
+  const { reportPaused } = await import('../../src/service/workers/protocol.ts');
   while (!existsSync(file) && Atomics.load(cancel, 0) === 0) {
     Atomics.wait(cancel, 0, 0, 5);
     await pauseIfRequested(pauseFlag, () => reportPaused(id));

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { ServiceError } from '../../src/service/errors.ts';
 import {
@@ -10,10 +9,11 @@ import {
 } from '../../src/service/workers/pool.ts';
 import type { Task } from '../../src/service/workers/protocol.ts';
 import type { TaskKind } from '../../src/service/workers/scheduler.ts';
+import { builtFile } from '../support/built-file.ts';
 import type { ThreadTask } from '../support/thread.ts';
 import { createGate, until } from '../support/wait.ts';
 
-const file = fileURLToPath(new URL('../support/thread.ts', import.meta.url));
+const file = builtFile('thread');
 const limits = { seconds: 1, channels: 1, minSampleRate: 1, maxSampleRate: 1, deadlineSeconds: 1 };
 
 async function open(

@@ -16,6 +16,7 @@ import { chunkBytes, type UploadStore } from '../../../src/service/jobs/upload-s
 import type { UploadedForm, UploadsOptions } from '../../../src/service/jobs/uploads.ts';
 import { createUploads } from '../../../src/service/jobs/uploads.ts';
 import { createLifecycle, type Lifecycle } from '../../../src/service/lifecycle.ts';
+import { builtFile } from '../../support/built-file.ts';
 import { listen } from '../../support/listening.ts';
 import { type RedisServer, useRedis } from '../../support/redis.ts';
 
@@ -208,7 +209,7 @@ test.serial('an unresponsive Redis pauses the client, and then fails its upload'
 
 test.serial('a lost thread fails its uploads, leaves nothing, and is replaced', async (t) => {
   const causes: Error[] = [];
-  const file = new URL('../../support/crashing-upload-thread.ts', import.meta.url).pathname;
+  const file = builtFile('crashing-upload-thread');
   const place = await open(t, { file, onLost: (cause) => causes.push(cause) });
   const audio = { name: 'audio', bytes: bytesOf(2 * chunkBytes) };
   const { client, end } = place.begin();

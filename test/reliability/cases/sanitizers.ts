@@ -63,7 +63,10 @@ function checkInjectedFault(folder: string, fault: string): Row {
 
 const files = ['test/audio/*.test.ts', 'test/analysis/analyze.test.ts', 'test/runtime/random-calls.test.ts'];
 const randomCalls = 100_000;
-const copied = ['benchmarks', 'scripts', 'src', 'test', 'package.json', 'tsconfig.json'];
+const copied = [
+  ...['benchmarks', 'clients', 'deploy', 'scripts', 'src', 'test', 'web'],
+  ...['ava.config.mjs', 'package.json', 'rolldown.config.mjs', 'tsconfig.json'],
+];
 const linked = ['node_modules', 'models', 'examples', 'docs'];
 
 /** Node is not instrumented: the library of the sanitizer must be there before it, and its own leaks do not count. */
