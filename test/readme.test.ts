@@ -65,8 +65,8 @@ test.serial('the documents have commands to run and programs to load', (t) => {
 
 for (const document of documents) {
   for (const language of ['ts', 'python'] as const) {
-    for (const program of examples(document, language)) {
-      test.serial(`a program of ${document} ends well: ${program.slice(0, 60).split('\n')}`, async (t) => {
+    for (const [index, program] of examples(document, language).entries()) {
+      test.serial(`${language} program ${index + 1} of ${document} ends well`, async (t) => {
         const { url, token } = program.includes(address) ? await startServer(t) : { url: address, token: '' };
         const here = program.replaceAll(address, url);
         const { code, output } = await run(...invocations[language](here, { TOKEN: token }));
