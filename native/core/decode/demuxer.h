@@ -10,7 +10,7 @@ extern "C" {
 #include <libavformat/avformat.h>
 }
 
-#include "decode/container.h"
+#include "decode/container_sanitizer.h"
 #include "decode/probe.h"
 
 namespace undertone {

@@ -7,6 +7,7 @@
 
 #include "decode/audio_reader.h"
 #include "decode/container.h"
+#include "decode/container_sanitizer.h"
 #include "decode/decoder.h"
 #include "decode/demuxer.h"
 #include "decode/ogg_opus_clock.h"

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "decode/container.h"
+#include "decode/container_sanitizer.h"
 #include "error.h"
 
 namespace undertone {

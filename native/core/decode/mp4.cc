@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "decode/container.h"
+#include "decode/container_sanitizer.h"
 #include "error.h"
 
 namespace undertone {

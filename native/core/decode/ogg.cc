@@ -9,6 +9,7 @@ extern "C" {
 }
 
 #include "decode/container.h"
+#include "decode/container_sanitizer.h"
 #include "decode/ogg_page.h"
 
 namespace undertone {

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <cstring>
 
+#include "decode/container.h"
+
 namespace undertone {
 
 const ChunkLayout kWavLayout = {"data", 4, 4, 2, false, false};

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "decode/container.h"
+#include "decode/container_sanitizer.h"
 
 namespace undertone {
 

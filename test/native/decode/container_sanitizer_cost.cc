@@ -9,7 +9,7 @@
 #include <ctime>
 #include <string>
 
-#include "decode/container.h"
+#include "decode/container_sanitizer.h"
 #include "decode/demuxer.h"
 #include "support/crafted_files.h"
 

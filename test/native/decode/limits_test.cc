@@ -5,7 +5,7 @@
 #include <new>
 #include <string>
 
-#include "decode/container.h"
+#include "decode/container_sanitizer.h"
 #include "decode/decode.h"
 #include "decode/decode_budget.h"
 #include "decode/sink.h"
