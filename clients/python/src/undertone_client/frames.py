@@ -65,7 +65,8 @@ def _signals(part: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
 
 
 def _fields(name: str) -> Set[str]:
-    return getattr(reports, f"{name.capitalize()}ReportOk").__annotations__.keys()
+    annotations: Mapping[str, Any] = getattr(reports, f"{name.capitalize()}ReportOk").__annotations__
+    return annotations.keys()
 
 
 def _recording(part: Mapping[str, Any]) -> list[dict[str, Any]]:
