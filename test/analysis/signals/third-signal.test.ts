@@ -13,8 +13,8 @@ import { startServer } from '../../support/server.ts';
 const probe = `
 import { readFileSync } from 'node:fs';
 import { scopes } from './src/service/auth/token-format.ts';
-import { csvHeader, toCsv } from './src/tools/lines.ts';
-import { describeReport, tableHeader } from './src/tools/output.ts';
+import { csvHeader, tableHeader, toCsv } from './src/tools/lines.ts';
+import { describeReport } from './src/tools/report-text.ts';
 import { createRouter } from './src/service/http/routes/routes.ts';
 import { analyze } from './src/tools/index.ts';
 import { openApiDocument } from './src/service/api/document.ts';
