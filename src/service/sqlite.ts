@@ -1,5 +1,5 @@
 /** SQLite by libsql. */
-import { chmodSync, closeSync, openSync } from 'node:fs';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -115,10 +115,13 @@ function isBusy(error: unknown): boolean {
   return error instanceof Libsql.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }
 
-/** Journals inherit the mode of the database file. */
+/**
+ * Journals inherit the mode of the database file. A file that exists is not opened: closing a descriptor of it would release
+ * all POSIX locks that the process has on it (https://sqlite.org/howtocorrupt.html, 2.2).
+ */
 function makePrivate(path: string): void {
   ensureDir(dirname(path));
-  closeSync(openSync(path, 'a', 0o600));
+  if (!existsSync(path)) writeFileSync(path, '', { flag: 'a', mode: 0o600 });
   chmodSync(path, 0o600);
 }
 

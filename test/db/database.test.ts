@@ -43,6 +43,25 @@ test('closes a file that was open to others', async (t) => {
   t.is(modeOf(path), '600');
 });
 
+const writer = `
+  import Libsql from 'libsql';
+  const database = new Libsql(process.argv[1]);
+  database.exec('create table theirs (x integer)');
+  database.close();
+`;
+
+test('a second connection of the process leaves the locks of the first: what other processes write is read', async (t) => {
+  const path = join(makeFolder(), 'undertone.db');
+  const [first, second] = [await openDatabase(`file:${path}`), await openDatabase(`file:${path}`)];
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', writer, path]);
+  t.is((await once(child, 'close'))[0], 0);
+  t.true(fs.existsSync(`${path}-wal`));
+  for (const database of [first, second]) {
+    t.deepEqual((await sql`select x from theirs`.execute(database)).rows, []);
+    await database.destroy();
+  }
+});
+
 test('takes an absolute file URL too', async (t) => {
   const path = join(makeFolder(), 'a b.db');
   await (await openDatabase(`file://${path.replace(' ', '%20')}`)).destroy();
