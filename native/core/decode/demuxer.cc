@@ -248,7 +248,7 @@ bool Demuxer::TrimDelay(AVPacket* packet) const {
   const int64_t end = delay_->length > 0 ? delay_->priming + delay_->length : packet_end;
   if (packet->pts >= end && packet->pts > 0) return false;
   const int64_t before = packet->pts == 0 ? delay_->priming : 0;
-  const int64_t after = std::max<int64_t>(0, packet_end - end);
+  const int64_t after = packet_end > end ? packet_end - end : 0;  // without a timestamp the difference overflows
   if (before == 0 && after == 0) return true;
   constexpr size_t kSideDataBytes = 10;
   uint8_t* data = av_packet_new_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, kSideDataBytes);
