@@ -1,5 +1,6 @@
 /** JSON in its canonical form (RFC 8785), which depends on neither spaces nor the order of keys. */
 import canonicalize from 'canonicalize';
+import { decodeUtf8 } from './json.ts';
 
 /** @param value JSON */
 export function canonicalBytes(value: unknown): Buffer {
@@ -13,7 +14,7 @@ const stringOrSpaces = /"[^"\\]*(?:\\.[^"\\]*)*"|\s+/g;
  * @throws for other bytes
  */
 export function parseUnambiguous(bytes: Uint8Array): unknown {
-  const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  const text = decodeUtf8(bytes);
   const value: unknown = JSON.parse(text);
   const written = text.replace(stringOrSpaces, (part) =>
     part.startsWith('"') ? JSON.stringify(JSON.parse(part)) : '',
