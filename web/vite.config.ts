@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig, type Plugin } from 'vite';
 import { definitions, signals } from '../src/engine/schema.ts';
+import { scopeOf } from '../src/service/auth/token-format.ts';
 
 const page = (name: string) => new URL(name, import.meta.url).pathname;
 
@@ -20,7 +21,7 @@ function partials(...names: readonly string[]): Plugin {
 function scopes(): Plugin {
   const labels = signals.map((signal) => {
     const title = definitions[signal].title.replace(/^\w/, (letter) => letter.toUpperCase());
-    return `<label><input type="checkbox" name="scopes" value="analyze:${signal}" checked> ${title} <code>analyze:${signal}</code></label>`;
+    return `<label><input type="checkbox" name="scopes" value="${scopeOf(signal)}" checked> ${title} <code>${scopeOf(signal)}</code></label>`;
   });
   return {
     name: 'scopes',
