@@ -197,9 +197,9 @@ function main() {
   const pages = digest(['web', 'examples/sample.wav'], ['vite', 'wavesurfer.js', 'uplot']);
   build('pages', 'building the pages', pages, [page], () => run('npm', ['run', 'build:pages']));
   // Its types are made from the API document, in src.
-  const own = filesUnder('clients/typescript/src').filter((file) => file !== types);
+  const written = filesUnder('clients/typescript/src').filter((file) => file !== types);
   const clients = digest(
-    ['src', 'scripts/clients.ts', 'clients/typescript/tsconfig.json', ...own],
+    ['src', 'scripts/clients.ts', 'clients/typescript/tsconfig.json', ...written],
     ['typescript', 'openapi-typescript'],
   );
   build('client', 'building the TypeScript client', clients, [path.join(root, types), client], () =>
