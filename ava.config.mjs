@@ -45,7 +45,6 @@ export default {
   files: ['test/**/*.test.ts'],
   extensions: { ts: 'commonjs' },
   require: ['./test/support/load-built.cjs'],
-  nodeArguments: ['--enable-source-maps'],
   workerThreads: false,
   concurrency: 3,
   timeout: '20m',
