@@ -19,7 +19,7 @@ from training.corpora.recipe import SOLD
 from training.corpora.registry import sold_clips
 from training.encoder import whisper
 from training.export import camplusplus_graph, graph, whisper_graph
-from training.export.graph import Graph
+from training.export.graph import Graph, write_shapes
 from training.features import log_mel
 from training.features.log_mel import BINS
 from training.features.windows import MAX_FRAMES
@@ -31,6 +31,7 @@ WIDTHS = {**dict.fromkeys(WHISPER, 512), CAMPLUSPLUS[0]: 512, CAMPLUSPLUS[1]: 10
 FRAMES_PER_EMBEDDING = 4
 CAMPLUSPLUS_WEIGHTS = "models/speech_campplus_sv_zh_en_16k-common_advanced/campplus_cn_en_common.pt"
 CALIBRATION_CLIPS = 60
+LENGTHS = range(60, MAX_FRAMES, 17)  # of pairs, segments and their remainders, all that a window may have
 
 
 def columns_of(layers: tuple[str, ...]) -> np.ndarray:
@@ -123,6 +124,7 @@ def write_trunk(layers: tuple[str, ...], path: Path) -> None:
     width = sum(WIDTHS[name] for name in layers)
     g.output(write_pairs(g, g.op("Concat", *(outputs[name] for name in layers), axis=2), width), "tokens", [1, "tokens", width])
     g.save(path)
+    write_shapes(path, LENGTHS)
 
 
 def graph_of(layers: tuple[str, ...]) -> Path:

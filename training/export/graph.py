@@ -1,11 +1,13 @@
 """A small writer of ONNX graphs, and the parts that several graphs share."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import onnx
 import onnx.compose
 from onnx import TensorProto, helper, numpy_helper
+from onnxruntime import GraphOptimizationLevel, InferenceSession, SessionOptions
 from torch import nn
 
 from training.features.level import FLOOR, OFFSET
@@ -78,6 +80,36 @@ class Graph:
         model.ir_version = IR_VERSION
         onnx.checker.check_model(model)
         onnx.save(model, path)
+
+
+def write_shapes(path: Path, lengths: Iterable[int]) -> None:
+    """Adds the shape of every value, as runs of `lengths` frames have it, to a graph whose inputs are of as many frames.
+
+    onnxruntime infers few of them, and then compares each output with every free buffer: opening a session takes a
+    time that grows with the square of the nodes.
+    """
+    model = onnx.load(path)
+    named = {value.name for value in model.graph.output}
+    inner = [name for node in model.graph.node for name in node.output if name not in named]
+    probe = onnx.ModelProto()
+    probe.CopyFrom(model)
+    probe.graph.output.extend(onnx.ValueInfoProto(name=name) for name in inner)
+    options = SessionOptions()
+    options.graph_optimization_level = GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = InferenceSession(probe.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    runs = []
+    for frames in lengths:
+        feeds = {value.name: np.zeros([size.dim_value or frames for size in value.type.tensor_type.shape.dim], np.float32) for value in model.graph.input}
+        runs.append(dict(zip(inner, session.run(inner, feeds))))
+    symbols: dict[tuple[int, ...], str] = {}  # sizes in the runs -> name of the dimension
+    for name in inner:
+        shape = []
+        for sizes in zip(*(run[name].shape for run in runs)):
+            shape.append(sizes[0] if len(set(sizes)) == 1 else symbols.setdefault(sizes, f"size_{len(symbols) + 1}"))
+        kind = helper.np_dtype_to_tensor_dtype(runs[0][name].dtype)
+        model.graph.value_info.append(helper.make_tensor_value_info(name, kind, shape))
+    onnx.checker.check_model(model)
+    onnx.save(model, path)
 
 
 def numpy_of(module: nn.Module, name: str) -> np.ndarray:

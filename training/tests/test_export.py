@@ -1,6 +1,7 @@
 """Parity of the PyTorch models and their exported graphs, with random weights."""
 
 import numpy as np
+import onnx
 import pytest
 import torch
 from scipy.special import softmax
@@ -11,7 +12,7 @@ from training.encoder import encoders, whisper
 from training.encoder.embeddings import VARIANCE_FLOOR
 from training.encoder.whisper import Whisper
 from training.export import specs, whisper_graph
-from training.export.graph import Graph
+from training.export.graph import Graph, write_shapes
 from training.export.head_graph import EmotionScale, sums_size, write_clarity, write_emotion, write_voice
 from training.export.vad_graph import SIZES, read_vad, write_vad
 from training.features.level import normalize_level
@@ -22,6 +23,7 @@ from training.heads.emotion import EmotionHead
 from training.heads.linear import Linear
 from training.heads.speaker import VoiceNetwork
 from training.session import Session
+from training.settings import REPOSITORY
 from training.vad.detector import Detector
 from training.vad.model import LOOKAHEAD, VadNet
 
@@ -122,6 +124,32 @@ def test_whisper_in_int8_follows_the_one_in_fp32(tmp_path, depth):
     assert len(found) == depth
     for values, layer in zip(found.values(), wanted):
         assert values.shape == (1, 102, whisper.WIDTH) and correlation(values, layer.numpy()) > 0.999
+
+
+def without_shape(model: onnx.ModelProto) -> set[str]:
+    known = {value.name for value in (*model.graph.value_info, *model.graph.output)}
+    return {name for node in model.graph.node for name in node.output} - known
+
+
+@pytest.mark.parametrize("models", specs.SETS)
+def test_a_shipped_trunk_has_the_shape_of_every_value(models):
+    assert without_shape(onnx.load(REPOSITORY / "models" / models / "trunk/weights.onnx")) == set()
+
+
+def test_shapes_change_no_output(tmp_path):
+    g = Graph("whisper")
+    (output,) = whisper_graph.write_layers(g, g.input("features", [1, "frames", BINS]), Whisper(1).eval())
+    g.output(output, "layer", [1, "embeddings", whisper.WIDTH])
+    path = tmp_path / "trunk.onnx"
+    g.save(path)
+    x = rows(203)
+    before = Session(path).run(features=x)["layer"]
+    assert without_shape(onnx.load(path))
+    write_shapes(path, range(60, 100, 3))
+    shaped = onnx.load(path)
+    assert without_shape(shaped) == set()
+    assert {size.dim_param for value in shaped.graph.value_info for size in value.type.tensor_type.shape.dim} <= {"", *(f"size_{i}" for i in range(1, 6))}
+    assert np.array_equal(Session(path).run(features=x)["layer"], before)
 
 
 def test_camplusplus_follows_the_network(tmp_path):
