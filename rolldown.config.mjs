@@ -36,6 +36,7 @@ export default defineConfig({
     'service/jobs/upload-thread': 'src/service/jobs/upload-thread.ts',
     'tools/analyze-thread': 'src/tools/analyze-thread.ts',
     'tools/features-thread': 'src/tools/features-thread.ts',
+    'tools/models/trial': 'src/tools/models/trial.ts',
   },
   platform: 'node',
   // Packages that look for files of their own beside their code.

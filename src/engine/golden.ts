@@ -68,6 +68,7 @@ export async function replay(models: Models, samples: Float32Array): Promise<Out
   const trunk = await models.trunk.session.run({
     ...(manifest.inputs.includes('features') && { features }),
     ...filterbanks,
+    ...(models.readsSamples && { samples: { data: samples, shape: [1, samples.length] } }),
   });
   const tokens = trunk.tokens as Values;
   const frames = features.shape[1] as number;

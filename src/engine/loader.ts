@@ -15,6 +15,7 @@ import {
   type Platform,
   type Session,
   type StreamFilterOptions,
+  type Values,
 } from './platform.ts';
 import { definitions, type Signal, signals } from './signals/table.ts';
 import { settleVad } from './speech.ts';
@@ -33,6 +34,8 @@ export type Models = {
   readonly features: FeatureSpec;
   /** Those that the trunk reads beside them; null when it does not. */
   readonly filterbanks: FeatureSpec | null;
+  /** Whether the trunk reads the samples of an utterance beside its frames. */
+  readonly readsSamples: boolean;
   /** The features of a frame of digital silence. */
   readonly silence: Float32Array;
   /** State of the VAD model after endless silence: that before a recording. */
@@ -59,8 +62,16 @@ const graphs: Readonly<Record<Kind, Pick<Session, 'inputs' | 'outputs'>>> = {
 /** A trunk with filterbanks may do without features. */
 function graphOf(manifest: Manifest): Pick<Session, 'inputs' | 'outputs'> {
   const { inputs, outputs } = graphs[manifest.kind];
-  if (filterbanksOf(manifest) === null) return { inputs, outputs };
-  return { inputs: [...inputs.filter((name) => manifest.inputs.includes(name)), 'filterbanks'], outputs };
+  if (manifest.kind !== 'trunk') return { inputs, outputs };
+  const hasFilterbanks = filterbanksOf(manifest) !== null;
+  const frames = hasFilterbanks
+    ? [...inputs.filter((name) => manifest.inputs.includes(name)), 'filterbanks']
+    : inputs;
+  return { inputs: samplesOf(manifest) === null ? frames : [...frames, 'samples'], outputs };
+}
+
+function samplesOf(manifest: Manifest): Manifest['weights'] | null {
+  return (manifest.kind === 'trunk' && manifest.params.samples) || null;
 }
 
 export function filterbanksOf(manifest: Manifest): FeatureSpec | null {
@@ -93,6 +104,7 @@ export async function readModel(
   };
   await add('weights', manifest.weights);
   await add('weights', voiceOf(manifest));
+  await add('weights', samplesOf(manifest));
   await add('correction', correctionOf(manifest));
   expectEqual(name, 'name', name, manifest.name);
   expectEqual(name, 'featuresVersion', platform.featuresVersion, manifest.featuresVersion);
@@ -112,7 +124,7 @@ function voiceOf(manifest: Manifest): Manifest['weights'] | null {
 export async function openModels(set: readonly ModelBytes[], platform: Platform): Promise<Models> {
   const models = await Promise.all(kinds.map(async (kind) => [kind, await open(set, kind, platform)]));
   const byName = Object.fromEntries(models) as { readonly [K in Kind]: Model<K> };
-  const specs = specsOf(byName.trunk.manifest.features, filterbanksOf(byName.trunk.manifest));
+  const specs = specsOf(byName.trunk.manifest);
   const voice = await openVoice(bytesOf(set, 'trunk'), platform);
   const silence = silentFrame(specs.features, platform);
   const manifests = set.map(({ manifest }) => manifest);
@@ -120,14 +132,17 @@ export async function openModels(set: readonly ModelBytes[], platform: Platform)
   return { manifests, ...specs, silence, silentVad, voice, platform, ...byName };
 }
 
-/** @param filterbanks has the sample rate, hop and high-pass of `features` */
-function specsOf(features: FeatureSpec, filterbanks: FeatureSpec | null) {
+/** Its filterbanks have the sample rate, hop and high-pass of its features. */
+function specsOf(trunk: ManifestOf<'trunk'> | ManifestOf<'vad'>) {
+  const { features } = trunk;
+  const filterbanks = filterbanksOf(trunk);
   const { sampleRate, hopLength, highpassHz } = features;
   const withoutHighpass = ({ highpassHz: _, ...spec }: FeatureSpec): FeatureSpec => spec;
   return {
     filter: { sampleRate, hopLength, ...(highpassHz !== undefined && { highpassHz }) },
     features: withoutHighpass(features),
     filterbanks: filterbanks && withoutHighpass(filterbanks),
+    readsSamples: samplesOf(trunk) !== null,
   };
 }
 
@@ -151,7 +166,7 @@ export async function openModelsForCores(
 /** What cuts and encodes utterances. */
 export type Encoder = Pick<
   Models,
-  'filter' | 'features' | 'filterbanks' | 'silence' | 'silentVad' | 'vad' | 'platform'
+  'filter' | 'features' | 'filterbanks' | 'readsSamples' | 'silence' | 'silentVad' | 'vad' | 'platform'
 > & {
   readonly trunk: Model<'trunk'> | null;
 };
@@ -164,7 +179,7 @@ export async function openEncoder(
 ): Promise<Encoder> {
   const vad = await open([vadBytes], 'vad', platform);
   const trunk = trunkBytes === null ? null : await open([trunkBytes], 'trunk', platform);
-  const specs = specsOf(vad.manifest.features, trunk && filterbanksOf(trunk.manifest));
+  const specs = specsOf((trunk ?? vad).manifest);
   const silence = silentFrame(specs.features, platform);
   return {
     ...specs,
@@ -236,8 +251,41 @@ async function open<K extends Kind>(
 ): Promise<Model<K>> {
   const model = bytesOf(set, kind);
   const { manifest } = model;
-  const session = await openGraph(model, manifest.weights.file, manifest, platform, threads);
-  return { manifest, session: openCorrection(model, session) };
+  const samples = samplesOf(manifest);
+  const graph = { ...manifest, inputs: manifest.inputs.filter((name) => name !== 'samples') };
+  const session = await openGraph(
+    model,
+    manifest.weights.file,
+    samples ? graph : manifest,
+    platform,
+    threads,
+  );
+  if (samples === null) return { manifest, session: openCorrection(model, session) };
+  const ofSamples = { inputs: ['samples'], outputs: ['embedding'] };
+  const second = await openGraph(model, samples.file, ofSamples, platform, threads);
+  return { manifest, session: joinOutputs(session, second) };
+}
+
+/** A trunk of two graphs: the second has one output for an utterance, which follows the values of each of its embeddings. */
+function joinOutputs(trunk: Session, second: Session): Session {
+  const [width, added] = [Number(trunk.widths.tokens), Number(second.widths.embedding)];
+  return {
+    inputs: [...trunk.inputs, 'samples'],
+    outputs: trunk.outputs,
+    widths: { ...trunk.widths, tokens: width + added },
+    async run({ samples, ...frames }) {
+      const { tokens } = (await trunk.run(frames)) as Record<'tokens', Values>;
+      const { embedding } = (await second.run({ samples: samples as Values })) as Record<'embedding', Values>;
+      const count = tokens.shape[1] as number;
+      const data = new Float32Array(count * (width + added));
+      for (let index = 0; index < count; index++) {
+        const at = index * (width + added);
+        data.set(tokens.data.subarray(index * width, (index + 1) * width), at);
+        data.set(embedding.data, at + width);
+      }
+      return { tokens: { data, shape: [1, count, width + added] } };
+    },
+  };
 }
 
 function openCorrection({ manifest, files }: ModelBytes, session: Session): Session {

@@ -150,6 +150,8 @@ export type Rows = Pick<FrameBlock, 'speechProbability'> & {
   readonly bins: number;
   /** Of the same frames; null when the trunk does not read them. */
   readonly filterbanks: Float32Array | null;
+  /** Those of the same time; null when the trunk does not read them. */
+  readonly samples: Float32Array | null;
 };
 
 /** What makes features of samples. */
@@ -157,6 +159,7 @@ type Extractor = {
   readonly features: FeatureSpec;
   /** Null when the trunk does not read them. */
   readonly filterbanks: FeatureSpec | null;
+  readonly readsSamples: boolean;
   readonly platform: Pick<Platform, 'extract' | 'temporalCentroid' | 'release'>;
 };
 
@@ -173,6 +176,7 @@ export function framesOf(speech: Recorded, windows: readonly SpeechWindow[], ext
     bins: extractor.features.nMels,
     filterbanks:
       extractor.filterbanks && joinArrays(parts.map(({ filterbanks }) => filterbanks as Float32Array)),
+    samples: extractor.readsSamples ? joinArrays(parts.map(({ samples }) => samples as Float32Array)) : null,
     speechProbability: joinArrays(parts.map(({ speechProbability }) => speechProbability)),
   };
 }
@@ -180,14 +184,14 @@ export function framesOf(speech: Recorded, windows: readonly SpeechWindow[], ext
 function readWindow(
   { audio: { samples }, speechProbability }: Recorded,
   { start, end, window }: SpeechWindow,
-  { features, filterbanks, platform }: Extractor,
+  { features, filterbanks, readsSamples, platform }: Extractor,
 ): Rows {
   const { hopLength } = features;
   const grid = gridFrames * hopLength;
-  const from = window.start * hopLength;
+  const earliest = window.start * hopLength;
   const centroid =
     start * hopLength + platform.temporalCentroid(samples.subarray(start * hopLength, end * hopLength));
-  const first = from + ((((centroid - from) % grid) + grid) % grid);
+  const first = earliest + ((((centroid - earliest) % grid) + grid) % grid);
   const count = Math.floor((window.end * hopLength - first) / hopLength);
   const context = leadFrames * hopLength;
   const read = padded(samples, first - context, first + count * hopLength + context);
@@ -198,8 +202,10 @@ function readWindow(
   };
   const rows = { data: rowsBy(features), filterbanks: filterbanks && rowsBy(filterbanks) };
   if (read.buffer !== samples.buffer) platform.release(read);
+  const from = Math.floor(first);
   return {
     ...rows,
+    samples: readsSamples ? padded(samples, from, from + count * hopLength) : null,
     start: nearest,
     bins: features.nMels,
     speechProbability: padded(speechProbability, nearest, nearest + count),
@@ -230,7 +236,7 @@ type Trunk = {
 
 /** One pass of the trunk. */
 export async function encode(
-  { data, bins, filterbanks, speechProbability }: Rows,
+  { data, bins, filterbanks, samples, speechProbability }: Rows,
   { session, manifest }: Trunk,
 ): Promise<Encoded> {
   const frames = data.length / bins;
@@ -241,6 +247,7 @@ export async function encode(
   const outputs = await session.run({
     ...(session.inputs.includes('features') && { features: shaped(data) }),
     ...(filterbanks && { filterbanks: shaped(filterbanks) }),
+    ...(samples && { samples: { data: samples, shape: [1, samples.length] } }),
   });
   const weights = speechWeights(speechProbability, manifest.params.framesPerToken);
   return { embeddings: outputs.tokens as Values, weights };

@@ -119,6 +119,12 @@ const entries = {
       'under 10 s of speech, or an interval of `cognitive_load` or `processing` wider than 0.65: `status` is `ok`, and both are given with their contributions and wide `intervals`',
     text: 'Too little speech for load and processing: their intervals are wide. Record half a minute of speech.',
   },
+  uncalibrated: {
+    condition: 'models of [other makers](your-model.md) that no labelled recordings have calibrated yet',
+    text: 'The probabilities come from a model that was not calibrated here: confidence may be too high or too low, and moments and unlike_training are not fitted. `undertone adapt` calibrates it on labelled recordings.',
+    pageText:
+      'The probabilities come from a model that was not calibrated here: confidence may be too high or too low, and there are no moments.',
+  },
   low_confidence: {
     condition: 'at such a probability the dominant emotion is wrong more often than right',
     text: 'No emotion stands out: the most probable one is more likely wrong than right. Compare the probabilities.',

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type * as OnnxRuntime from 'onnxruntime-node';
 import type { Session, Values } from '../engine/index.ts';
 import { loadNative, onnxRuntimePackage } from './native.ts';
+import { checkGraph } from './onnx-operators.ts';
 import { setEnvironmentVariable } from './process.ts';
 
 const { InferenceSession, Tensor, env } = loadNative<typeof OnnxRuntime>('ONNX Runtime', [
@@ -37,8 +38,10 @@ function processorFlags(): string {
  * `run` blocks its thread. The outputs have the same bits with every number of threads.
  * @param weights a self-contained ONNX file: external data is refused
  * @param threads that compute one run: the calling one, and others that sleep between runs
+ * @throws Error for operators of other makers' files that are not allowed
  */
 export async function openSession(weights: Uint8Array, threads = 1): Promise<Session> {
+  checkGraph(weights);
   const session = await InferenceSession.create(weights, {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,

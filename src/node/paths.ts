@@ -35,7 +35,8 @@ type Entry =
   | 'service/jobs/result-thread'
   | 'service/jobs/upload-thread'
   | 'tools/analyze-thread'
-  | 'tools/features-thread';
+  | 'tools/features-thread'
+  | 'tools/models/trial';
 
 /** Entry file of a thread. */
 export function entryFile(name: Entry): string {

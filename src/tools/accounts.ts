@@ -15,7 +15,7 @@ import {
   withTokens as withStoredTokens,
 } from '../service/admin.ts';
 import { parseConfig } from '../service/config.ts';
-import { type CliContext, expected, UsageError } from './context.ts';
+import { type CliContext, expected, formatTable, UsageError } from './context.ts';
 import { readPassword } from './passwords.ts';
 
 const tokenExamples = `
@@ -121,12 +121,7 @@ function parseDuration(text: string): number {
 }
 
 async function list(tokens: Tokens, { stdout }: CliContext): Promise<void> {
-  const rows = [headings, ...(await tokens.list()).map(toRow)];
-  const widths = headings.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  for (const row of rows) {
-    const cells = row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
-    stdout.write(`${cells.join('  ').trimEnd()}\n`);
-  }
+  stdout.write(formatTable([headings, ...(await tokens.list()).map(toRow)]));
 }
 
 function toRow(record: ListedToken): string[] {

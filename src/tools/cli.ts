@@ -31,6 +31,7 @@ const commands: Readonly<Record<string, () => Promise<Register>>> = {
   verify: async () => (await import('./verify.ts')).registerVerify,
   evaluate: async () => (await import('./evaluate/evaluate.ts')).registerEvaluate,
   adapt: async () => (await import('./adapt/adapt.ts')).registerAdapt,
+  models: async () => (await import('./models/models.ts')).registerModels,
   doctor: async () => (await import('./doctor.ts')).registerDoctor,
   mcp: async () => (await import('./mcp.ts')).registerMcp,
 };

@@ -34,6 +34,13 @@ export function escapeText(stream: WriteStream): void {
     write(typeof chunk === 'string' ? escapeLines(chunk) : chunk, ...rest);
 }
 
+/** Rows of cells, the first of which are headings, as lines of columns. */
+export function formatTable(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
 /** @param line bytes are not escaped. Applies back-pressure. `stdoutClosed` reports a closed stream. */
 export async function writeLine(stream: WriteStream, line: string | Uint8Array): Promise<void> {
   const text = typeof line === 'string' ? `${line}\n` : Buffer.concat([line, Buffer.from('\n')]);

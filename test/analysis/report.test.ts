@@ -64,6 +64,7 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
         moments: [],
         relative: null,
         tone: 'engaged',
+        uncalibrated: false,
         lowConfidence: true,
         unlikeTraining: false,
         shortSpeech: true,

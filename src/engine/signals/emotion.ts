@@ -97,9 +97,12 @@ const params = z.strictObject({
   /** Below this probability of the dominant emotion the report warns `low_confidence`. */
   lowConfidence: z.number().min(0).max(1),
   tone: toneParams,
+  /** No labelled recording has calibrated the probabilities: reports warn `uncalibrated`. */
+  uncalibrated: z.literal(true).optional(),
   /** Beyond this distance from the training recordings the report warns `unlike_training`. */
   unlikeDistance: z.number().positive(),
-  moments: momentParams,
+  /** Null: not fitted, reports have no moments. */
+  moments: momentParams.nullable(),
   relative: relativeParams,
 });
 
@@ -130,6 +133,7 @@ type EmotionResult = Reported & {
   readonly tone: Tone | null;
   readonly timeline: readonly (Reported & { readonly start: number; readonly end: number })[];
   readonly moments: readonly Moment[] | null;
+  readonly uncalibrated: boolean;
   readonly lowConfidence: boolean;
   readonly unlikeTraining: boolean;
   readonly shortSpeech: boolean;
@@ -224,7 +228,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
   title: 'emotion',
   inputs: ['tokens', 'weights'],
   outputs: ['probabilities', 'valence', 'arousal', 'valence_spread', 'arousal_spread', 'distance'],
-  labels: z.array(z.string()).min(2),
+  labels: z.array(z.string()).min(2).max(64),
   params,
   usesBaseline: ({ dimensions }) => dimensions.length === dimensionNames.length,
   body,
@@ -289,7 +293,8 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
     const before = earlier.map(describe);
     const all = [...before, ...timeline];
     const atRest = recording.baselines.flatMap((baseline) => baseline.utterances.map(describe));
-    const rest = baselineReference(atRest, params.moments);
+    const { moments } = params;
+    const rest = moments && baselineReference(atRest, moments);
     const relativeTo = (affect: Affect, reference: Reference | null) =>
       compare(affect, reference, params.relative);
     const whole = { ...pooled, intervals: intervalsOf(pooled, recording.conditions) };
@@ -300,17 +305,18 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
       tone: hasBoth ? toneOf(dominant, printed, params.tone) : null,
       relative: relativeTo(whole, rest),
       timeline: timeline.map((one, index) => {
-        const earlier = () => earlierReference(all, before.length + index, params.moments);
+        const earlier = () => moments && earlierReference(all, before.length + index, moments);
         const reference = hasBoth ? (rest ?? earlier()) : null;
         return { ...one, ...rated(one), relative: relativeTo(one, reference) };
       }),
       moments:
-        findMoments(timeline, before, labels, params.moments)?.map((moment) => ({
+        (moments && findMoments(timeline, before, labels, moments))?.map((moment) => ({
           ...moment,
           differences: moment.differences.filter(
             ({ measure }) => measure === 'emotion' || only(measure, true),
           ),
         })) ?? null,
+      uncalibrated: params.uncalibrated === true,
       lowConfidence: Math.max(...pooled.probabilities) < params.lowConfidence,
       unlikeTraining: pooled.distance > params.unlikeDistance,
       shortSpeech: recording.speechSeconds < params.shortSpeechSeconds,
@@ -325,6 +331,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
       relative: result === null ? null : result.relative,
       warnings: [
         ...(result?.shortSpeech ? (['short_speech'] as const) : []),
+        ...(result?.uncalibrated ? (['uncalibrated'] as const) : []),
         ...(result?.lowConfidence ? (['low_confidence'] as const) : []),
         ...(result?.unlikeTraining ? (['unlike_training'] as const) : []),
       ],

@@ -111,7 +111,7 @@ function describe(head: Head, text: string, { correction, adaptation, source }: 
       sha256: sha256(Buffer.from(text)),
       labelsSha256: source.labelsSha256,
     },
-    params: { ...head.params, intervals, ...clarityOf(head, correction, source) },
+    params: { ...calibrated(head.params, correction), intervals, ...clarityOf(head, correction, source) },
     training: {
       ...training,
       data: [
@@ -125,6 +125,13 @@ function describe(head: Head, text: string, { correction, adaptation, source }: 
     },
     evidence: { ...evidence, figures: evidenceFigures(correction, adaptation) },
   } as Manifest;
+}
+
+/** Labels that were fitted are calibrated. */
+function calibrated(params: Head['params'], { labels }: HeadCorrection): Head['params'] {
+  if (labels === null || !('uncalibrated' in params)) return params;
+  const { uncalibrated: _, ...rest } = params;
+  return rest;
 }
 
 /** The service adds the effects of pauses and rates to the clarity of the head: the scale of the line applies to both. */

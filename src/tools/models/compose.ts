@@ -1,0 +1,148 @@
+/** Graphs of a set: the source with its front end, and heads over what it adds to each embedding. */
+import { fields } from '../../node/onnx-operators.ts';
+import { bytesField, type Parts, readFields } from '../../node/protobuf.ts';
+import { UsageError } from '../context.ts';
+import type { Description } from './description.ts';
+import { pad, resize, writeFrontend } from './frontends.ts';
+import { GraphWriter, writeModel, writeValue } from './graph.ts';
+import { type GraphValue, parseShippedGraph, type SourceGraph } from './source-graph.ts';
+
+const prefix = 'undertone/';
+const sampleRate = 16_000;
+const minOpset = 13;
+/** Shorter windows cut utterances into parts that are too short to score. */
+const minWindowSeconds = 2;
+/** Of the graphs that are written here alone. */
+const ours = { irVersion: 9, opset: 20 };
+const float = 1;
+
+export type Composed = {
+  readonly bytes: Buffer;
+  /** Values of the output. */
+  readonly width: number;
+  /** Longest utterance. */
+  readonly maxSeconds: number;
+};
+
+/** samples [1, n] -> embedding [1, width]: logits, or the mean of hidden states. @throws UsageError */
+export function composeSamplesGraph(source: SourceGraph, description: Description): Composed {
+  const opset = source.opsets.find(([domain]) => domain === '' || domain === 'ai.onnx')?.[1] ?? 0;
+  if (opset < minOpset)
+    throw new UsageError(`Expected operators of version ${minOpset} or later, got ${opset}: export it again`);
+  const { labels, areProbabilities, minSeconds } = description;
+  const mask = source.inputs.find(({ name }) => name === 'attention_mask');
+  const input = choose(
+    'input',
+    source.inputs.filter((one) => one !== mask),
+    description.input,
+  );
+  const output = choose('output', source.outputs, description.output, ['logits', 'last_hidden_state']);
+  const before = new GraphWriter(`${prefix}in`, opset);
+  const fixed = description.frontend.kind === 'samples' ? (input.dims.at(-1) ?? null) : null;
+  const maxSeconds = fixed === null ? description.maxSeconds : fixed / sampleRate;
+  if (maxSeconds < minWindowSeconds)
+    throw new UsageError(`Expected an input of ${minWindowSeconds} s or more, got ${maxSeconds} s`);
+  const asked = before.op('Identity', ['samples']);
+  const long =
+    fixed === null
+      ? pad(before, asked, 1, 2, Math.ceil(minSeconds * sampleRate))
+      : resize(before, asked, 1, 2, fixed);
+  const read = writeFrontend(before, long, description.frontend);
+  before.op('Identity', [read], {}, input.name);
+  if (mask !== undefined) writeMask(before, long, mask);
+  const after = new GraphWriter(`${prefix}out`, opset);
+  const width = labels?.length ?? widthOf(output);
+  const values = areProbabilities
+    ? after.op('Log', [after.op('Max', [output.name, after.scalar(1e-7)])])
+    : output.name;
+  const one = labels === null && output.dims.length === 3 ? after.reduce('ReduceMean', values, 1) : values;
+  after.op('Reshape', [one, after.integers(1, width)], {}, 'embedding');
+  const bytes = writeModel({
+    irVersion: source.irVersion,
+    opsets: source.opsets,
+    nodes: [...before.nodes, ...source.nodes, ...after.nodes],
+    weights: [...before.weights, ...source.weights, ...after.weights],
+    inputs: [writeValue('samples', [1, 'samples'])],
+    outputs: [writeValue('embedding', [1, width])],
+  });
+  return { bytes, width, maxSeconds };
+}
+
+function choose(
+  what: 'input' | 'output',
+  values: readonly GraphValue[],
+  name: string | null,
+  usual: readonly string[] = [],
+): GraphValue {
+  const names = values.map((value) => value.name);
+  const wanted =
+    name ?? usual.find((one) => names.includes(one)) ?? (values.length === 1 ? names[0] : undefined);
+  const found = values.find((value) => value.name === wanted);
+  if (found === undefined)
+    throw new UsageError(
+      `Expected ${name === null ? `one ${what}` : `the ${what} ${name}`}, got ${names.join(', ') || 'none'}: docs/your-model.md says how to name it`,
+    );
+  if (found.element !== float)
+    throw new UsageError(`Expected 32-bit floats for the ${what} ${found.name}, got another type`);
+  return found;
+}
+
+function widthOf(output: GraphValue): number {
+  const width = output.dims.at(-1);
+  if (width == null)
+    throw new UsageError(`Expected a fixed last dimension of ${output.name}, got one that varies`);
+  return width;
+}
+
+/** All samples are heard. */
+function writeMask(g: GraphWriter, samples: string, { name, element }: GraphValue): void {
+  const ones = g.op('Add', [g.op('Mul', [samples, g.scalar(0)]), g.scalar(1)]);
+  g.op('Cast', [ones], { to: element }, name);
+}
+
+/** tokens, weights -> probabilities of the labels. The columns of the source are the last ones. */
+export function composeClassifierHead(width: number, labels: number): Buffer {
+  const g = new GraphWriter(prefix, ours.opset);
+  const source = g.op('Slice', ['tokens', g.integers(width - labels), g.integers(width), g.integers(2)]);
+  const weights = g.op('Reshape', ['weights', g.integers(1, -1, 1)]);
+  const sum = g.reduce('ReduceSum', g.op('Mul', [source, weights]), 1);
+  const mean = g.op('Div', [sum, g.op('Max', [g.reduce('ReduceSum', weights, 1), g.scalar(1e-6)])]);
+  g.op('Softmax', [g.op('Reshape', [mean, g.integers(1, labels)])], { axis: 1 }, 'probabilities');
+  const none = ['valence', 'arousal', 'valence_spread', 'arousal_spread', 'distance'];
+  for (const name of none) g.op('Identity', [g.floats(Float32Array.of(0), [1])], {}, name);
+  return writeModel({
+    irVersion: ours.irVersion,
+    opsets: [['', ours.opset]],
+    nodes: g.nodes,
+    weights: g.weights,
+    inputs: [writeValue('tokens', [1, 'tokens', width]), writeValue('weights', [1, 'tokens'])],
+    outputs: [writeValue('probabilities', [1, labels]), ...none.map((name) => writeValue(name, [1]))],
+  });
+}
+
+/** A shipped graph over embeddings, which reads the first of more columns. */
+export async function widen(shipped: Uint8Array, width: number): Promise<Buffer> {
+  const graph = await parseShippedGraph(shipped);
+  const opset = graph.opsets.find(([domain]) => domain === '')?.[1] ?? 0;
+  const known = graph.inputs.find(({ name }) => name === 'tokens')?.dims.at(-1) as number;
+  const g = new GraphWriter(prefix, opset);
+  const first = g.op('Slice', ['tokens', g.integers(0), g.integers(known), g.integers(2)]);
+  return writeModel({
+    ...graph,
+    nodes: [...g.nodes, ...graph.nodes.map((parts) => renameInput(Buffer.concat(parts), 'tokens', first))],
+    weights: [...g.weights, ...graph.weights],
+    inputs: graph.inputs.map(({ name, raw }) =>
+      name === 'tokens' ? writeValue('tokens', [1, 'tokens', width]) : [raw],
+    ),
+    outputs: graph.outputs.map(({ raw }) => [raw]),
+  });
+}
+
+function renameInput(node: Uint8Array, from: string, to: string): Parts {
+  const parts: Uint8Array[] = [];
+  for (const { number, value, raw } of readFields(node)) {
+    const isInput = number === fields.node.inputs && Buffer.from(value as Uint8Array).toString() === from;
+    parts.push(...(isInput ? bytesField(number, to) : [raw]));
+  }
+  return parts;
+}

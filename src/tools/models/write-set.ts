@@ -1,0 +1,171 @@
+/** Writes a set of models around a graph of another maker: what it lacks is that of a shipped set. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Manifest, ManifestOf } from '../../engine/schema.ts';
+import { type ModelFolder, readModelFolders } from '../../node/models.ts';
+import { sha256 } from '../../service/sha256.ts';
+import { type Composed, composeClassifierHead, widen } from './compose.ts';
+import type { Description } from './description.ts';
+import { parseShippedGraph } from './source-graph.ts';
+
+export type Addition = {
+  readonly description: Description;
+  readonly graph: Composed;
+  /** As reports name them. Null for an encoder: scores are those of the shipped set until `undertone adapt`. */
+  readonly labels: readonly string[] | null;
+};
+
+type Changed = { readonly manifest: Manifest; readonly files: Readonly<Record<string, Uint8Array>> };
+type Context = Addition & {
+  readonly base: ModelFolder;
+  /** Values of an embedding of the set. */
+  readonly width: number;
+};
+
+const samplesFile = 'samples.onnx';
+/** A calibrated model is more likely wrong than right below it. */
+const lowConfidence = 0.5;
+
+/** @param out an empty folder @param base a folder of shipped models */
+export async function writeSet(out: string, base: string, addition: Addition): Promise<void> {
+  const models = await readModelFolders(base);
+  const width = (await trunkWidth(models)) + addition.graph.width;
+  for (const model of models) {
+    const { manifest, files } = await change({ ...addition, base: model, width });
+    const folder = join(out, manifest.name);
+    await mkdir(folder);
+    const all = { ...files, 'manifest.json': toJson(manifest), 'CARD.md': card(manifest) };
+    for (const [name, bytes] of Object.entries(all))
+      await writeFile(join(folder, name), bytes, { flag: 'wx' });
+  }
+}
+
+const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+async function trunkWidth(models: readonly ModelFolder[]): Promise<number> {
+  const { manifest, files } = models.find(({ manifest: { kind } }) => kind === 'trunk') as ModelFolder;
+  const { outputs } = await parseShippedGraph(files.get(manifest.weights.file) as Uint8Array);
+  return outputs[0]?.dims.at(-1) as number;
+}
+
+async function change(context: Context): Promise<Changed> {
+  const { base, labels } = context;
+  const { manifest } = base;
+  if (manifest.kind === 'vad') return { manifest, files: weightsOf(base) };
+  if (manifest.kind === 'trunk') return changeTrunk(manifest, context);
+  if (manifest.kind === 'emotion' && labels !== null) return changeEmotion(manifest, labels, context);
+  return widenHead(manifest, context);
+}
+
+const weightsOf = ({ manifest: { weights }, files }: ModelFolder) => ({
+  [weights.file]: files.get(weights.file) as Uint8Array,
+});
+
+async function changeTrunk(
+  manifest: ManifestOf<'trunk'>,
+  { base, width, ...addition }: Context,
+): Promise<Changed> {
+  const { severalSpeakers: voices } = manifest.params;
+  const { graph, description } = addition;
+  const voice = voices && (await widen(base.files.get(voices.weights.file) as Uint8Array, width));
+  return {
+    files: {
+      ...weightsOf(base),
+      [samplesFile]: graph.bytes,
+      ...(voice && { [voices.weights.file]: voice }),
+    },
+    manifest: {
+      ...described(
+        manifest,
+        addition,
+        `${manifest.description}; followed by what ${description.model} returns for the samples`,
+      ),
+      inputs: [...manifest.inputs, 'samples'],
+      params: {
+        ...manifest.params,
+        windowSeconds: Math.min(manifest.params.windowSeconds, graph.maxSeconds),
+        samples: { file: samplesFile, sha256: sha256(graph.bytes) },
+        ...(voice && {
+          severalSpeakers: { ...voices, weights: { ...voices.weights, sha256: sha256(voice) } },
+        }),
+      },
+    },
+  };
+}
+
+async function changeEmotion(
+  manifest: ManifestOf<'emotion'>,
+  labels: readonly string[],
+  { width, ...addition }: Context,
+): Promise<Changed> {
+  const weights = composeClassifierHead(width, labels.length);
+  const { description } = addition;
+  return {
+    files: { [manifest.weights.file]: weights },
+    manifest: {
+      ...described(manifest, addition, `${labels.length} labels of ${description.model}`),
+      weights: { ...manifest.weights, sha256: sha256(weights) },
+      labels: [...labels],
+      params: { ...manifest.params, dimensions: [], lowConfidence, moments: null, uncalibrated: true },
+    },
+  };
+}
+
+/** A shipped head, which reads what the shipped trunk returns. */
+async function widenHead<M extends Manifest>(manifest: M, { base, width }: Context): Promise<Changed> {
+  const weights = await widen(base.files.get(manifest.weights.file) as Uint8Array, width);
+  return {
+    files: { [manifest.weights.file]: weights },
+    manifest: { ...manifest, weights: { ...manifest.weights, sha256: sha256(weights) } },
+  };
+}
+
+/** What is known of the model of another maker. */
+function described<M extends Manifest>(
+  manifest: M,
+  { description: { model, source, licence } }: Addition,
+  description: string,
+): M {
+  return {
+    ...manifest,
+    description,
+    licence: `${model}: ${licence} (${source}); ${manifest.licence}`,
+    training: {
+      ...manifest.training,
+      data: [{ name: `recordings of ${model}`, licence: 'not stated', clips: 0 }],
+      metrics: {},
+      limits: [
+        `${model} was added by \`undertone models add\`: what it was trained on, and how good it is, its maker states.`,
+        'No labelled recordings have calibrated its probabilities.',
+      ],
+    },
+    evidence: {
+      ...manifest.evidence,
+      figures: [],
+      deployment: `The licence of ${model}, as its card states it: ${licence}.`,
+    },
+  };
+}
+
+function card({ name, version, description, licence, training, evidence }: Manifest): string {
+  const list = (title: string, texts: readonly string[]) => [
+    `## ${title}`,
+    '',
+    ...texts.map((text) => `- ${text}`),
+    '',
+  ];
+  return [
+    `# ${name} ${version}`,
+    '',
+    `${description}.`,
+    '',
+    `Licence: ${licence}.`,
+    '',
+    evidence.deployment,
+    '',
+    ...list('Limits', training.limits),
+    ...list('Known failures', evidence.failures),
+    ...list('Intended use', evidence.intendedUse),
+    ...list('Not intended', evidence.unintendedUse),
+  ].join('\n');
+}

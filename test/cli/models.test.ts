@@ -1,0 +1,314 @@
+/** `undertone models` with graphs that the tests write. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import type { CombinedReport } from '../../src/engine/report.ts';
+import { runCli } from '../support/cli.ts';
+import { embedded } from '../support/external-weights.ts';
+import { makeFolder } from '../support/folder.ts';
+import { makeCorpus } from '../support/labelled-corpus.ts';
+import { exportedFolder, onnxFile, writeDullness } from '../support/onnx-source.ts';
+
+const sample = 'examples/sample.wav';
+const classifier = () => exportedFolder(onnxFile({ write: writeDullness }));
+
+async function reportOf(models: string): Promise<CombinedReport> {
+  const { code, stdout, stderr } = await runCli(['analyze', sample, '--models', models, '--output', 'jsonl']);
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as CombinedReport;
+}
+
+test('a classifier answers emotion, and the shipped set the rest', async (t) => {
+  const out = join(makeFolder(), 'mine');
+  const { code, stdout, stderr } = await runCli(['models', 'add', classifier(), '--out', out]);
+  t.is(code, 0, stderr);
+  t.regex(
+    stdout,
+    /mine: neutral, angry\nlicence of exported: apache-2\.0 \(it permits commercial use on its terms\)\n/,
+  );
+  t.regex(
+    stdout,
+    /\d+ ms for an utterance of 10 s on one core: \d+ s of speech per second\nnot calibrated: /,
+  );
+  const [mine, shipped] = [await reportOf(out), await reportOf('models/standard')];
+  t.deepEqual(Object.keys(mine.emotion.signals.emotions ?? {}), ['neutral', 'angry']);
+  t.true(mine.emotion.warnings.includes('uncalibrated'));
+  t.is(mine.emotion.signals.valence, null);
+  t.is(mine.emotion.moments, null);
+  t.deepEqual(mine.cognitive.signals, shipped.cognitive.signals);
+  t.is(mine.emotion.timeline.length, shipped.emotion.timeline.length);
+  const listed = await runCli(['models', 'list', join(out, '..')]);
+  t.regex(listed.stdout, /mine +neutral angry +not calibrated +exported: apache-2\.0/);
+  t.regex(listed.stdout, /models\/fast +neutral happy .* calibrated/);
+  const doctor = await runCli(['doctor'], { env: { UNDERTONE_MODELS_DIR: out } });
+  t.notRegex(doctor.stdout, /trunk tokens/);
+  const removed = await runCli(['models', 'remove', out]);
+  t.is(removed.code, 0);
+  t.false(existsSync(out));
+});
+
+test('voices are compared as with the shipped set, and a stream has the scores of the file', async (t) => {
+  const out = join(makeFolder(), 'mine');
+  t.is((await runCli(['models', 'add', classifier(), '--out', out])).code, 0);
+  const [mine, shipped] = await Promise.all(
+    [out, 'models/standard'].map(async (models) => {
+      const { stdout } = await runCli([
+        'analyze',
+        sample,
+        '--speakers',
+        '2',
+        '--models',
+        models,
+        '--output',
+        'json',
+      ]);
+      return JSON.parse(stdout);
+    }),
+  );
+  t.deepEqual(
+    mine.speakers.map(({ cognitive }: CombinedReport) => cognitive.signals),
+    shipped.speakers.map(({ cognitive }: CombinedReport) => cognitive.signals),
+  );
+  const live = await runCli(['listen', '-', '--output', 'jsonl'], {
+    env: { UNDERTONE_MODELS_DIR: out },
+    input: readFileSync(sample),
+  });
+  t.is(live.code, 0, live.stderr);
+  const last = JSON.parse(live.stdout.trim().split('\n').at(-1) as string);
+  const whole = await reportOf(out);
+  t.deepEqual(
+    last.emotion?.signals ?? last.report?.emotion.signals,
+    whole.emotion.signals,
+    live.stdout.slice(-2000),
+  );
+});
+
+test('labelled recordings calibrate it, and evaluate judges it', async (t) => {
+  const corpus = makeCorpus(120);
+  const source = exportedFolder(onnxFile({ write: writeDullness }), {
+    'config.json': {
+      architectures: ['HubertForSequenceClassification'],
+      id2label: { 0: 'dull', 1: 'bright' },
+    },
+  });
+  const [mine, ours] = ['mine', 'ours'].map((name) => join(corpus.folder, name)) as [string, string];
+  t.is((await runCli(['models', 'add', source, '--out', mine])).code, 0);
+  const report = join(corpus.folder, 'report');
+  const evaluated = await runCli(['evaluate', corpus.test, '--models', mine, '--out', report]);
+  t.is(evaluated.code, 0, evaluated.stderr);
+  t.regex(evaluated.stdout, /UAR/);
+  const adapted = await runCli(['adapt', corpus.train, '--models', mine, '--out', ours]);
+  t.is(adapted.code, 0, adapted.stdout + adapted.stderr);
+  const { emotion } = await reportOf(ours);
+  t.false(emotion.warnings.includes('uncalibrated'));
+  t.deepEqual(Object.keys(emotion.signals.emotions ?? {}), ['dull', 'bright']);
+});
+
+test('an encoder adds to the embeddings, and changes no score', async (t) => {
+  const model = onnxFile({
+    output: ['last_hidden_state', ['batch', 'frames', 3]],
+    write: (g, input, output) => {
+      const column = g.op('Reshape', [input, g.integers(1, -1, 1)]);
+      g.op('MatMul', [column, g.floats(Float32Array.of(1, -1, 2), [1, 3])], {}, output);
+    },
+  });
+  const source = exportedFolder(model, { 'config.json': { architectures: ['WavLMModel'] } });
+  const out = join(makeFolder(), 'mine');
+  const { stdout, code, stderr } = await runCli(['models', 'add', source, '--out', out, '--models', 'fast']);
+  t.is(code, 0, stderr);
+  t.regex(stdout, /mine: encoder of 3 values\n/);
+  t.regex(stdout, /scores are those of fast until undertone adapt/);
+  const [mine, shipped] = [await reportOf(out), await reportOf('models/fast')];
+  t.deepEqual(mine.emotion.signals, shipped.emotion.signals);
+  const embedded = await runCli(['embed', sample, '--models', out]);
+  t.is(
+    JSON.parse(embedded.stdout).embedding?.length ?? JSON.parse(embedded.stdout).embeddings?.length,
+    512 + 3,
+    embedded.stdout.slice(0, 500),
+  );
+});
+
+test('an ONNX file with a description in JSON', async (t) => {
+  const folder = makeFolder();
+  writeFileSync(
+    join(folder, 'vendor.onnx'),
+    onnxFile({ input: ['x', [1, 48_000]], output: ['y', [1, 2]], write: writeDullness }),
+  );
+  const description = {
+    licence: 'as agreed',
+    input: { sampleRate: 16_000 },
+    output: { kind: 'logits', labels: ['=1+1', 'ok'] },
+  };
+  const add = (...rest: string[]) =>
+    runCli(['models', 'add', join(folder, 'vendor.onnx'), '--out', join(folder, 'mine'), ...rest]);
+  const absent = await add();
+  t.is(absent.code, 2);
+  t.regex(absent.stderr, /^Expected .*vendor\.json, got ENOENT: docs\/your-model\.md describes it\n$/);
+  writeFileSync(join(folder, 'vendor.json'), JSON.stringify(description));
+  t.regex((await add()).stderr, /^Expected labels of 1 to 64 printable characters, got "=1\+1": --label /);
+  const { code, stdout, stderr } = await add('--label', '=1+1=tense');
+  t.is(code, 0, stderr);
+  t.regex(
+    stdout,
+    /mine: tense, ok\nlicence of vendor\.onnx: as agreed \(whether it permits commercial use, its text says\)\n.* of 3 s /,
+  );
+  t.true((await reportOf(join(folder, 'mine'))).emotion.timeline.length > 5);
+});
+
+test('weights in another file of the folder become part of the set', async (t) => {
+  const out = join(makeFolder(), 'mine');
+  const source = classifier();
+  const { model, data } = embedded(readFileSync(join(source, 'model.onnx')), 'model.onnx_data');
+  writeFileSync(join(source, 'model.onnx'), model);
+  writeFileSync(join(source, 'model.onnx_data'), data);
+  const { code, stderr } = await runCli(['models', 'add', source, '--out', out]);
+  t.is(code, 0, stderr);
+  const inside = join(makeFolder(), 'mine');
+  await runCli(['models', 'add', classifier(), '--out', inside]);
+  t.deepEqual((await reportOf(out)).emotion.signals, (await reportOf(inside)).emotion.signals);
+  mkdirSync(join(source, 'deep'));
+  renameSync(join(source, 'model.onnx_data'), join(source, '..', 'model.onnx_data'));
+  const { model: outside } = embedded(onnxFile({ write: writeDullness }), '../model.onnx_data');
+  writeFileSync(join(source, 'model.onnx'), outside);
+  const refused = await runCli(['models', 'add', source, '--out', join(makeFolder(), 'mine')]);
+  t.is(refused.code, 2);
+  t.regex(
+    refused.stderr,
+    /^Expected weights in a file of the source folder, got "\.\.\/model\.onnx_data"\n$/,
+  );
+});
+
+const huge = 2 ** 40;
+
+const refusals: readonly (readonly [string, string, RegExp, (readonly string[])?])[] = [
+  [
+    'no graph',
+    exportedFolder(Buffer.from('not an ONNX file')),
+    /^Expected an ONNX file, got .*model\.onnx: /,
+  ],
+  [
+    'control flow',
+    exportedFolder(onnxFile({ write: (g, input, output) => g.op('Loop', [input], {}, output) })),
+    /^Expected operators without control flow, got Loop: docs\/your-model\.md lists them\n$/,
+  ],
+  [
+    'operators of another maker',
+    exportedFolder(
+      onnxFile({
+        opsets: [
+          ['', 17],
+          ['evil', 1],
+        ],
+        write: (g, input, output) => g.op('Relu', [input], {}, output, 'evil'),
+      }),
+    ),
+    /^Expected operators without control flow, got evil\.Relu/,
+  ],
+  [
+    'weights that are no numbers',
+    exportedFolder(
+      onnxFile({
+        write: (g, input, output) => {
+          const level = g.reduce('ReduceMean', input, 1);
+          g.op('MatMul', [level, g.floats(Float32Array.of(Number.NaN, 1), [1, 2])], {}, output);
+        },
+      }),
+    ),
+    /^Expected finite numbers as output, got others\n$/,
+  ],
+  [
+    'more memory than there is',
+    exportedFolder(
+      onnxFile({
+        write: (g, input, output) => {
+          const wide = g.op('Expand', [g.reduce('ReduceMean', input, 1), g.integers(1, huge)]);
+          g.op('Slice', [wide, g.integers(0), g.integers(2), g.integers(1)], {}, output);
+        },
+      }),
+    ),
+    /Expected a graph that runs in samples\.onnx, got: /,
+  ],
+  [
+    'more memory than is allowed',
+    exportedFolder(
+      onnxFile({
+        write: (g, input, output) => {
+          const wide = g.op('Expand', [g.reduce('ReduceMean', input, 1), g.integers(1, 2 ** 29)]);
+          g.op('Slice', [g.op('Exp', [wide]), g.integers(0), g.integers(2), g.integers(1)], {}, output);
+        },
+      }),
+    ),
+    /^Expected a model that runs in 256 MiB, got one that takes more: --max-memory allows it\n$/,
+    ['--max-memory', '256'],
+  ],
+  [
+    'more time than is allowed',
+    classifier(),
+    /^Expected a model that runs within 0\.01 s, got one that takes longer: --max-seconds allows it\n$/,
+    ['--max-seconds', '0.01'],
+  ],
+  [
+    'an old graph',
+    exportedFolder(onnxFile({ opsets: [['', 11]], write: writeDullness })),
+    /^Expected operators of version 13 or later, got 11/,
+  ],
+  [
+    'no licence',
+    exportedFolder(onnxFile({ write: writeDullness }), { 'README.md': '# Model\n' }),
+    /^Expected the licence of the model, got none: /,
+  ],
+  [
+    'another rate',
+    exportedFolder(onnxFile({ write: writeDullness }), {
+      'preprocessor_config.json': { feature_extractor_type: 'Wav2Vec2FeatureExtractor', sampling_rate: 8000 },
+    }),
+    /^Expected a model of 16000 Hz, got 8000 Hz\n$/,
+  ],
+  [
+    'labels that become one',
+    exportedFolder(onnxFile({ write: writeDullness }), {
+      'config.json': { architectures: ['ASTForAudioClassification'], id2label: { 0: 'ang', 1: 'anger' } },
+    }),
+    /^Expected each label once, got angry twice: /,
+  ],
+  [
+    'a shipped name',
+    classifier(),
+    /^Expected a folder that does not exist for `--out`, got models\/fast, which exists\n$/,
+    ['--out', 'models/fast'],
+  ],
+];
+
+for (const [name, source, message, options = []] of refusals) {
+  test(`refused: ${name}`, async (t) => {
+    const folder = makeFolder();
+    const { code, stdout, stderr } = await runCli([
+      'models',
+      'add',
+      source,
+      '--out',
+      join(folder, 'mine'),
+      ...options,
+    ]);
+    t.not(code, 0);
+    t.is(stdout, '');
+    t.regex(stderr, message);
+    t.deepEqual(readdirSync(folder), []);
+  });
+}
+
+test('a folder whose graph has changed does not load', async (t) => {
+  const out = join(makeFolder(), 'mine');
+  t.is((await runCli(['models', 'add', classifier(), '--out', out])).code, 0);
+  const file = join(out, 'trunk', 'samples.onnx');
+  writeFileSync(file, onnxFile({ write: (g, input, output) => g.op('Scan', [input], {}, output) }));
+  const { code, stderr } = await runCli(['analyze', sample, '--models', out]);
+  t.is(code, 2);
+  t.regex(stderr, /^Model trunk: Expected "[0-9a-f]{64}" for `weights\.sha256`/);
+  const shipped = await runCli(['models', 'remove', 'models/fast']);
+  t.regex(
+    shipped.stderr,
+    /^Expected a set that was added for `folder`, got models\/fast, which is shipped\n$/,
+  );
+  t.true(existsSync('models/fast'));
+});
