@@ -320,7 +320,7 @@ async function openGraph(
 ): Promise<Session> {
   const session = await openSession(files.get(file) as Uint8Array, threads).catch((error: unknown) => {
     throw new ModelError(
-      `Model ${model}: Expected a self-contained ONNX file for ${file}, got: ${String(error)}`,
+      `Model ${model}: Expected a self-contained ONNX file for ${file}, got: ${(error as Error).message}`,
     );
   });
   expectEqual(model, 'inputs of the graph', inputs, session.inputs);

@@ -87,7 +87,7 @@ function checkNode(node: Uint8Array): void {
   }
   const name = maker === '' ? operator : `${maker}.${operator}`;
   if (allowed[maker]?.has(operator) !== true)
-    throw new Error(`Expected operators without control flow, got ${name}: docs/your-model.md lists them`);
+    throw new Error(`Expected operators without control flow, got ${name}`);
   for (const attribute of inner) checkAttribute(attribute, name);
 }
 
