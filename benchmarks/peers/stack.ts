@@ -43,16 +43,26 @@ export async function freePort(): Promise<number> {
 }
 
 /** `processes`: uvicorn's workers. */
-export async function startStack(processes: number): Promise<Stack> {
+export function startStack(processes: number): Promise<Stack> {
+  const models = { PEER_MODELS: join(root, 'models/standard'), PEER_GRAPH: graph };
+  return startPeer(python(), 'stack:create_app', processes, models);
+}
+
+/** uvicorn with an application of this folder. @param interpreter Python with its packages */
+export async function startPeer(
+  interpreter: string,
+  application: string,
+  processes: number,
+  env: Readonly<Record<string, string>>,
+): Promise<Stack> {
   const port = await freePort();
-  const app = ['--factory', 'stack:create_app', '--app-dir', join(root, 'benchmarks', 'peers')];
+  const app = ['--factory', application, '--app-dir', join(root, 'benchmarks', 'peers')];
   // A process that computes for seconds on a busy machine is neither dead nor idle.
   const patience = ['--timeout-worker-healthcheck', '600', '--timeout-keep-alive', '600'];
   const options = ['--port', String(port), '--workers', String(processes), '--log-level', 'warning'];
   const threads = { OMP_NUM_THREADS: '1', OPENBLAS_NUM_THREADS: '1', PYTHONDONTWRITEBYTECODE: '1' };
-  const models = { PEER_MODELS: join(root, 'models/standard'), PEER_GRAPH: graph };
-  const child = spawn(python(), ['-m', 'uvicorn', ...app, ...options, ...patience], {
-    env: { ...process.env, ...threads, ...models },
+  const child = spawn(interpreter, ['-m', 'uvicorn', ...app, ...options, ...patience], {
+    env: { ...process.env, ...threads, ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const ended = once(child, 'close');

@@ -1,6 +1,7 @@
 /** Schema of models/<name>/manifest.json. Every key is required unless it says otherwise. */
 import { z } from 'zod';
 import type { FeatureSpec } from './platform.ts';
+import { originSchema } from './report-schema.ts';
 import { definitions, type ParamsOf, type Signal, signals } from './signals/table.ts';
 import { detectionParams } from './speech.ts';
 import { trunkParams } from './utterances.ts';
@@ -59,6 +60,8 @@ const shared = {
     limits: z.array(z.string()),
   }),
   licence: z.string(),
+  /** Of a model of another maker (`undertone models add`). */
+  origin: originSchema.optional(),
   evidence,
 };
 
@@ -159,8 +162,9 @@ export function versionOf({
   name,
   version,
   featuresVersion,
-}: Pick<Manifest, 'name' | 'version' | 'featuresVersion'>) {
-  return { name, version, features_version: featuresVersion };
+  origin,
+}: Pick<Manifest, 'name' | 'version' | 'featuresVersion' | 'origin'>) {
+  return { name, version, features_version: featuresVersion, ...(origin && { origin }) };
 }
 
 export type Manifest = VadManifest | TrunkManifest | { [S in Signal]: HeadManifest<S> }[Signal];

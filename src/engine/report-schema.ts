@@ -50,11 +50,20 @@ export const audioSchema = z
   })
   .describe('Format and signal quality of the recording.');
 
+export const originSchema = z
+  .strictObject({
+    model: z.string().describe('As its maker calls it.'),
+    source: z.string().describe('Where it comes from, as its card or description states it.'),
+    licence: z.string().describe('As its card or description states it.'),
+  })
+  .describe('Of a model of another maker. Absent from others.');
+
 const modelSchema = z
   .strictObject({
     name: z.string().describe('Name of the model, as in GET /v1/models.'),
     version: z.string().describe('Version of the model, MAJOR.MINOR.PATCH.'),
     features_version: z.int().min(1).describe('Changes when the same samples give different features.'),
+    origin: originSchema.optional(),
   })
   .describe('The model of this report.');
 

@@ -36,6 +36,7 @@ test('a classifier answers emotion, and the shipped set the rest', async (t) => 
   t.true(mine.emotion.warnings.includes('uncalibrated'));
   t.is(mine.emotion.signals.valence, null);
   t.is(mine.emotion.moments, null);
+  t.deepEqual(mine.emotion.model.origin, { model: 'exported', source: 'exported', licence: 'apache-2.0' });
   t.deepEqual(mine.cognitive.signals, shipped.cognitive.signals);
   t.is(mine.emotion.timeline.length, shipped.emotion.timeline.length);
   const listed = await runCli(['models', 'list', join(out, '..')]);

@@ -105,6 +105,7 @@ async function changeEmotion(
     manifest: {
       ...described(manifest, addition, `${labels.length} labels of ${description.model}`),
       weights: { ...manifest.weights, sha256: sha256(weights) },
+      version: '1.0.0',
       labels: [...labels],
       params: { ...manifest.params, dimensions: [], lowConfidence, moments: null, uncalibrated: true },
     },
@@ -129,6 +130,7 @@ function described<M extends Manifest>(
   return {
     ...manifest,
     description,
+    origin: { model, source, licence },
     licence: `${model}: ${licence} (${source}); ${manifest.licence}`,
     training: {
       ...manifest.training,
