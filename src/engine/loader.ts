@@ -159,7 +159,11 @@ export async function openModelsForCores(
   const busy = await openModels(set, platform);
   return {
     busy,
-    idle: threads === 1 ? busy : { ...busy, trunk: await open(set, 'trunk', platform, threads) },
+    // A second copy of the weights of another maker would be large.
+    idle:
+      threads === 1 || busy.readsSamples
+        ? busy
+        : { ...busy, trunk: await open(set, 'trunk', platform, threads) },
   };
 }
 
