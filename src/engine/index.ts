@@ -25,6 +25,7 @@ export type { LiveMessage } from './live-messages.ts';
 export {
   checkSet,
   type Encoder,
+  embeddingName,
   kinds,
   type ModelBytes,
   type Models,
@@ -32,6 +33,7 @@ export {
   openModels,
   openModelsForCores,
   readModel,
+  samplesName,
 } from './loader.ts';
 export {
   type AnalyzeOptions,

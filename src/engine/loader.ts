@@ -265,21 +265,25 @@ async function open<K extends Kind>(
     threads,
   );
   if (samples === null) return { manifest, session: openCorrection(model, session) };
-  const ofSamples = { inputs: ['samples'], outputs: ['embedding'] };
+  const ofSamples = { inputs: [samplesName], outputs: [embeddingName] };
   const second = await openGraph(model, samples.file, ofSamples, platform, threads);
   return { manifest, session: joinOutputs(session, second) };
 }
 
+/** Input and output of the graph of another maker, whose values have other names. */
+export const samplesName = 'undertone/samples';
+export const embeddingName = 'undertone/embedding';
+
 /** A trunk of two graphs: the second has one output for an utterance, which follows the values of each of its embeddings. */
 function joinOutputs(trunk: Session, second: Session): Session {
-  const [width, added] = [Number(trunk.widths.tokens), Number(second.widths.embedding)];
+  const [width, added] = [Number(trunk.widths.tokens), Number(second.widths[embeddingName])];
   return {
     inputs: [...trunk.inputs, 'samples'],
     outputs: trunk.outputs,
     widths: { ...trunk.widths, tokens: width + added },
     async run({ samples, ...frames }) {
       const { tokens } = (await trunk.run(frames)) as Record<'tokens', Values>;
-      const { embedding } = (await second.run({ samples: samples as Values })) as Record<'embedding', Values>;
+      const embedding = (await second.run({ [samplesName]: samples as Values }))[embeddingName] as Values;
       const count = tokens.shape[1] as number;
       const data = new Float32Array(count * (width + added));
       for (let index = 0; index < count; index++) {

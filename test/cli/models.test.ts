@@ -141,7 +141,7 @@ test('an ONNX file with a description in JSON', async (t) => {
   const folder = makeFolder();
   writeFileSync(
     join(folder, 'vendor.onnx'),
-    onnxFile({ input: ['x', [1, 48_000]], output: ['y', [1, 2]], write: writeDullness }),
+    onnxFile({ input: ['samples', [1, 48_000]], output: ['tokens', [1, 2]], write: writeDullness }),
   );
   const description = {
     licence: 'as agreed',
@@ -288,6 +288,11 @@ const refusals: readonly (readonly [string, string, RegExp, (readonly string[])?
     'an old graph',
     exportedFolder(onnxFile({ opsets: [['', 11]], write: writeDullness })),
     /^Expected operators of version 13 or later, got 11/,
+  ],
+  [
+    'another number of labels',
+    exportedFolder(onnxFile({ output: ['logits', ['batch', 3]], write: writeDullness })),
+    /^Expected 2 values of logits, got 3\n$/,
   ],
   [
     'no licence',

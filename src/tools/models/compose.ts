@@ -1,4 +1,5 @@
 /** Graphs of a set: the source with its front end, and heads over what it adds to each embedding. */
+import { embeddingName, samplesName } from '../../engine/index.ts';
 import { fields } from '../../node/onnx-operators.ts';
 import { bytesField, type Parts, readFields } from '../../node/protobuf.ts';
 import { UsageError } from '../context.ts';
@@ -7,6 +8,7 @@ import { pad, resize, writeFrontend } from './frontends.ts';
 import { GraphWriter, writeModel, writeValue } from './graph.ts';
 import { type GraphValue, parseShippedGraph, type SourceGraph } from './source-graph.ts';
 
+/** Of names that are added to a graph. */
 const prefix = 'undertone/';
 const sampleRate = 16_000;
 const minOpset = 13;
@@ -24,7 +26,7 @@ export type Composed = {
   readonly maxSeconds: number;
 };
 
-/** samples [1, n] -> embedding [1, width]: logits, or the mean of hidden states. @throws UsageError */
+/** Samples [1, n] -> [1, width]: logits, or the mean of hidden states. @throws UsageError */
 export function composeSamplesGraph(source: SourceGraph, description: Description): Composed {
   const opset = source.opsets.find(([domain]) => domain === '' || domain === 'ai.onnx')?.[1] ?? 0;
   if (opset < minOpset)
@@ -42,7 +44,7 @@ export function composeSamplesGraph(source: SourceGraph, description: Descriptio
   const maxSeconds = fixed === null ? description.maxSeconds : fixed / sampleRate;
   if (maxSeconds < minWindowSeconds)
     throw new UsageError(`Expected an input of ${minWindowSeconds} s or more, got ${maxSeconds} s`);
-  const asked = before.op('Identity', ['samples']);
+  const asked = before.op('Identity', [samplesName]);
   const long =
     fixed === null
       ? pad(before, asked, 1, 2, Math.ceil(minSeconds * sampleRate))
@@ -51,19 +53,24 @@ export function composeSamplesGraph(source: SourceGraph, description: Descriptio
   before.op('Identity', [read], {}, input.name);
   if (mask !== undefined) writeMask(before, long, mask);
   const after = new GraphWriter(`${prefix}out`, opset);
-  const width = labels?.length ?? widthOf(output);
+  const known = output.dims.at(-1) ?? labels?.length;
+  if (known === undefined || (labels !== null && known !== labels.length))
+    throw new UsageError(
+      `Expected ${labels?.length ?? 'a fixed number of'} values of ${output.name}, got ${known ?? 'any number'}`,
+    );
+  const width = known;
   const values = areProbabilities
     ? after.op('Log', [after.op('Max', [output.name, after.scalar(1e-7)])])
     : output.name;
   const one = labels === null && output.dims.length === 3 ? after.reduce('ReduceMean', values, 1) : values;
-  after.op('Reshape', [one, after.integers(1, width)], {}, 'embedding');
+  after.op('Reshape', [one, after.integers(1, width)], {}, embeddingName);
   const bytes = writeModel({
     irVersion: source.irVersion,
     opsets: source.opsets,
     nodes: [...before.nodes, ...source.nodes, ...after.nodes],
     weights: [...before.weights, ...source.weights, ...after.weights],
-    inputs: [writeValue('samples', [1, 'samples'])],
-    outputs: [writeValue('embedding', [1, width])],
+    inputs: [writeValue(samplesName, [1, 'samples'])],
+    outputs: [writeValue(embeddingName, [1, width])],
   });
   return { bytes, width, maxSeconds };
 }
@@ -85,13 +92,6 @@ function choose(
   if (found.element !== float)
     throw new UsageError(`Expected 32-bit floats for the ${what} ${found.name}, got another type`);
   return found;
-}
-
-function widthOf(output: GraphValue): number {
-  const width = output.dims.at(-1);
-  if (width == null)
-    throw new UsageError(`Expected a fixed last dimension of ${output.name}, got one that varies`);
-  return width;
 }
 
 /** All samples are heard. */
@@ -129,7 +129,7 @@ export async function widen(shipped: Uint8Array, width: number): Promise<Buffer>
   const first = g.op('Slice', ['tokens', g.integers(0), g.integers(known), g.integers(2)]);
   return writeModel({
     ...graph,
-    nodes: [...g.nodes, ...graph.nodes.map((parts) => renameInput(Buffer.concat(parts), 'tokens', first))],
+    nodes: [...g.nodes, ...graph.nodes.map((node) => renameInput(node, 'tokens', first))],
     weights: [...g.weights, ...graph.weights],
     inputs: graph.inputs.map(({ name, raw }) =>
       name === 'tokens' ? writeValue('tokens', [1, 'tokens', width]) : [raw],
@@ -138,9 +138,9 @@ export async function widen(shipped: Uint8Array, width: number): Promise<Buffer>
   });
 }
 
-function renameInput(node: Uint8Array, from: string, to: string): Parts {
+function renameInput(node: Parts, from: string, to: string): Parts {
   const parts: Uint8Array[] = [];
-  for (const { number, value, raw } of readFields(node)) {
+  for (const { number, value, raw } of readFields(Buffer.concat(node))) {
     const isInput = number === fields.node.inputs && Buffer.from(value as Uint8Array).toString() === from;
     parts.push(...(isInput ? bytesField(number, to) : [raw]));
   }

@@ -54,7 +54,7 @@ export function registerModels(program: Command, terminal: CliContext): void {
     .option('--models <name>', 'the set that has what the source lacks (standard)')
     .option('--licence <text>', 'licence of the source, where its card states none')
     .option('--label <old=new>', 'name of a label in reports; repeatable', collect, [])
-    .option('--max-memory <mebibytes>', 'memory that a trial may take', '4096')
+    .option('--max-memory <mebibytes>', 'memory that a trial may take', '8192')
     .option('--max-seconds <seconds>', 'time that a trial may take', '120')
     .addHelpText('after', addExamples)
     .action((source: string, options: AddOptions) => add(source, options, terminal));
