@@ -129,6 +129,7 @@ test('an encoder adds to the embeddings, and changes no score', async (t) => {
   t.regex(stdout, /scores are those of fast until undertone adapt/);
   const [mine, shipped] = [await reportOf(out), await reportOf('models/fast')];
   t.deepEqual(mine.emotion.signals, shipped.emotion.signals);
+  t.is(mine.emotion.model.origin?.licence, 'apache-2.0');
   const embedded = await runCli(['embed', sample, '--models', out]);
   t.is(
     JSON.parse(embedded.stdout).embedding?.length ?? JSON.parse(embedded.stdout).embeddings?.length,
@@ -275,8 +276,8 @@ const refusals: readonly (readonly [string, string, RegExp, (readonly string[])?
         },
       }),
     ),
-    /^Expected a model that runs in 256 MiB, got one that takes more: --max-memory allows it\n$/,
-    ['--max-memory', '256'],
+    /^Expected a model that runs in 1024 MiB, got one that takes more: --max-memory allows it\n$/,
+    ['--max-memory', '1024'],
   ],
   [
     'more time than is allowed',

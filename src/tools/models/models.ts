@@ -206,8 +206,9 @@ async function describeSet(path: string): Promise<string[] | null> {
     const { readManifests } = await import('../../node/models.ts');
     const manifests = await readManifests(path);
     const emotion = manifests.find(({ kind }) => kind === 'emotion') as Manifest & { kind: 'emotion' };
-    const trunk = manifests.find(({ kind }) => kind === 'trunk') as Manifest;
-    return [name, (emotion.labels ?? []).join(' '), await stateOf(emotion), trunk.licence];
+    const { labels, origin, licence } = emotion;
+    const stated = origin ? `${origin.model}: ${origin.licence}` : licence;
+    return [name, (labels ?? []).join(' '), await stateOf(emotion), stated];
   } catch (error) {
     return [name, '-', `does not load: ${(error as Error).message}`, '-'];
   }

@@ -112,26 +112,36 @@ async function changeEmotion(
   };
 }
 
-/** A shipped head, which reads what the shipped trunk returns. */
-async function widenHead<M extends Manifest>(manifest: M, { base, width }: Context): Promise<Changed> {
+/** A shipped head, which reads what the shipped trunk returns. Emotion that is adapted to an encoder reads that too. */
+async function widenHead<M extends Manifest>(
+  manifest: M,
+  { base, width, ...addition }: Context,
+): Promise<Changed> {
   const weights = await widen(base.files.get(manifest.weights.file) as Uint8Array, width);
   return {
     files: { [manifest.weights.file]: weights },
-    manifest: { ...manifest, weights: { ...manifest.weights, sha256: sha256(weights) } },
+    manifest: {
+      ...manifest,
+      ...(manifest.kind === 'emotion' && ofOrigin(manifest, addition)),
+      weights: { ...manifest.weights, sha256: sha256(weights) },
+    },
+  };
+}
+
+function ofOrigin({ licence }: Manifest, { description: { model, source, ...stated } }: Addition) {
+  return {
+    origin: { model, source, licence: stated.licence },
+    licence: `${model}: ${stated.licence} (${source}); ${licence}`,
   };
 }
 
 /** What is known of the model of another maker. */
-function described<M extends Manifest>(
-  manifest: M,
-  { description: { model, source, licence } }: Addition,
-  description: string,
-): M {
+function described<M extends Manifest>(manifest: M, addition: Addition, description: string): M {
+  const { model, licence } = addition.description;
   return {
     ...manifest,
     description,
-    origin: { model, source, licence },
-    licence: `${model}: ${licence} (${source}); ${manifest.licence}`,
+    ...ofOrigin(manifest, addition),
     training: {
       ...manifest.training,
       data: [{ name: `recordings of ${model}`, licence: 'not stated', clips: 0 }],
