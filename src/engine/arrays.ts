@@ -1,6 +1,6 @@
 import type { Values } from './platform.ts';
 
-/** Concatenates; an array beside empty ones alone is returned without a copy. */
+/** Concatenates; an array whose others are empty is returned without a copy. */
 export function joinArrays(arrays: readonly Float32Array[]): Float32Array {
   const [first, ...others] = arrays.filter(({ length }) => length > 0);
   if (first !== undefined && others.length === 0) return first;

@@ -32,9 +32,9 @@ export type Models = {
   readonly filter: StreamFilterOptions;
   /** Without `highpassHz`, which is in `filter`. */
   readonly features: FeatureSpec;
-  /** Those that the trunk reads beside them; null when it does not. */
+  /** Further ones that the trunk reads; null when it does not. */
   readonly filterbanks: FeatureSpec | null;
-  /** Whether the trunk reads the samples of an utterance beside its frames. */
+  /** Whether the trunk reads the samples of an utterance in addition to its frames. */
   readonly readsSamples: boolean;
   /** The features of a frame of digital silence. */
   readonly silence: Float32Array;

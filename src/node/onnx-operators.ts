@@ -1,6 +1,6 @@
 /**
  * What the graph of a stranger may compute. A run cannot be stopped, so nothing in a graph repeats or chooses: no operator has
- * a graph of its own. All weights are in the file.
+ * a subgraph. All weights are in the file.
  */
 import { bytesOf, readFields, textOf } from './protobuf.ts';
 
@@ -96,7 +96,7 @@ function checkAttribute(attribute: Uint8Array, operator: string): void {
   for (const { number, value } of readFields(attribute)) {
     if (typeof value === 'bigint') continue;
     if (number === graph || number === graphs)
-      throw new Error(`Expected operators without control flow, got ${operator} with a graph of its own`);
+      throw new Error(`Expected operators without control flow, got ${operator} with a subgraph`);
     if (number === tensor || number === tensors) checkTensor(value);
   }
 }

@@ -95,7 +95,7 @@ function writeVarint(value: bigint): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Large values stay parts of their own, which `Buffer.concat` copies once. */
+/** Large values stay separate parts, which `Buffer.concat` copies once. */
 export type Parts = readonly Uint8Array[];
 
 export const integerField = (number: number, value: number): Parts => [

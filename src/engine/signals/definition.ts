@@ -95,13 +95,13 @@ export type SignalDefinition<
   /** Parts of `body` that are named components of the OpenAPI document. */
   readonly components: Readonly<Record<string, z.ZodType>>;
   readonly columns: readonly Column[];
-  /** Starts work of another thread that needs no embeddings, beside the trunk. */
+  /** Starts work of another thread that needs no embeddings, while the trunk runs. */
   prepare?(speech: SpeechAnalysis, platform: Platform): Promise<Prepared>;
   /** The head over an utterance. */
   score?(utterance: Encoded, head: Head<Params>): Promise<unknown>;
   /** The head over all utterances so far: those of `total`, null for none, and the next one. */
   addTo?(total: Total | null, utterance: Encoded, head: Head<Params>): Promise<Total>;
-  /** The head over all utterances of several totals: required beside `addTo`. */
+  /** The head over all utterances of several totals: required with `addTo`. */
   join?(totals: readonly Total[], head: Head<Params>): Promise<Total>;
   /** What the signal measures of a chunk without embeddings. */
   infer?(input: SignalInput<Prepared>, head: Head<Params>): Promise<Chunk>;

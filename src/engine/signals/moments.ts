@@ -16,7 +16,7 @@ export const momentParams = z.strictObject({
   /** The log odds of an emotion are at least so high, and so many spreads above the speaker's median. */
   minLogOdds: z.number(),
   minSpreads: z.number().positive(),
-  /** Spreads within a speaker. They count as `priorUtterances` utterances beside those of the recording. */
+  /** Spreads within a speaker. They count as `priorUtterances` utterances in addition to those of the recording. */
   spreads: z.strictObject({ emotion: spread, valence: spread, arousal: spread }),
   priorUtterances: z.number().positive(),
   /** Half-width of the 80 % interval of the log odds of an utterance. */

@@ -1,4 +1,4 @@
-/** What an ONNX file reads and returns: from the files that Hugging Face's Optimum writes beside it, or from a JSON file of the user. */
+/** What an ONNX file reads and returns: from the files that Hugging Face's Optimum writes with it, or from a JSON file of the user. */
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { z } from 'zod';
@@ -131,7 +131,7 @@ async function describeFile(onnx: string, stated: string | null): Promise<Source
 }
 
 async function describeFolder(folder: string, stated: string | null): Promise<Description> {
-  const read = (name: string) => readText(join(folder, name), 'Optimum writes it beside model.onnx');
+  const read = (name: string) => readText(join(folder, name), 'Optimum writes it next to model.onnx');
   const {
     architectures,
     id2label,

@@ -1,4 +1,4 @@
-/** Writes ONNX graphs: nodes of its own, and those of graphs that it joins. */
+/** Writes ONNX graphs: new nodes, and those of graphs that are joined. */
 
 import { fields } from '../../node/onnx-operators.ts';
 import { bytesField, floatField, integerField, type Parts } from '../../node/protobuf.ts';

@@ -187,13 +187,13 @@ function residentMebibytes(pid: number): number {
 }
 
 async function list(folder: string, terminal: CliContext): Promise<void> {
-  const own = existsSync(folder)
+  const added = existsSync(folder)
     ? readdirSync(folder, { withFileTypes: true })
         .filter((entry) => entry.isDirectory())
         .map(({ name }) => join(folder, name))
     : [];
   const shipped = modelSets.map((name) => join(shippedModels, '..', name));
-  const paths = [...shipped, ...own.map((path) => resolve(path)).filter((path) => !shipped.includes(path))];
+  const paths = [...shipped, ...added.map((path) => resolve(path)).filter((path) => !shipped.includes(path))];
   const rows = await Promise.all(paths.map(describeSet));
   terminal.stdout.write(formatTable([headings, ...rows.filter((row) => row !== null)]));
 }
