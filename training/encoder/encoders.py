@@ -31,6 +31,7 @@ WIDTHS = {**dict.fromkeys(WHISPER, 512), CAMPLUSPLUS[0]: 512, CAMPLUSPLUS[1]: 10
 FRAMES_PER_EMBEDDING = 4
 CAMPLUSPLUS_WEIGHTS = "models/speech_campplus_sv_zh_en_16k-common_advanced/campplus_cn_en_common.pt"
 CALIBRATION_CLIPS = 60
+QUANTIZED = ["Conv", "Relu", "Reshape", "Transpose"]  # what stands between convolutions stays in int8
 LENGTHS = range(60, MAX_FRAMES, 17)  # of pairs, segments and their remainders, all that a window may have
 
 
@@ -61,7 +62,7 @@ def load_camplusplus() -> nn.Module:
 def write_camplusplus(g: Graph, filterbanks: str) -> list[str]:
     """[1,T,80] -> outputs of the blocks [1,ceil(T/2),values]"""
     centred = g.op("Sub", filterbanks, g.op("ReduceMean", filterbanks, g.integers(1), keepdims=1))
-    blocks = camplusplus_graph.write_blocks(g, g.op("Transpose", centred, perm=[0, 2, 1]), load_camplusplus())
+    blocks = camplusplus_graph.write_blocks(g, centred, load_camplusplus())
     return [g.op("Transpose", block, perm=[0, 2, 1]) for block in blocks]
 
 
@@ -97,11 +98,11 @@ def quantized_camplusplus() -> Path:
             g.output(output, name, [1, "embeddings", WIDTHS[name]])
         path = folder / "weights.onnx"
         g.save(path)
-        quantize_static(path, path, Calibration(), quant_format=QuantFormat.QDQ, op_types_to_quantize=["Conv"],
+        quantize_static(path, path, Calibration(), quant_format=QuantFormat.QDQ, op_types_to_quantize=QUANTIZED,
                         per_channel=True, activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)  # fmt: skip
 
     code = cache.code_hash(camplusplus_graph, graph, write_camplusplus, Calibration, load_camplusplus)
-    inputs = {"features": log_mel.filterbanks_of_corpora().key, "clips": [clip.path for clip in scale_clips()], "code": code}
+    inputs = {"features": log_mel.filterbanks_of_corpora().key, "clips": [clip.path for clip in scale_clips()], "quantized": QUANTIZED, "code": code}
     return cache.build("camplusplus", inputs, make) / "weights.onnx"
 
 

@@ -5,8 +5,10 @@ from onnx import TensorProto
 from torch import nn
 
 from training.export.graph import Graph, numpy_of
+from training.features.log_mel import BINS
 
 SEGMENT = 100  # embeddings that share a context
+BLOCK = 4  # bins whose convolution with one channel is one with as many
 
 
 def affine_of(norm: nn.Module) -> tuple[np.ndarray, np.ndarray]:
@@ -15,51 +17,68 @@ def affine_of(norm: nn.Module) -> tuple[np.ndarray, np.ndarray]:
     return scale, numpy_of(norm, "bias") - norm.running_mean.numpy() * scale
 
 
-def write_conv(g: Graph, x: str, conv: nn.Module, norm: nn.Module | None = None) -> str:
+def folded(conv: nn.Module, norm: nn.Module | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Weight and bias of a convolution with the normalisation that follows it."""
     weight = numpy_of(conv, "weight")
     bias = np.zeros(len(weight), np.float32) if conv.bias is None else numpy_of(conv, "bias")
     if norm is not None:
         scale, shift = affine_of(norm)
         weight = weight * scale.reshape(-1, *[1] * (weight.ndim - 1))
         bias = bias * scale + shift
-    attributes = {"kernel_shape": conv.kernel_size, "strides": conv.stride, "pads": conv.padding * 2, "dilations": conv.dilation}
+    return weight, bias
+
+
+def write_conv(g: Graph, x: str, weight: np.ndarray, bias: np.ndarray, stride: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]) -> str:
+    attributes = {"kernel_shape": weight.shape[2:], "strides": stride, "pads": (*padding, *padding), "dilations": dilation}
     return g.op("Conv", x, g.constant(weight), g.constant(bias), **attributes)
 
 
+def write_conv1d(g: Graph, x: str, conv: nn.Module, norm: nn.Module | None = None) -> str:
+    return write_conv(g, x, *folded(conv, norm), conv.stride, conv.padding, conv.dilation)
+
+
+def write_conv2d(g: Graph, x: str, conv: nn.Module, norm: nn.Module) -> str:
+    """[1,C,T,bins]: the network has bins before frames"""
+    weight, bias = folded(conv, norm)
+    return write_conv(g, x, weight.swapaxes(2, 3), bias, conv.stride[::-1], conv.padding[::-1], conv.dilation[::-1])
+
+
+def write_first(g: Graph, x: str, conv: nn.Module, norm: nn.Module) -> str:
+    """[1,T,80] -> [1,32,T,80]: BLOCK bins are the channels of a convolution. The kernel of onnxruntime for one channel takes five times as long."""
+    weight, bias = folded(conv, norm)
+    channels, _, bins, frames = weight.shape
+    wide = np.zeros((BLOCK, channels, BLOCK, frames, 3), np.float32)  # bin of the output, channel, bin of the input, frame, block before, of the output, after
+    for output, tap in np.ndindex(BLOCK, bins):
+        block, place = divmod(output + tap - bins // 2, BLOCK)
+        wide[output, :, place, :, block + 1] = weight[:, 0, tap]
+    blocks = g.op("Transpose", g.op("Reshape", x, g.integers(1, -1, BINS // BLOCK, BLOCK)), perm=[0, 3, 1, 2])
+    y = g.op("Relu", write_conv(g, blocks, wide.reshape(-1, *wide.shape[2:]), np.tile(bias, BLOCK), (1, 1), (1, 1), (1, 1)))
+    apart = g.op("Reshape", g.op("Transpose", y, perm=[0, 2, 3, 1]), g.integers(1, -1, BINS, channels))
+    return g.op("Transpose", apart, perm=[0, 3, 1, 2])
+
+
 def write_residual(g: Graph, x: str, block: nn.Module) -> str:
-    y = g.op("Relu", write_conv(g, x, block.conv1, block.bn1))
-    short = write_conv(g, x, *block.shortcut) if len(block.shortcut) else x
-    return g.op("Relu", g.op("Add", write_conv(g, y, block.conv2, block.bn2), short))
+    y = g.op("Relu", write_conv2d(g, x, block.conv1, block.bn1))
+    short = write_conv2d(g, x, *block.shortcut) if len(block.shortcut) else x
+    return g.op("Relu", g.op("Add", write_conv2d(g, y, block.conv2, block.bn2), short))
 
 
 def write_nonlinear(g: Graph, x: str, layer: nn.Module) -> str:
-    scale, shift = (g.constant(values.reshape(1, -1, 1)) for values in affine_of(layer.batchnorm))
-    return g.op("Relu", g.op("Add", g.op("Mul", x, scale), shift))
+    scale, shift = (g.constant(values) for values in affine_of(layer.batchnorm))
+    mean, variance = (g.constant(np.full(len(layer.batchnorm.weight), value, np.float32)) for value in (0, 1))
+    return g.op("Relu", g.op("BatchNormalization", x, scale, shift, mean, variance, epsilon=0.0))
 
 
 class Segments:
-    """Sums over segments of SEGMENT embeddings, whose last may be shorter, and the way back."""
+    """Segments of SEGMENT embeddings, whose last may be shorter."""
 
     def __init__(self, g: Graph, x: str):
-        self.g = g
-        self.count = g.op("Shape", x, start=2, end=3)
-        self.size = g.integers(SEGMENT)
-        segments = g.op("Div", g.op("Add", self.count, g.integers(SEGMENT - 1)), self.size)
-        self.padding = g.op("Concat", g.integers(0, 0, 0, 0, 0), g.op("Sub", g.op("Mul", segments, self.size), self.count), axis=0)
-        self.shape = g.op("Concat", g.integers(1, -1), segments, self.size, axis=0)
-        self.total = g.op("Cast", self.count, to=TensorProto.FLOAT)
-        self.counts = self.sums(g.op("Expand", g.scalar(1), g.op("Concat", g.integers(1, 1), self.count, axis=0)))
-
-    def sums(self, x: str) -> str:
-        """[1,C,N] -> [1,C,segments,1]"""
-        return self.g.op("ReduceSum", self.g.op("Reshape", self.g.op("Pad", x, self.padding), self.shape), self.g.integers(3), keepdims=1)
-
-    def repeat(self, x: str) -> str:
-        """[1,C,segments,1] -> [1,C,N]"""
-        g = self.g
-        wide = g.op("Expand", x, g.op("Concat", g.integers(1, 1, 1), self.size, axis=0))
-        flat = g.op("Reshape", wide, g.integers(0, 0, -1))
-        return g.op("Slice", flat, g.integers(0), self.count, g.integers(2))
+        count = g.op("Shape", x, start=2, end=3)
+        place = g.op("Div", g.op("Range", g.constant(np.int64(0)), g.op("Squeeze", count), g.constant(np.int64(1))), g.integers(SEGMENT))
+        segments = g.op("Div", g.op("Add", count, g.integers(SEGMENT - 1)), g.integers(SEGMENT))
+        self.members = g.op("OneHot", place, segments, g.constant(np.array([0, 1], np.float32)), axis=0)  # [segments,N]
+        share = g.op("Div", self.members, g.op("ReduceSum", self.members, g.integers(1), keepdims=1))
+        self.means = g.op("Add", share, g.op("Div", g.scalar(1), g.op("Cast", count, to=TensorProto.FLOAT)))  # [segments,N]
 
 
 def write_context(g: Graph, x: str, layer: nn.Module, segments: Segments) -> str:
@@ -70,32 +89,34 @@ def write_context(g: Graph, x: str, layer: nn.Module, segments: Segments) -> str
         bias = g.constant(numpy_of(conv, "bias"))
         return g.op("Add", g.op("MatMul", values, weight), bias)
 
-    sums = segments.sums(x)
-    mean = g.op("Div", g.op("ReduceSum", sums, g.integers(2), keepdims=1), segments.total)
-    context = g.op("Transpose", g.op("Squeeze", g.op("Add", g.op("Div", sums, segments.counts), mean), g.integers(3)), perm=[0, 2, 1])
+    context = g.op("MatMul", segments.means, g.op("Transpose", x, perm=[0, 2, 1]))  # [1,segments,C]
     gate = g.op("Sigmoid", product(g.op("Relu", product(context, layer.linear1)), layer.linear2))
-    column = g.op("Unsqueeze", g.op("Transpose", gate, perm=[0, 2, 1]), g.integers(3))
-    return g.op("Mul", write_conv(g, x, layer.linear_local), segments.repeat(column))
+    column = g.op("MatMul", g.op("Transpose", gate, perm=[0, 2, 1]), segments.members)
+    return g.op("Mul", write_conv1d(g, x, layer.linear_local), column)
 
 
 def write_dense(g: Graph, x: str, block: nn.Module, segments: Segments) -> str:
     for layer in block:
-        y = write_conv(g, write_nonlinear(g, x, layer.nonlinear1), layer.linear1, layer.nonlinear2.batchnorm)
+        y = write_conv1d(g, write_nonlinear(g, x, layer.nonlinear1), layer.linear1, layer.nonlinear2.batchnorm)
         x = g.op("Concat", x, write_context(g, g.op("Relu", y), layer.cam_layer, segments), axis=1)
     return x
 
 
 def write_blocks(g: Graph, features: str, network: nn.Module) -> list[str]:
-    """Filterbanks without their mean [1,80,T] -> outputs of the blocks [1,512,ceil(T/2)], [1,1024,ceil(T/2)]"""
+    """Filterbanks without their mean [1,T,80] -> outputs of the blocks [1,512,ceil(T/2)], [1,1024,ceil(T/2)]"""
     head = network.head
     layers = network.xvector
-    x = g.op("Relu", write_conv(g, g.op("Unsqueeze", features, g.integers(1)), head.conv1, head.bn1))
+    x = write_first(g, features, head.conv1, head.bn1)
     for block in (*head.layer1, *head.layer2):
         x = write_residual(g, x, block)
-    x = g.op("Relu", write_conv(g, x, head.conv2, head.bn2))
-    x = g.op("Reshape", x, g.integers(0, head.out_channels, -1))
-    x = g.op("Relu", write_conv(g, x, layers.tdnn.linear, layers.tdnn.nonlinear.batchnorm))
+    x = g.op("Relu", write_conv2d(g, x, head.conv2, head.bn2))
+    x = g.op("Reshape", g.op("Transpose", x, perm=[0, 2, 3, 1]), g.integers(1, -1, head.out_channels))
+    weight, bias = folded(layers.tdnn.linear, layers.tdnn.nonlinear.batchnorm)
+    channels = len(head.conv2.weight)
+    weight = weight.reshape(len(weight), channels, -1, weight.shape[2]).swapaxes(1, 2).reshape(weight.shape)  # bins before channels
+    tdnn = layers.tdnn.linear
+    x = g.op("Relu", write_conv(g, g.op("Transpose", x, perm=[0, 2, 1]), weight, bias, tdnn.stride, tdnn.padding, tdnn.dilation))
     segments = Segments(g, x)
     first = write_dense(g, x, layers.block1, segments)
-    x = write_conv(g, write_nonlinear(g, first, layers.transit1.nonlinear), layers.transit1.linear)
+    x = write_conv1d(g, write_nonlinear(g, first, layers.transit1.nonlinear), layers.transit1.linear)
     return [first, write_dense(g, x, layers.block2, segments)]
