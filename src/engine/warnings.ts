@@ -121,9 +121,9 @@ const entries = {
   },
   uncalibrated: {
     condition: 'models of [other makers](your-model.md) that no labelled recordings have calibrated yet',
-    text: 'The probabilities come from a model that was not calibrated here: confidence may be too high or too low, and moments and unlike_training are not fitted. `undertone adapt` calibrates it on labelled recordings.',
+    text: 'The scores come from a model that was not calibrated here: they may be too high or too low, and moments, unlike_training and intervals of emotion are not fitted. `undertone adapt` calibrates it on labelled recordings.',
     pageText:
-      'The probabilities come from a model that was not calibrated here: confidence may be too high or too low, and there are no moments.',
+      'The scores come from a model that was not calibrated here: they may be too high or too low, and there are no moments.',
   },
   low_confidence: {
     condition: 'at such a probability the dominant emotion is wrong more often than right',

@@ -2,9 +2,9 @@
 import test from 'ava';
 import { type Adaptation, adapt, isImprovement } from '../../src/tools/adapt/adaptation.ts';
 import type { Example } from '../../src/tools/adapt/examples.ts';
-import { expandedLevel } from '../../src/tools/adapt/expanded-level.ts';
 import { foldsOf, leaveOut } from '../../src/tools/adapt/folds.ts';
 import { minimize } from '../../src/tools/adapt/minimize.ts';
+import { expandedLevel } from '../../src/tools/evaluate/expanded-level.ts';
 import { createRandom } from '../../src/tools/evaluate/statistics.ts';
 
 const known = ['neutral', 'happy', 'sad'];

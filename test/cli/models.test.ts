@@ -102,6 +102,73 @@ test('labelled recordings calibrate it, and evaluate judges it', async (t) => {
   t.deepEqual(Object.keys(emotion.signals.emotions ?? {}), ['dull', 'bright']);
 });
 
+/** Arousal, dominance and valence: the duller a voice, the less aroused and the more positive. */
+function dimensions(): string {
+  const model = onnxFile({
+    output: ['logits', ['batch', 3]],
+    write: (g, input, output) => {
+      writeDullness(g, input, 'between');
+      const shares = g.op('Sigmoid', ['between']);
+      g.op('MatMul', [shares, g.floats(Float32Array.of(0, 0, 1, 1, 0, 0), [2, 3])], {}, output);
+    },
+  });
+  const id2label = { 0: 'arousal', 1: 'dominance', 2: 'valence' };
+  const config = { architectures: ['Wav2Vec2ForSpeechClassification'], id2label };
+  return exportedFolder(model, { 'config.json': config });
+}
+
+test('valence and arousal of another maker have intervals once ratings have calibrated them', async (t) => {
+  const corpus = makeCorpus(60);
+  const [mine, ours, ratings] = ['mine', 'ours', 'ratings.csv'].map((name) => join(corpus.folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const { code, stdout, stderr } = await runCli(['models', 'add', dimensions(), '--out', mine]);
+  t.is(code, 0, stderr);
+  t.regex(stdout, /mine: arousal, dominance, valence\n/);
+  const [report, shipped] = [await reportOf(mine), await reportOf('models/standard')];
+  const { valence, arousal, emotions, intervals } = report.emotion.signals;
+  t.true(Math.abs((valence ?? 0) + (arousal ?? 0) - 1) < 0.001);
+  t.deepEqual(intervals, { valence: null, arousal: null });
+  t.deepEqual(emotions, shipped.emotion.signals.emotions);
+  t.true(report.emotion.warnings.includes('uncalibrated'));
+  t.is(report.emotion.moments, null);
+  t.true(report.emotion.timeline.every(({ relative }) => relative === null));
+  const text = await runCli(['analyze', sample, '--models', mine]);
+  t.regex(text.stdout, /valence +0\.\d\d\n/);
+  const rows = readFileSync(corpus.train, 'utf8').trim().split('\n').slice(1);
+  const rated = rows.map((row) => row.replace('bright', '0.7,0.4').replace('dull', '0.3,0.6'));
+  writeFileSync(ratings, ['path,arousal,valence,speaker', ...rated, ''].join('\n'));
+  const adapted = await runCli(['adapt', ratings, '--models', mine, '--out', ours]);
+  t.is(adapted.code, 0, adapted.stdout + adapted.stderr);
+  const { emotion } = await reportOf(ours);
+  t.false(emotion.warnings.includes('uncalibrated'));
+  const [low, high] = emotion.signals.intervals?.arousal ?? [0, 0];
+  t.true(low < high && high - low < 0.6, `${low} to ${high}`);
+});
+
+test('evaluate compares two sets on the labels and dimensions that both have', async (t) => {
+  const corpus = makeCorpus(60);
+  const [mine, out, labels] = ['mine', 'report', 'both.csv'].map((name) => join(corpus.folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  t.is((await runCli(['models', 'add', classifier(), '--out', mine])).code, 0);
+  const rows = readFileSync(corpus.test, 'utf8').replaceAll('bright', 'angry').replaceAll('dull', 'neutral');
+  writeFileSync(labels, rows);
+  const args = ['evaluate', labels, '--models', mine, '--compare', 'fast', '--out', out];
+  const { code, stdout, stderr } = await runCli(args);
+  t.is(code, 0, stderr);
+  t.regex(stdout, /^ +fast +mine +difference +better\nUAR of neutral, angry +0\.\d{3} +1\.000 .* yes$/m);
+  const { comparison } = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8'));
+  t.deepEqual(comparison.sets, ['fast', 'mine']);
+  t.is(comparison.figures[0].after.value, 1);
+  t.true(comparison.figures[0].improves);
+  t.regex(readFileSync(join(out, 'report.html'), 'utf8'), /<h2>Two sets of models<\/h2>/);
+});
+
 function encoder(): string {
   const model = onnxFile({
     output: ['last_hidden_state', ['batch', 'frames', 3]],

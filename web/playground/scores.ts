@@ -19,7 +19,7 @@ export type Score = {
   readonly name: ScoreName;
   readonly value: number;
   readonly interval: readonly [number, number];
-  /** Drawn hollow. */
+  /** Drawn hollow. Models that were not calibrated have no interval: any value may be right. */
   readonly isUncertain: boolean;
   /** The reference: its score, its name, and how the score differs from it. */
   readonly origin: { readonly at: number; readonly of: string; readonly change?: string } | null;
@@ -98,14 +98,14 @@ export function scoresOfSignals(
 function affectScores(signals: EmotionSignals, relative: Emotion['relative']): Score[] {
   return (['valence', 'arousal'] as const).flatMap((name) => {
     const [value, interval] = [signals[name], signals.intervals[name]];
-    if (value === null || interval === null) return [];
+    if (value === null) return [];
     const { change, interval: [low, high] = [0, 0] } = relative?.[name] ?? { change: 0 };
     const origin = relative && {
       at: value - change,
       of: 'the baseline',
       change: `The difference is ${signed(change)}, with an 80 % interval from ${signed(low)} to ${signed(high)}.`,
     };
-    return [{ name, value, interval, isUncertain: false, origin }];
+    return [{ name, value, interval: interval ?? ([0, 1] as const), isUncertain: interval === null, origin }];
   });
 }
 

@@ -91,7 +91,8 @@ function wordAt(
 const params = z.strictObject({
   /** Those that reports have: models that were fitted to labels alone have none. */
   dimensions: z.array(z.enum(dimensionNames)),
-  intervals: z.strictObject({ valence: intervalParams, arousal: intervalParams }),
+  /** Null: not fitted, reports have no interval. `moments` is null too, which rests on both. */
+  intervals: z.strictObject({ valence: intervalParams.nullable(), arousal: intervalParams.nullable() }),
   degradations: degradationParams,
   shortSpeechSeconds: z.number().positive(),
   /** Below this probability of the dominant emotion the report warns `low_confidence`. */
@@ -230,7 +231,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
   outputs: ['probabilities', 'valence', 'arousal', 'valence_spread', 'arousal_spread', 'distance'],
   labels: z.array(z.string()).min(2).max(64),
   params,
-  usesBaseline: ({ dimensions }) => dimensions.length === dimensionNames.length,
+  usesBaseline: ({ moments, dimensions }) => moments !== null && dimensions.length === dimensionNames.length,
   body,
   components: {
     EmotionSignals: scores,
@@ -259,8 +260,8 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
       valence: only('valence', valence),
       arousal: only('arousal', arousal),
       intervals: {
-        valence: only('valence', intervals.valence),
-        arousal: only('arousal', intervals.arousal),
+        valence: only('valence', params.intervals.valence && intervals.valence),
+        arousal: only('arousal', params.intervals.arousal && intervals.arousal),
       },
     });
     const hasBoth = params.dimensions.length === dimensionNames.length;
@@ -342,7 +343,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
     const { valence, arousal, dominant_emotion, tone, confidence, intervals } = signals;
     const line = (name: Dimension, score: number | null) => {
       const bounds = intervals[name];
-      return score === null || bounds === null ? [] : [[name, formatScore(score, bounds)] as const];
+      return score === null ? [] : [[name, formatScore(score, bounds)] as const];
     };
     return [
       ['emotion', `${dominant_emotion} (${confidence.toFixed(2)})${tone === null ? '' : `, tone ${tone}`}`],

@@ -54,24 +54,24 @@ export function degradationsOf(
   };
 }
 
+const noInterval: IntervalParams = { base: 0, short: 0, noise: 0, narrow: 0, clipped: 0 };
+
 /**
  * Half-width = base spread exp(short s + noise n + narrow b + clipped c) for the degradations s, n, b and c.
+ * @param rule null: not fitted, the interval is the score
  * @param spread that the model predicts for the recording; 1 for models that predict none
  */
-export function interval(
-  score: number,
-  { base, short, noise, narrow, clipped }: IntervalParams,
-  by: Degradations,
-  spread = 1,
-): Interval {
+export function interval(score: number, rule: IntervalParams | null, by: Degradations, spread = 1): Interval {
+  const { base, short, noise, narrow, clipped } = rule ?? noInterval;
   const half =
     base * spread * Math.exp(short * by.short + noise * by.noise + narrow * by.narrow + clipped * by.clipped);
   return [Math.max(0, score - half), Math.min(1, score + half)];
 }
 
-/** "0.36  (0.20 to 0.53)". */
-export function formatScore(score: number, [lower, upper]: Interval): string {
-  return `${score.toFixed(2)}  (${lower.toFixed(2)} to ${upper.toFixed(2)})`;
+/** "0.36  (0.20 to 0.53)", "0.36" without bounds. */
+export function formatScore(score: number, bounds: Interval | null): string {
+  const [lower, upper] = (bounds ?? []).map((bound) => bound.toFixed(2));
+  return score.toFixed(2) + (bounds === null ? '' : `  (${lower} to ${upper})`);
 }
 
 // Rounding of report fields: scores to 4 decimals, parts with a constant sum.

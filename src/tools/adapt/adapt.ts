@@ -63,7 +63,7 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
     embeddings: true,
   });
   const { isImprovement } = await import('./adaptation.ts');
-  const { comparisonText } = await import('./comparison.ts');
+  const { comparisonText } = await import('../evaluate/comparison.ts');
   const silent = found.scored.filter(({ embedding }) => embedding === null).length;
   if (silent > 0) terminal.stderr.write(`${silent} recordings have too little speech and are left out\n`);
   const adaptation = await learn(found, known);

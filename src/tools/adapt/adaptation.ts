@@ -1,5 +1,5 @@
 /** Labelled examples -> what improves the models for speakers that it was not fitted on. */
-import type { Comparison } from './comparison.ts';
+import type { Comparison } from '../evaluate/comparison.ts';
 import { countSpeakers, type Example, minRecordings, minSpeakers } from './examples.ts';
 import {
   adaptDimension,

@@ -1,8 +1,8 @@
 /** CARD.md of an adapted model. */
 
 import type { Manifest } from '../../engine/schema.ts';
+import { comparisonRows } from '../evaluate/comparison.ts';
 import type { Adaptation } from './adaptation.ts';
-import { comparisonRows } from './comparison.ts';
 
 const listOf = (title: string, texts: readonly string[]) => [
   `## ${title}`,

@@ -4,8 +4,8 @@
  */
 
 import { type Correction, correctScore } from '../../engine/index.ts';
+import { type Comparison, compare, lowerEnd, type Pair } from '../evaluate/comparison.ts';
 import { ccc, mean, type Numbers, pcc } from '../evaluate/statistics.ts';
-import { type Comparison, compare, lowerEnd, type Pair } from './comparison.ts';
 import {
   countSpeakers,
   countsOf,
@@ -23,7 +23,7 @@ export type Dimension = (typeof dimensions)[number];
 
 type DimensionAdaptation = {
   readonly correction: Correction;
-  /** Factor of the half-width of the interval. */
+  /** Factor of the half-width of the interval; where none was fitted, the half-width. */
   readonly widen: number;
 };
 
@@ -63,8 +63,8 @@ function scoreOf({ scores }: Example, name: Dimension): Pick<Rated, 'score' | 'h
       ? cognitive && ([cognitive.clarity, cognitive.intervals.clarity] as const)
       : emotion && ([emotion[name], emotion.intervals[name]] as const);
   const [score = null, bounds = null] = parts ?? [];
-  if (score === null || bounds === null) return null;
-  const [low, high] = bounds;
+  if (score === null) return null;
+  const [low, high] = bounds ?? [score - 1, score + 1];
   return { score, half: Math.max(score - low, high - score) };
 }
 

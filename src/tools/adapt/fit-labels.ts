@@ -8,8 +8,8 @@ import {
   minProbability,
   type Probabilities,
 } from '../../engine/index.ts';
+import { type Comparison, compare, lowerEnd, type Pair } from '../evaluate/comparison.ts';
 import { type Answer, calibrationError, mean, uar } from '../evaluate/statistics.ts';
-import { type Comparison, compare, lowerEnd, type Pair } from './comparison.ts';
 import {
   countSpeakers,
   countsOf,

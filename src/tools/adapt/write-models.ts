@@ -15,9 +15,10 @@ type Source = { readonly name: string; readonly command: string; readonly labels
 
 type Head = ManifestOf<'emotion'> | ManifestOf<'cognitive'>;
 /** Dimensions whose interval rule a head has. */
-type Rules = Partial<Record<Dimension, IntervalParams>>;
+type Rules = Partial<Record<Dimension, IntervalParams | null>>;
 
 const correctionFile = 'correction.json';
+const notFitted: IntervalParams = { base: 1, short: 0, noise: 0, narrow: 0, clipped: 0 };
 
 /** Names and bytes of the files of a model. */
 type Files = ReadonlyMap<string, Uint8Array | string>;
@@ -97,8 +98,8 @@ function describe(head: Head, text: string, { correction, adaptation, source }: 
   const intervals: Rules = { ...head.params.intervals };
   for (const name of namesOf(correction)) {
     const { widen = 1 } = adaptation.dimensions[name]?.adaptation ?? {};
-    const rule = intervals[name];
-    if (rule !== undefined) intervals[name] = { ...rule, base: rule.base * widen };
+    const rule = intervals[name] ?? notFitted;
+    intervals[name] = { ...rule, base: rule.base * widen };
   }
   const { training, evidence } = head;
   const recordings = recordingsOf(correction, adaptation);
@@ -111,7 +112,11 @@ function describe(head: Head, text: string, { correction, adaptation, source }: 
       sha256: sha256(Buffer.from(text)),
       labelsSha256: source.labelsSha256,
     },
-    params: { ...calibrated(head.params, correction), intervals, ...clarityOf(head, correction, source) },
+    params: {
+      ...calibrated(head.params, correction, intervals),
+      intervals,
+      ...clarityOf(head, correction, source),
+    },
     training: {
       ...training,
       data: [
@@ -127,9 +132,12 @@ function describe(head: Head, text: string, { correction, adaptation, source }: 
   } as Manifest;
 }
 
-/** Labels that were fitted are calibrated. */
-function calibrated(params: Head['params'], { labels }: HeadCorrection): Head['params'] {
-  if (labels === null || !('uncalibrated' in params)) return params;
+/** Labels that were fitted are calibrated, and so are dimensions that have an interval now. */
+function calibrated(params: Head['params'], { labels }: HeadCorrection, intervals: Rules): Head['params'] {
+  if (!('uncalibrated' in params)) return params;
+  const { dimensions } = params;
+  const isFitted = dimensions.length > 0 && dimensions.every((name) => intervals[name] !== null);
+  if (labels === null && !isFitted) return params;
   const { uncalibrated: _, ...rest } = params;
   return rest;
 }

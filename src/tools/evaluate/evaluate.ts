@@ -1,13 +1,15 @@
 /** `undertone evaluate`. */
 
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { readSettings } from '../analyze.ts';
 import type { CliContext } from '../context.ts';
 import { parseJobs } from '../map-in-order.ts';
+import { compareSets } from './compare-sets.ts';
 import { evaluate, evaluationText } from './evaluation.ts';
 import { evaluationPage } from './evaluation-page.ts';
+import type { LabelledRecording } from './labels.ts';
 import { readLabels } from './labels.ts';
 import { scoreLabels } from './score-recordings.ts';
 
@@ -19,9 +21,15 @@ Exit code 1: a recording could not be analysed.
 
 Examples:
   undertone evaluate labels.csv
-  undertone evaluate labels.csv --out reports/2026-11 --models fast`;
+  undertone evaluate labels.csv --out reports/2026-11 --models fast
+  undertone evaluate labels.csv --models models/mine --compare standard`;
 
-type Options = { readonly out: string; readonly models?: string; readonly jobs?: string };
+type Options = {
+  readonly out: string;
+  readonly models?: string;
+  readonly compare?: string;
+  readonly jobs?: string;
+};
 
 export function registerEvaluate(program: Command, terminal: CliContext): void {
   program
@@ -33,6 +41,7 @@ export function registerEvaluate(program: Command, terminal: CliContext): void {
       '--models <name>',
       'standard, large, fast, research or a folder (UNDERTONE_MODELS_DIR, or standard)',
     )
+    .option('--compare <name>', 'another set: figures of both on labels and dimensions that both have')
     .option('--jobs <n>', 'files at a time (one per core)')
     .addHelpText('after', examples)
     .action((labels: string, options: Options) => evaluateLabels(labels, options, terminal));
@@ -40,20 +49,37 @@ export function registerEvaluate(program: Command, terminal: CliContext): void {
 
 async function evaluateLabels(path: string, options: Options, terminal: CliContext): Promise<void> {
   const { recordings, sha256 } = await readLabels(path, terminal);
+  const { scored, failed, manifests, modelsDir } = await scoreWith(options, recordings, terminal);
+  const other =
+    options.compare === undefined
+      ? null
+      : await scoreWith(
+          { ...options, models: options.compare, out: join(options.out, 'compared') },
+          recordings,
+          terminal,
+        );
+  const comparison = other && {
+    sets: [basename(other.modelsDir), basename(modelsDir)] as const,
+    figures: compareSets(other.scored, scored),
+  };
+  const evaluation = evaluate(scored, manifests, { at: new Date(), failed, sha256, comparison });
+  const { answers: _, ...report } = evaluation;
+  await writeFile(join(options.out, 'report.json'), `${JSON.stringify(report, null, 2)}\n`);
+  await writeFile(join(options.out, 'report.html'), evaluationPage(evaluation));
+  terminal.stdout.write(`${evaluationText(evaluation)}${join(options.out, 'report.html')}\n`);
+  if (failed > 0 || (other?.failed ?? 0) > 0) terminal.fail();
+}
+
+async function scoreWith(options: Options, recordings: readonly LabelledRecording[], terminal: CliContext) {
   const jobs = parseJobs(options.jobs);
   const settings = await readSettings(options, terminal);
   const { readManifests } = await import('../../node/models.ts');
   const manifests = await readManifests(settings.modelsDir);
-  const { scored, failed } = await scoreLabels(recordings, options.out, manifests, {
+  const found = await scoreLabels(recordings, options.out, manifests, {
     jobs,
     settings,
     terminal,
     embeddings: false,
   });
-  const evaluation = evaluate(scored, manifests, { at: new Date(), failed, sha256 });
-  const { answers: _, ...report } = evaluation;
-  await writeFile(join(options.out, 'report.json'), `${JSON.stringify(report, null, 2)}\n`);
-  await writeFile(join(options.out, 'report.html'), evaluationPage(evaluation));
-  terminal.stdout.write(`${evaluationText(evaluation)}${join(options.out, 'report.html')}\n`);
-  if (failed > 0) terminal.fail();
+  return { ...found, manifests, modelsDir: settings.modelsDir };
 }

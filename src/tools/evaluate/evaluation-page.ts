@@ -2,6 +2,7 @@
 
 import { type Html, html } from '../../service/html.ts';
 import { intervalPicture } from '../../service/interval-picture.ts';
+import { comparisonRows } from './comparison.ts';
 import type { Evaluation } from './evaluation.ts';
 import type { Figure } from './figures.ts';
 import { type Answer, binOf, meanOf } from './statistics.ts';
@@ -29,6 +30,7 @@ export function evaluationPage(evaluation: Evaluation): string {
 <h1>Evaluation of Undertone on your recordings</h1>
 <p class="muted">${at}, Undertone ${undertone}, ${models.map(({ name, version }) => `${name} ${version}`).join(', ')}</p>
 ${notes.map((note) => html`<p class="warn">${note}</p>`)}
+${evaluation.comparison && comparisonSection(evaluation.comparison)}
 ${groups.map((group) =>
   figureSection(
     group,
@@ -39,6 +41,18 @@ ${answers.length === 0 ? null : html`<h2>Pictures</h2><div class="plots">${calib
 ${confusionSection(evaluation.confusion)}
 </body></html>
 `.html;
+}
+
+function comparisonSection({ sets, figures }: NonNullable<Evaluation['comparison']>): Html {
+  const heads = [...sets, 'Difference, 95 % interval', 'Better'].map(
+    (head) => html`<th scope="col">${head}</th>`,
+  );
+  const rows = comparisonRows(figures).map(
+    ([figure = '', ...cells]) =>
+      html`<tr><th scope="row">${figure}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`,
+  );
+  return html`<h2>Two sets of models</h2><div class="scroll" role="region" tabindex="0" aria-label="Two sets of models"><table>
+    <thead><tr><th scope="col">Figure</th>${heads}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
 function figureSection(group: string, figures: readonly Figure[]): Html {

@@ -2,6 +2,7 @@
 
 import { correctionOf, type Manifest, unavailableOf } from '../../engine/schema.ts';
 import { version } from '../../node/paths.ts';
+import { type Comparison, comparisonText } from './comparison.ts';
 import { answerOf, confusion, type Figure, labelsOf, measure, type Scored } from './figures.ts';
 import type { Answer } from './statistics.ts';
 
@@ -21,8 +22,20 @@ export type Evaluation = {
   readonly figures: readonly Figure[];
   /** By label, then by dominant emotion. */
   readonly confusion: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** Of two sets of models on the same recordings, the second of which the other figures are of; null without `--compare`. */
+  readonly comparison: {
+    readonly sets: readonly [string, string];
+    readonly figures: readonly Comparison[];
+  } | null;
   /** Of the recordings with a known label. */
   readonly answers: readonly Answer[];
+};
+
+type Circumstances = {
+  readonly at: Date;
+  readonly failed: number;
+  readonly sha256: string;
+  readonly comparison?: Evaluation['comparison'];
 };
 
 /** With fewer, the bootstrap says little about other speakers. */
@@ -31,7 +44,7 @@ const enoughSpeakers = 5;
 export function evaluate(
   scored: readonly Scored[],
   manifests: readonly Manifest[],
-  { at, failed, sha256 }: { readonly at: Date; readonly failed: number; readonly sha256: string },
+  { at, failed, sha256, comparison = null }: Circumstances,
 ): Evaluation {
   const labels = labelsOf(scored);
   const answers = scored.flatMap((one) =>
@@ -52,6 +65,7 @@ export function evaluate(
     notes: [...learnedFrom(manifests, sha256), ...notesOf(scored, labels, failed), ...unavailable(manifests)],
     figures: measure(scored, manifests),
     confusion: Object.fromEntries(matrix),
+    comparison,
     answers,
   };
 }
@@ -93,7 +107,7 @@ function notesOf(scored: readonly Scored[], labels: readonly string[], failed: n
   ];
 }
 
-export function evaluationText({ figures, notes }: Evaluation): string {
+export function evaluationText({ figures, notes, comparison }: Evaluation): string {
   const all = figures.filter(({ group }) => group === 'all');
   const width = Math.max(0, ...all.map(({ figure }) => figure.length));
   const lines = all.map(({ figure, value, interval, speakers, card, doubt }) => {
@@ -107,5 +121,8 @@ export function evaluationText({ figures, notes }: Evaluation): string {
     ];
     return [...cells, compared, doubt ?? ''].join('  ').trimEnd();
   });
-  return [...lines, ...notes].map((line) => `${line}\n`).join('');
+  const compared = comparison && comparisonText(comparison.figures, [...comparison.sets, 'better']);
+  return (
+    [...lines, ...notes].map((line) => `${line}\n`).join('') + (compared === null ? '' : `\n${compared}`)
+  );
 }

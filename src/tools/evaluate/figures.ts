@@ -39,7 +39,8 @@ const maxWidth = 0.2;
 const doubts = ['low_confidence', 'unlike_training'];
 const coverages = [1, 0.75, 0.5, 0.25];
 
-type Truths = Readonly<Record<'valence' | 'arousal' | 'clarity', number>>;
+export const dimensions = ['valence', 'arousal', 'clarity'] as const;
+type Dimension = (typeof dimensions)[number];
 
 export function measure(
   scored: readonly Scored[],
@@ -87,7 +88,7 @@ function measureGroup(
   };
   addShares(add, scored);
   addEmotions(add, scored, labels);
-  for (const name of ['valence', 'arousal', 'clarity'] as const) addDimension(add, scored, name);
+  for (const name of dimensions) addDimension(add, scored, name);
   return figures;
 }
 
@@ -124,23 +125,26 @@ function addEmotions(add: Add, scored: readonly Scored[], labels: readonly strin
   }
 }
 
-function addDimension(add: Add, scored: readonly Scored[], name: keyof Truths): void {
+function addDimension(add: Add, scored: readonly Scored[], name: Dimension): void {
   const rated = scored.flatMap((one) => numbersOf(one, name));
   const pairs = rated.map(([one, { pair }]) => [one, pair] as const);
+  const within = rated.flatMap(([one, { interval }]) =>
+    interval === null ? [] : [[one, interval] as const],
+  );
   if (name === 'clarity') add('PCC of clarity', pcc, pairs, /^PCC of clarity with their mean$/);
   else add(`CCC of ${name}`, ccc, pairs, new RegExp(`^CCC of ${name}(, corpus left out)?$`));
   const inside = `share of ${name} inside its 80 % interval`;
   add(
     inside,
     mean,
-    rated.map(([one, interval]) => [one, Number(interval.inside)] as const),
+    within.map(([one, interval]) => [one, Number(interval.inside)] as const),
     new RegExp(`^${inside}$`),
   );
   const width = `mean width of the 80 % interval of ${name}`;
   add(
     width,
     mean,
-    rated.map(([one, interval]) => [one, interval.width] as const),
+    within.map(([one, interval]) => [one, interval.width] as const),
     new RegExp(`^${width}$`),
   );
 }
@@ -163,7 +167,7 @@ function cardOf(manifests: Cards, title: RegExp): Figure['card'] {
   return found === undefined ? null : { value: found.value, group: found.group };
 }
 
-function best(probabilities: EmotionScores['probabilities'], labels: readonly string[]): string {
+export function best(probabilities: EmotionScores['probabilities'], labels: readonly string[]): string {
   const of = (label: string) => probabilities[label] ?? 0;
   return labels.reduce((most, label) => (of(label) > of(most) ? label : most), labels[0] ?? '');
 }
@@ -189,17 +193,25 @@ export function confusion(
   return rows;
 }
 
-type Rated = { readonly pair: Numbers; readonly inside: boolean; readonly width: number };
+type Rated = {
+  readonly pair: Numbers;
+  /** Null for models that were not calibrated. */
+  readonly interval: { readonly inside: boolean; readonly width: number } | null;
+};
 
-function numbersOf(one: Scored, name: keyof Truths): readonly (readonly [Scored, Rated])[] {
+/** None without a rating or a score. */
+export function numbersOf(one: Scored, name: Dimension): readonly (readonly [Scored, Rated])[] {
   const { emotion, cognitive } = one.scores;
   const truth = one.recording[name];
   const found =
     name === 'clarity'
       ? cognitive && { predicted: cognitive.clarity, interval: cognitive.intervals.clarity }
       : emotion && { predicted: emotion[name], interval: emotion.intervals[name] };
-  if (truth === null || !found || found.predicted === null || found.interval === null) return [];
-  const [low, high] = found.interval;
-  const inside = truth >= low && truth <= high;
-  return [[one, { pair: { truth, predicted: found.predicted }, inside, width: high - low }]];
+  if (truth === null || !found || found.predicted === null) return [];
+  const [low, high] = found.interval ?? [];
+  const interval =
+    low === undefined || high === undefined
+      ? null
+      : { inside: truth >= low && truth <= high, width: high - low };
+  return [[one, { pair: { truth, predicted: found.predicted }, interval }]];
 }

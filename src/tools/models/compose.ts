@@ -3,7 +3,7 @@ import { embeddingName, samplesName } from '../../engine/index.ts';
 import { fields } from '../../node/onnx-operators.ts';
 import { bytesField, type Parts, readFields } from '../../node/protobuf.ts';
 import { UsageError } from '../context.ts';
-import type { Description } from './description.ts';
+import type { Description, Scale } from './description.ts';
 import { pad, resize, writeFrontend } from './frontends.ts';
 import { GraphWriter, writeModel, writeValue } from './graph.ts';
 import { type GraphValue, parseShippedGraph, type SourceGraph } from './source-graph.ts';
@@ -26,12 +26,13 @@ export type Composed = {
   readonly maxSeconds: number;
 };
 
-/** Samples [1, n] -> [1, width]: logits, or the mean of hidden states. @throws UsageError */
+/** Samples [1, n] -> [1, width]: logits, dimensions, or the mean of hidden states. @throws UsageError */
 export function composeSamplesGraph(source: SourceGraph, description: Description): Composed {
   const opset = source.opsets.find(([domain]) => domain === '' || domain === 'ai.onnx')?.[1] ?? 0;
   if (opset < minOpset)
     throw new UsageError(`Expected operators of version ${minOpset} or later, got ${opset}: export it again`);
-  const { labels, areProbabilities, minSeconds } = description;
+  const { labels, dimensions, areProbabilities, minSeconds } = description;
+  const values = labels?.length ?? dimensions?.length;
   const mask = source.inputs.find(({ name }) => name === 'attention_mask');
   const input = choose(
     'input',
@@ -53,16 +54,16 @@ export function composeSamplesGraph(source: SourceGraph, description: Descriptio
   before.op('Identity', [read], {}, input.name);
   if (mask !== undefined) writeMask(before, long, mask);
   const after = new GraphWriter(`${prefix}out`, opset);
-  const known = output.dims.at(-1) ?? labels?.length;
-  if (known === undefined || (labels !== null && known !== labels.length))
+  const width = output.dims.at(-1) ?? values;
+  if (width === undefined || width !== (values ?? width))
     throw new UsageError(
-      `Expected ${labels?.length ?? 'a fixed number of'} values of ${output.name}, got ${known ?? 'any number'}`,
+      `Expected ${values ?? 'a fixed number of'} values of ${output.name}, got ${width ?? 'any number'}`,
     );
-  const width = known;
-  const values = areProbabilities
+  const logits = areProbabilities
     ? after.op('Log', [after.op('Max', [output.name, after.scalar(1e-7)])])
     : output.name;
-  const one = labels === null && output.dims.length === 3 ? after.reduce('ReduceMean', values, 1) : values;
+  const one =
+    values === undefined && output.dims.length === 3 ? after.reduce('ReduceMean', logits, 1) : logits;
   after.op('Reshape', [one, after.integers(1, width)], {}, embeddingName);
   const bytes = writeModel({
     irVersion: source.irVersion,
@@ -100,14 +101,19 @@ function writeMask(g: GraphWriter, samples: string, { name, element }: GraphValu
   g.op('Cast', [ones], { to: element }, name);
 }
 
-/** tokens, weights -> probabilities of the labels. The columns of the source are the last ones. */
-export function composeClassifierHead(width: number, labels: number): Buffer {
-  const g = new GraphWriter(prefix, ours.opset);
-  const source = g.op('Slice', ['tokens', g.integers(width - labels), g.integers(width), g.integers(2)]);
+/** Of the columns of the source, which are the last ones, over an utterance -> [1, columns] */
+function meanOfSource(g: GraphWriter, width: number, columns: number): string {
+  const source = g.op('Slice', ['tokens', g.integers(width - columns), g.integers(width), g.integers(2)]);
   const weights = g.op('Reshape', ['weights', g.integers(1, -1, 1)]);
   const sum = g.reduce('ReduceSum', g.op('Mul', [source, weights]), 1);
   const mean = g.op('Div', [sum, g.op('Max', [g.reduce('ReduceSum', weights, 1), g.scalar(1e-6)])]);
-  g.op('Softmax', [g.op('Reshape', [mean, g.integers(1, labels)])], { axis: 1 }, 'probabilities');
+  return g.op('Reshape', [mean, g.integers(1, columns)]);
+}
+
+/** tokens, weights -> probabilities of the labels */
+export function composeClassifierHead(width: number, labels: number): Buffer {
+  const g = new GraphWriter(prefix, ours.opset);
+  g.op('Softmax', [meanOfSource(g, width, labels)], { axis: 1 }, 'probabilities');
   const none = ['valence', 'arousal', 'valence_spread', 'arousal_spread', 'distance'];
   for (const name of none) g.op('Identity', [g.floats(Float32Array.of(0), [1])], {}, name);
   return writeModel({
@@ -120,16 +126,49 @@ export function composeClassifierHead(width: number, labels: number): Buffer {
   });
 }
 
-/** A shipped graph over embeddings, which reads the first of more columns. */
-export async function widen(shipped: Uint8Array, width: number): Promise<Buffer> {
+/** A shipped head of emotion over the first of more columns, with valence and arousal of the source. */
+export function composeDimensionsHead(
+  shipped: Uint8Array,
+  width: number,
+  scales: readonly Scale[],
+): Promise<Buffer> {
+  return widen(shipped, width, (g) => {
+    const mean = meanOfSource(g, width, scales.length);
+    const replaced = scales.flatMap(({ name, low, high }, at) => {
+      if (name === 'dominance') return [];
+      const column = g.op('Slice', [mean, g.integers(at), g.integers(at + 1), g.integers(1)]);
+      const shifted = g.op('Sub', [g.op('Reshape', [column, g.integers(1)]), g.scalar(low)]);
+      const score = g.op('Div', [shifted, g.scalar(high - low)]);
+      return [
+        [name, g.op('Clip', [score, g.scalar(0), g.scalar(1)])] as const,
+        [`${name}_spread`, g.floats(Float32Array.of(1), [1])] as const,
+      ];
+    });
+    return new Map(replaced);
+  });
+}
+
+/**
+ * A shipped graph over embeddings, which reads the first of more columns.
+ * @param replace adds nodes -> values in place of outputs
+ */
+export async function widen(
+  shipped: Uint8Array,
+  width: number,
+  replace: (g: GraphWriter) => ReadonlyMap<string, string> = () => new Map(),
+): Promise<Buffer> {
   const graph = await parseShippedGraph(shipped);
   const opset = graph.opsets.find(([domain]) => domain === '')?.[1] ?? 0;
   const known = graph.inputs.find(({ name }) => name === 'tokens')?.dims.at(-1) as number;
   const g = new GraphWriter(prefix, opset);
   const first = g.op('Slice', ['tokens', g.integers(0), g.integers(known), g.integers(2)]);
+  const replaced = replace(g);
+  for (const [output, value] of replaced) g.op('Identity', [value], {}, output);
+  const renamed = new Map([...replaced.keys()].map((name) => [name, `${prefix}shipped/${name}`]));
+  const inner = new Map([...renamed, ['tokens', first]]);
   return writeModel({
     ...graph,
-    nodes: [...g.nodes, ...graph.nodes.map((node) => renameInput(node, 'tokens', first))],
+    nodes: [...g.nodes, ...graph.nodes.map((node) => rename(node, inner))],
     weights: [...g.weights, ...graph.weights],
     inputs: graph.inputs.map(({ name, raw }) =>
       name === 'tokens' ? writeValue('tokens', [1, 'tokens', width]) : [raw],
@@ -138,11 +177,14 @@ export async function widen(shipped: Uint8Array, width: number): Promise<Buffer>
   });
 }
 
-function renameInput(node: Parts, from: string, to: string): Parts {
+/** Values that a node reads and returns. */
+function rename(node: Parts, names: ReadonlyMap<string, string>): Parts {
+  const { inputs, outputs } = fields.node;
   const parts: Uint8Array[] = [];
   for (const { number, value, raw } of readFields(Buffer.concat(node))) {
-    const isInput = number === fields.node.inputs && Buffer.from(value as Uint8Array).toString() === from;
-    parts.push(...(isInput ? bytesField(number, to) : [raw]));
+    const isValue = number === inputs || number === outputs;
+    const name = isValue ? names.get(Buffer.from(value as Uint8Array).toString()) : undefined;
+    parts.push(...(name === undefined ? [raw] : bytesField(number, name)));
   }
   return parts;
 }

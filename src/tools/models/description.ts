@@ -23,6 +23,18 @@ export type Frontend =
       readonly deviation: number;
     };
 
+const dimension = z.enum(['valence', 'arousal', 'dominance']);
+/** A dimension, and the ends of its scale. */
+const scale = z
+  .strictObject({ name: dimension, low: z.number().default(0), high: z.number().default(1) })
+  .refine(({ low, high }) => low < high, '`low` below `high`');
+/** Of dimensions in the order of the output. Reports have no dominance. */
+const scales = z
+  .array(scale)
+  .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'each dimension once')
+  .refine((all) => all.some(({ name }) => name !== 'dominance'), 'valence or arousal');
+export type Scale = z.infer<typeof scale>;
+
 export type Description = {
   readonly model: string;
   readonly source: string;
@@ -35,8 +47,10 @@ export type Description = {
   readonly maxSeconds: number;
   /** Null: the only one. */
   readonly output: string | null;
-  /** Null for an encoder, whose output are hidden states [1, frames, values] or [1, values]. */
+  /** Null without logits and probabilities. */
   readonly labels: readonly string[] | null;
+  /** Null without them. Without labels and dimensions the output are hidden states [1, frames, values] or [1, values]. */
+  readonly dimensions: readonly Scale[] | null;
   /** The output are probabilities in place of logits. */
   readonly areProbabilities: boolean;
 };
@@ -60,8 +74,9 @@ const ownDescription = z.strictObject({
   }),
   output: z.strictObject({
     name: z.string().optional(),
-    kind: z.enum(['logits', 'probabilities', 'hidden-states']),
+    kind: z.enum(['logits', 'probabilities', 'dimensions', 'hidden-states']),
     labels: z.array(z.string()).optional(),
+    dimensions: scales.optional(),
   }),
 });
 
@@ -105,10 +120,11 @@ async function describeFile(onnx: string, stated: string | null): Promise<Source
     await readText(json, 'docs/your-model.md describes it'),
     json,
   );
-  if ((output.kind === 'hidden-states') !== (output.labels === undefined))
-    throw new UsageError(
-      `Expected \`labels\` for logits and probabilities alone in ${json}, got ${output.kind}`,
-    );
+  const { kind, labels = null, dimensions = null } = output;
+  if ((kind === 'logits' || kind === 'probabilities') !== (labels !== null))
+    throw new UsageError(`Expected \`labels\` for logits and probabilities alone in ${json}, got ${kind}`);
+  if ((kind === 'dimensions') !== (dimensions !== null))
+    throw new UsageError(`Expected \`dimensions\` for dimensions alone in ${json}, got ${kind}`);
   const { features } = input;
   return {
     onnx,
@@ -124,8 +140,9 @@ async function describeFile(onnx: string, stated: string | null): Promise<Source
       minSeconds: input.minSeconds,
       maxSeconds: input.maxSeconds,
       output: output.name ?? null,
-      labels: output.labels ?? null,
-      areProbabilities: output.kind === 'probabilities',
+      labels,
+      dimensions,
+      areProbabilities: kind === 'probabilities',
     },
   };
 }
@@ -141,9 +158,11 @@ async function describeFolder(folder: string, stated: string | null): Promise<De
   if (extractor.sampling_rate !== sampleRate)
     throw new UsageError(`Expected a model of ${sampleRate} Hz, got ${extractor.sampling_rate} Hz`);
   const architecture = architectures?.[0] ?? '';
-  const isClassifier = /For(Sequence|Audio)Classification$/.test(architecture);
+  const isClassifier = /For(Sequence|Audio|Speech)Classification$/.test(architecture);
   if (isClassifier && !id2label)
     throw new UsageError('Expected `id2label` in config.json for a classifier, got none');
+  const labels = isClassifier ? sortedLabels(id2label ?? {}) : null;
+  const dimensions = scales.safeParse(labels?.map((one) => ({ name: one }))).data ?? null;
   const model = text.safeParse(name).data ?? basename(folder);
   return {
     model: basename(model),
@@ -154,7 +173,8 @@ async function describeFolder(folder: string, stated: string | null): Promise<De
     minSeconds: 0,
     maxSeconds: extractor.feature_extractor_type === 'ASTFeatureExtractor' ? extractor.max_length / 100 : 30,
     output: null,
-    labels: isClassifier ? sortedLabels(id2label ?? {}) : null,
+    labels: dimensions === null ? labels : null,
+    dimensions,
     areProbabilities: false,
   };
 }

@@ -106,10 +106,10 @@ async function add(path: string, options: AddOptions, terminal: CliContext): Pro
   const rate = Math.round((1000 * trial.seconds) / trial.milliseconds);
   terminal.stdout.write(
     [
-      `${options.out}: ${labels === null ? `encoder of ${graph.width} values` : labels.join(', ')}`,
+      `${options.out}: ${(labels ?? description.dimensions?.map(({ name }) => name))?.join(', ') ?? `encoder of ${graph.width} values`}`,
       `licence of ${description.model}: ${description.licence} (${commercialUse(description.licence)})`,
       `${Math.round(trial.milliseconds)} ms for an utterance of ${trial.seconds} s on one core: ${rate} s of speech per second`,
-      labels === null
+      labels === null && description.dimensions === null
         ? `scores are those of ${options.models ?? 'standard'} until undertone adapt fits them: undertone adapt labels.csv --models ${options.out} --out models/ours`
         : `not calibrated: undertone adapt labels.csv --models ${options.out} --out models/ours`,
       '',

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import type { Manifest, ManifestOf } from '../../engine/schema.ts';
 import { type ModelFolder, readModelFolders } from '../../node/models.ts';
 import { sha256 } from '../../service/sha256.ts';
-import { type Composed, composeClassifierHead, widen } from './compose.ts';
-import type { Description } from './description.ts';
+import { type Composed, composeClassifierHead, composeDimensionsHead, widen } from './compose.ts';
+import type { Description, Scale } from './description.ts';
 import { parseShippedGraph } from './source-graph.ts';
 
 export type Addition = {
   readonly description: Description;
   readonly graph: Composed;
-  /** As reports name them. Null for an encoder: scores are those of the shipped set until `undertone adapt`. */
+  /** As reports name them. Null: those of the shipped set. */
   readonly labels: readonly string[] | null;
 };
 
@@ -49,11 +49,13 @@ async function trunkWidth(models: readonly ModelFolder[]): Promise<number> {
 }
 
 async function change(context: Context): Promise<Changed> {
-  const { base, labels } = context;
+  const { base, labels, description } = context;
   const { manifest } = base;
   if (manifest.kind === 'vad') return { manifest, files: weightsOf(base) };
   if (manifest.kind === 'trunk') return changeTrunk(manifest, context);
-  if (manifest.kind === 'emotion' && labels !== null) return changeEmotion(manifest, labels, context);
+  if (manifest.kind === 'emotion' && labels !== null) return changeLabels(manifest, labels, context);
+  if (manifest.kind === 'emotion' && description.dimensions !== null)
+    return changeDimensions(manifest, description.dimensions, context);
   return widenHead(manifest, context);
 }
 
@@ -93,21 +95,47 @@ async function changeTrunk(
   };
 }
 
-async function changeEmotion(
+async function changeLabels(
   manifest: ManifestOf<'emotion'>,
   labels: readonly string[],
-  { width, ...addition }: Context,
+  context: Context,
 ): Promise<Changed> {
-  const weights = composeClassifierHead(width, labels.length);
-  const { description } = addition;
+  const weights = composeClassifierHead(context.width, labels.length);
+  const { model } = context.description;
+  return uncalibratedEmotion(weights, context, {
+    ...described(manifest, context, `${labels.length} labels of ${model}`),
+    labels: [...labels],
+    params: { ...manifest.params, dimensions: [], lowConfidence },
+  });
+}
+
+async function changeDimensions(
+  manifest: ManifestOf<'emotion'>,
+  scales: readonly Scale[],
+  context: Context,
+): Promise<Changed> {
+  const shipped = context.base.files.get(manifest.weights.file) as Uint8Array;
+  const weights = await composeDimensionsHead(shipped, context.width, scales);
+  const { model } = context.description;
+  const dimensions = scales.flatMap(({ name }) => (name === 'dominance' ? [] : [name]));
+  return uncalibratedEmotion(weights, context, {
+    ...described(manifest, context, `${manifest.description}; ${dimensions.join(' and ')} of ${model}`),
+    params: { ...manifest.params, dimensions, intervals: { valence: null, arousal: null } },
+  });
+}
+
+function uncalibratedEmotion(
+  weights: Uint8Array,
+  { base }: Context,
+  manifest: ManifestOf<'emotion'>,
+): Changed {
   return {
-    files: { [manifest.weights.file]: weights },
+    files: { [base.manifest.weights.file]: weights },
     manifest: {
-      ...described(manifest, addition, `${labels.length} labels of ${description.model}`),
+      ...manifest,
       weights: { ...manifest.weights, sha256: sha256(weights) },
       version: '1.0.0',
-      labels: [...labels],
-      params: { ...manifest.params, dimensions: [], lowConfidence, moments: null, uncalibrated: true },
+      params: { ...manifest.params, moments: null, uncalibrated: true },
     },
   };
 }
@@ -148,7 +176,7 @@ function described<M extends Manifest>(manifest: M, addition: Addition, descript
       metrics: {},
       limits: [
         `${model} was added by \`undertone models add\`: what it was trained on, and how good it is, its maker states.`,
-        'No labelled recordings have calibrated its probabilities.',
+        'No labelled recordings have calibrated its scores.',
       ],
     },
     evidence: {

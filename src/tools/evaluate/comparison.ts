@@ -1,10 +1,11 @@
-/** Whether an adaptation improves the scores of speakers that it was not fitted on. */
-import { type Estimate, estimate, gain, type Score } from '../evaluate/statistics.ts';
+/** Figures of two models on the same recordings, and whether the second is better on other speakers. */
+
 import { expandedLevel } from './expanded-level.ts';
+import { type Estimate, estimate, gain, type Score } from './statistics.ts';
 
 export type Comparison = {
   readonly figure: string;
-  /** Of the models as they are, and adapted; 95 % intervals. */
+  /** Of the first and of the second, such as models as they are and adapted; 95 % intervals. */
   readonly before: Estimate;
   readonly after: Estimate;
   /** Of the difference: paired bootstrap over speakers, expanded for few of them. */
@@ -42,7 +43,7 @@ export function compare<Value>(
   return { figure, before: scoreOf(0), after: scoreOf(1), interval, improves };
 }
 
-/** Lower end of the interval of the adapted score. */
+/** Lower end of the interval of the second score. */
 export function lowerEnd<Value>(
   score: Score<Value>,
   { pairs, speakers }: Sample<Value>,
@@ -67,8 +68,12 @@ export function comparisonRows(comparisons: readonly Comparison[]): string[][] {
   ]);
 }
 
-export function comparisonText(comparisons: readonly Comparison[]): string {
-  const rows = [['', 'before', 'after', 'difference', 'improves'], ...comparisonRows(comparisons)];
+/** @param names of the first, the second, and the last column */
+export function comparisonText(
+  comparisons: readonly Comparison[],
+  [before, after, improves] = ['before', 'after', 'improves'],
+): string {
+  const rows = [['', before, after, 'difference', improves], ...comparisonRows(comparisons)];
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   return rows
     .map(
