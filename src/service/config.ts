@@ -70,6 +70,7 @@ const schema = z.object({
   UNDERTONE_RATE_LIMIT: rate().optional(),
   UNDERTONE_ADDRESS_RATE_LIMIT: rate().optional(),
   UNDERTONE_MODELS_DIR: nonEmpty('a folder').optional(),
+  UNDERTONE_COMPARE_MODELS_DIR: nonEmpty('a folder').optional(),
   UNDERTONE_WORKERS: integer(1, 1024).optional(),
   UNDERTONE_QUEUE: integer(0, 100_000).optional(),
   UNDERTONE_BUFFER_BYTES: integer(1, 1024 * maxSettingBytes).default(256 * mebibyte),
@@ -154,6 +155,11 @@ function freeze(settings: Settings) {
     addressRate: settings.UNDERTONE_ADDRESS_RATE_LIMIT ?? null,
     modelsDir:
       settings.UNDERTONE_MODELS_DIR === undefined ? shippedModels : resolve(settings.UNDERTONE_MODELS_DIR),
+    /** A second set, which the playground compares with that of `modelsDir`; null: none. */
+    comparedModelsDir:
+      settings.UNDERTONE_COMPARE_MODELS_DIR === undefined
+        ? null
+        : resolve(settings.UNDERTONE_COMPARE_MODELS_DIR),
     workers,
     queue: settings.UNDERTONE_QUEUE ?? queuePerWorker * workers,
     bufferBytes: settings.UNDERTONE_BUFFER_BYTES,

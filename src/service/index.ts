@@ -16,7 +16,7 @@ import { keepDeletingExpired } from './expiry.ts';
 import { createApp, createMetricsApp } from './http/app.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createStreams, type Streams } from './http/routes/live.ts';
-import { readExample, readPages } from './http/routes/pages.ts';
+import { readExample, readPages, readSetNames } from './http/routes/pages.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import type { EmbeddedWorker } from './jobs/embedded-worker.ts';
 import type { Jobs } from './jobs/jobs.ts';
@@ -93,7 +93,10 @@ export async function openService({
   const embeddedWorker =
     jobs &&
     (await createEmbeddedWorker(jobs, { config, pool, database, secret, usage, receiptKeys, logger }));
-  const pages = await readPages(pagesFolder, await readExample(config.modelsDir, manifests, logger));
+  const pages = await readPages(pagesFolder, {
+    example: await readExample(config.modelsDir, manifests, logger),
+    sets: await readSetNames(config),
+  });
   const traceExport = await openTraces(config);
   const collaborators = { config, pool, tokens, usage, lifecycle, metrics, manifests, logger, rateLimiters };
   const streams = createStreams({ ...collaborators, secret });

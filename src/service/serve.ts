@@ -52,7 +52,11 @@ async function start(
   const pool = createPool({
     workers: config.workers,
     queue: config.queue,
-    settings: { modelsDir: config.modelsDir, limits: config.limits },
+    settings: {
+      modelsDir: config.modelsDir,
+      comparedModelsDir: config.comparedModelsDir,
+      limits: config.limits,
+    },
     onLost: (cause) => void logger.then((started) => started.error({ err: cause }, 'worker lost')),
   });
   // `openService` reports invalid models.

@@ -44,6 +44,14 @@ const showLive = async (page: Page) => {
 
 const showCall = report('call.ogg', () => readFileSync('examples/call.ogg'));
 
+const compareSets = async (page: Page) => {
+  await report('sample.wav', () => readFileSync(sample))(page);
+  await page.getByRole('button', { name: 'Compare with the models fast' }).click();
+  const card = page.locator('section:has(> .comparison)');
+  await card.waitFor();
+  await card.evaluate((section) => section.scrollIntoView({ block: 'end' }));
+};
+
 const states: readonly State[] = [
   { name: 'first-view', reach: showExample },
   {
@@ -81,6 +89,7 @@ const states: readonly State[] = [
       await page.locator('.comparison').waitFor();
     },
   },
+  { name: 'two-sets', reach: compareSets },
   { name: 'live', reach: showLive },
   { name: 'no-speech', reach: report('silence.wav', () => wavFile(new Float32Array(32_000))) },
   {
@@ -138,6 +147,7 @@ async function drawDocuments(browser: Browser, server: Server): Promise<void> {
     ['playground', showExample],
     ['live', showLive],
     ['call', showCall],
+    ['sets', compareSets],
   ] as const) {
     const page = await settle(browser, server, { name, reach }, 'light', document);
     await page.screenshot({ path: `docs/pictures/${name}.png` });
@@ -160,7 +170,10 @@ await runScript(async () => {
   requireNames(Object.keys(heights), [values.width]);
   requireFile(executablePath, 'install the Debian package chromium');
   requireBuild();
-  const server = await startServer(scope, { UNDERTONE_SIGNUP: 'open' });
+  const server = await startServer(scope, {
+    UNDERTONE_SIGNUP: 'open',
+    UNDERTONE_COMPARE_MODELS_DIR: 'models/fast',
+  });
   const browser = await openChromium(...microphone(sample));
   await (values.documents
     ? drawDocuments(browser, server)

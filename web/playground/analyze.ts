@@ -96,6 +96,11 @@ export async function analyze(request: AnalysisRequest, options: AnalyzeOptions)
   return channels === null || 'report' in channels ? channels : outcome;
 }
 
+/** Of one voice, by the second set of models. @returns null after an abort */
+export async function analyzeCompared(request: AnalysisRequest, options: AnalyzeOptions): Promise<Outcome> {
+  return outcomeOf(await upload('/playground/compare', request, options), request);
+}
+
 async function requestOrJob(analysis: AnalysisRequest, options: AnalyzeOptions): Promise<Outcome> {
   const outcome = outcomeOf(await upload('/v1/analyze', analysis, options), analysis);
   return isAboveLimit(outcome) ? analyzeAsJob(analysis, options, outcome) : outcome;

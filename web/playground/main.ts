@@ -9,6 +9,7 @@ import {
   type AnalysisRequest,
   type Answer,
   analyze,
+  analyzeCompared,
   type Choice,
   type Recording,
 } from './analyze.ts';
@@ -298,10 +299,26 @@ function complete(
     onKeep: (chosen) => {
       kept = chosen;
     },
+    onCompare: () => compareSets(request),
     before: relative && known ? (absolute?.signals ?? null) : null,
     onBaseline: baselinePanel.open,
     onChoice,
   });
+}
+
+async function compareSets(request: AnalysisRequest): Promise<Answer<Report> | string | null> {
+  const token = await access.token();
+  if (token === null) return 'The session has ended: log in, or paste a token, and send the recording again.';
+  const { signal } = running;
+  const authorize = async () => `Bearer ${token}`;
+  const outcome = await analyzeCompared(request, { authorize, onProgress: () => {}, signal });
+  if (outcome === null) return null;
+  if ('kind' in outcome) {
+    const { title, advice } = explain(outcome);
+    return `${title}. ${advice}`;
+  }
+  const { report, ...rest } = outcome;
+  return isOfSeveral(report) ? null : { ...rest, report };
 }
 
 function reveal(sentence: string): void {

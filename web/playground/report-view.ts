@@ -1,5 +1,5 @@
 /** A report: its answer, what it is made of, and on demand every number behind it. */
-import { button, element } from '../elements.ts';
+import { button, byId, element } from '../elements.ts';
 import { type AnalysisRequest, type Answer, type Choice, createChoice } from './analyze.ts';
 import { card, wide } from './cards.ts';
 import { createDetails, type DetailedReport } from './details.ts';
@@ -34,6 +34,8 @@ type ShownOne = Shown<Report> & {
   /** The recording to compare with, or null. */
   readonly kept: Kept | null;
   readonly onKeep: (kept: Kept) => void;
+  /** Analyses the recording with the second set of models. @returns why not, or null after an abort */
+  readonly onCompare: () => Promise<Answer<Report> | string | null>;
   readonly onBaseline: () => void;
 };
 
@@ -60,11 +62,12 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
     keep.replaceChildren('The next recording is compared with this one');
     keep.disabled = true;
   };
+  const sets = isExample ? null : compareButton(shown);
   const within = [
     isExample ? null : createChoice(report.audio, choice, onChoice),
     waveform.root,
     timeline.columns,
-    element('div', { class: 'below-waveform' }, timeline.legend, keep),
+    element('div', { class: 'below-waveform' }, timeline.legend, keep, sets),
   ];
   first.root.append(...within.filter((part) => part !== null));
   if (kept !== null) host.append(wide(card('Side by side', null, createComparison(kept, compared))));
@@ -78,6 +81,36 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
     waveform.destroy();
     parts.destroy();
   };
+}
+
+/** Null where the service has one set of models. */
+function compareButton({
+  answer,
+  first: { root },
+  onCompare,
+}: Pick<ShownOne, 'answer' | 'first' | 'onCompare'>): HTMLElement | null {
+  const names = setNames();
+  if (names === null) return null;
+  const [first, second] = names;
+  const compare = async () => {
+    made.disabled = true;
+    made.replaceChildren(`Analysing with ${second}`);
+    const outcome = await onCompare();
+    if (!made.isConnected || outcome === null) return;
+    if (typeof outcome === 'string') {
+      made.replaceChildren(outcome);
+      return;
+    }
+    made.remove();
+    const compared = createComparison({ name: first, answer }, { name: second, answer: outcome });
+    root.after(wide(card('Two sets of models', null, compared)));
+  };
+  const made = button('plain flush small', () => void compare(), `Compare with the models ${second}`);
+  return made;
+}
+
+function setNames(): readonly [string, string] | null {
+  return JSON.parse(byId('sets', HTMLScriptElement).text) as [string, string] | null;
 }
 
 export type Parts = {

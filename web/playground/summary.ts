@@ -161,9 +161,9 @@ export function warningNotice(warnings: readonly Warning[]): HTMLElement | null 
   return element('ul', { class: 'notice warn warnings', 'aria-label': 'Warnings' }, ...sentences);
 }
 
-// Two recordings.
+// Two recordings, or one by two sets of models.
 
-/** A report that was kept for comparison. */
+/** A report that is compared with another. `name`: of its recording, or of its set */
 export type Kept = { readonly name: string; readonly answer: Answer<Report> };
 
 /** Emotions that change less are not named. */
@@ -190,7 +190,7 @@ function comparable(old: Report, now: Report): [Score[], Score[]] {
   return [kept(old), kept(now)];
 }
 
-/** The name of a recording, and its answer. */
+/** The name, and the answer. */
 function entry({ name, answer: { report } }: Kept): HTMLElement {
   const signals = emotionSignals(report);
   const probable = signals === null ? null : `. ${verdictOf(signals, report.emotion).probable}`;
@@ -203,12 +203,15 @@ function entry({ name, answer: { report } }: Kept): HTMLElement {
   );
 }
 
-/** The emotions whose probability differs most; null when none does. */
+/** The emotions that both have, whose probability differs most; null when none does. */
 function changes(before: Report, after: Report): HTMLElement | null {
   const [old, now] = [emotionSignals(before), emotionSignals(after)];
   if (old === null || now === null) return null;
   const named = Object.entries(now.emotions)
-    .map(([name, probability]) => ({ name, change: probability - (old.emotions[name] ?? 0) }))
+    .flatMap(([name, probability]) => {
+      const before = old.emotions[name];
+      return before === undefined ? [] : [{ name, change: probability - before }];
+    })
     .filter(({ change }) => Math.abs(change) >= minChange)
     .sort((one, other) => Math.abs(other.change) - Math.abs(one.change))
     .map(({ name, change }) => `${name} ${change < 0 ? '−' : '+'}${share(Math.abs(change))}`);

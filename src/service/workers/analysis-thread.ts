@@ -1,8 +1,8 @@
 /** Entry file of an analysis thread: loads the models once, then handles tasks, of which it pauses some. */
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { analyzerOf } from '../../engine/index.ts';
-import { loadModelsForCores } from '../../node/models.ts';
+import { type Analyzer, analyzerOf } from '../../engine/index.ts';
+import { createAnalyzer, loadModelsForCores } from '../../node/models.ts';
 import { releaseFreeMemory } from '../../node/process.ts';
 import { threadsPerTask } from './cores.ts';
 import { handleTask } from './handle-task.ts';
@@ -26,17 +26,26 @@ export const run = start(workerData as ThreadSettings);
 /** @throws ModelError */
 async function start({
   modelsDir,
+  comparedModelsDir = null,
   limits,
 }: ThreadSettings): Promise<(task: TaskMessage) => Promise<unknown>> {
   const { busy, idle } = await loadModelsForCores(modelsDir, threadsPerTask());
   const analyzers = { busy: analyzerOf(busy, limits), idle: analyzerOf(idle, limits) };
+  let compared: Promise<Analyzer> | null = null;
+  /** Of the second set, which is opened for the first task that compares. */
+  const comparedAnalyzer = (folder: string) => {
+    compared ??= createAnalyzer({ modelsDir: folder, limits });
+    return compared;
+  };
   await analyzers.idle.warm();
   reportReady();
   return async ({ id, pauseFlag, hasIdleCores, ...task }) => {
     const yieldToOthers = () => pauseIfRequested(pauseFlag, () => reportPaused(id));
     const onChunk = (analysedSeconds: number, declaredSeconds: number | null) =>
       reportProgress({ progressed: id, analysedSeconds, declaredSeconds });
-    const analyzer = hasIdleCores ? analyzers.idle : analyzers.busy;
+    const isCompared = 'compared' in task && task.compared === true && comparedModelsDir !== null;
+    const usual = hasIdleCores ? analyzers.idle : analyzers.busy;
+    const analyzer = isCompared ? await comparedAnalyzer(comparedModelsDir) : usual;
     const reply = await handleTask(analyzer, task, { yieldToOthers, onChunk });
     reportHeapPressure();
     // After the reply is sent.

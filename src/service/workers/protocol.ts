@@ -11,7 +11,12 @@ import type { SerializedState } from './live-state.ts';
 import type { PauseFlag } from './pause-flag.ts';
 
 /** The `workerData` of a thread. */
-export type ThreadSettings = { readonly modelsDir: string; readonly limits: DecodeLimits };
+export type ThreadSettings = {
+  readonly modelsDir: string;
+  /** Opened for the first task that is `compared`. */
+  readonly comparedModelsDir?: string | null;
+  readonly limits: DecodeLimits;
+};
 
 /** Posted once by each thread, after its models are loaded and warmed up. */
 export type ThreadReady = { readonly ready: number };
@@ -38,6 +43,8 @@ export type FormTask = {
   /** The report has embeddings in place of signals. */
   readonly embeddings?: boolean;
   readonly requestId: string;
+  /** By the second set of models. */
+  readonly compared?: boolean;
   /** Query parameters, which the path does not have. */
   readonly ignored?: Ignored;
   readonly receipt: Signing & { readonly always: boolean };

@@ -29,7 +29,8 @@ function build(files: Readonly<Record<string, string>> = {}): string {
   return folder;
 }
 
-const shared = share(test, async (t) => startApp(t, { pages: await readPages(build(), null), wait: false }));
+const none = { example: null, sets: null };
+const shared = share(test, async (t) => startApp(t, { pages: await readPages(build(), none), wait: false }));
 
 test('each response of a page has a strict policy and a new nonce', async (t) => {
   const { port } = shared();
@@ -80,7 +81,7 @@ for (const path of [
 }
 
 test('a file of unknown type fails the start', async (t) => {
-  await t.throwsAsync(readPages(build({ 'assets/font-3c.woff': '' }), null), {
+  await t.throwsAsync(readPages(build({ 'assets/font-3c.woff': '' }), none), {
     message: /^Expected one of \.css, \.js, \.svg, \.wav, got .*font-3c\.woff$/,
   });
 });
@@ -103,14 +104,14 @@ for (const set of modelSets) {
 test('a folder of models without a report of the sample has no example', async (t) => {
   t.is(await readExample(makeFolder(), [], quiet), null);
   const page = { 'index.html': '<script type="application/json" id="example">"EXAMPLE"</script>' };
-  const { documents } = await readPages(build(page), null);
+  const { documents } = await readPages(build(page), none);
   t.is(exampleIn(documents.get('/') ?? ''), null);
 });
 
 test('text of an example does not end its element', async (t) => {
   const page = { 'index.html': '<script type="application/json" id="example">"EXAMPLE"</script>' };
   const example = { name: '</script><!-- $& -->' };
-  const { documents } = await readPages(build(page), example);
+  const { documents } = await readPages(build(page), { ...none, example });
   t.deepEqual(exampleIn(documents.get('/') ?? ''), example);
 });
 

@@ -1,4 +1,4 @@
-/** POST /v1/analyze, POST /v1/analyze/SIGNAL and POST /v1/embed. */
+/** POST /v1/analyze, POST /v1/analyze/SIGNAL, POST /v1/embed, and that of the playground. */
 import type { Router } from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
 import type { Stage } from '../../../engine/index.ts';
@@ -32,6 +32,13 @@ export function addAnalyzeRoutes(router: Router<State>, options: AnalysisOptions
     router.post(path, requireScopes(options, signals.map(scopeOf)), named, analyze({ signals }, options));
   for (const signal of allSignals) add(`/v1/analyze/${signal}`, [signal]);
   add('/v1/analyze', allSignals);
+  if (options.config.comparedModelsDir !== null)
+    router.post(
+      '/playground/compare',
+      requireScopes(options, allSignals.map(scopeOf)),
+      named,
+      analyze({ signals: allSignals, compared: true }, options),
+    );
   const embed = analyze({ signals: [], embeddings: true }, options);
   router.post(
     '/v1/embed',
@@ -50,7 +57,7 @@ function requireEmbeddings({ embeddings }: Config): Middleware<State> {
   };
 }
 
-type Wanted = Pick<FormTask, 'signals' | 'embeddings'>;
+type Wanted = Pick<FormTask, 'signals' | 'embeddings' | 'compared'>;
 
 /** Names the setting of a limit, and POST /v1/jobs, which takes more. */
 function namedLimits(config: Config): Middleware<State> {

@@ -1,7 +1,7 @@
 /** Pages, served from memory: those that `vite build web` wrote, /trust, /docs, the documents of the API and the documentation. */
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
@@ -12,10 +12,10 @@ import {
   type Signal,
   signals,
 } from '../../../engine/schema.ts';
-import { readOptionalJson } from '../../../node/models.ts';
+import { readManifests, readOptionalJson } from '../../../node/models.ts';
 import { listDocs, readDoc, version } from '../../../node/paths.ts';
 import { asyncApiDocument, openApiDocument } from '../../api/document.ts';
-import type { Config } from '../../config.ts';
+import { type Config, ConfigError } from '../../config.ts';
 import type { ReceiptKeys } from '../../receipt-keys.ts';
 import type { Trust } from '../../trust.ts';
 import type { State } from '../context.ts';
@@ -41,7 +41,7 @@ const noncePlaceholder = 'CSP_NONCE';
 const contentPlaceholder = '<!-- content -->';
 const documentFiles = { '/': 'index.html', '/account': 'account/index.html' };
 /** In web/index.html. */
-const examplePlaceholder = '"EXAMPLE"';
+const placeholders = { example: '"EXAMPLE"', sets: '"SETS"' };
 const exampleFile = 'sample.json';
 const assetCaching = 'public, max-age=31536000, immutable';
 
@@ -52,14 +52,21 @@ const types: Readonly<Record<string, string>> = {
   '.wav': 'audio/wav',
 };
 
-/**
- * @param folder output of `vite build web`
- * @param example report that the playground shows before it has another; null: none
- */
-export async function readPages(folder: string, example: object | null): Promise<Pages> {
+type PageData = {
+  /** The report that the playground shows before it has another; null: none. */
+  readonly example: object | null;
+  /** Names of two sets of models that the playground compares; null: it has one. */
+  readonly sets: readonly [string, string] | null;
+};
+
+/** @param folder output of `vite build web` */
+export async function readPages(folder: string, { example, sets }: PageData): Promise<Pages> {
   const documents = Object.entries(documentFiles).map(async ([path, file]) => {
     const html = await readFile(join(folder, file), 'utf8');
-    return [path, html.replace(examplePlaceholder, () => scriptText(example))] as const;
+    const filled = html
+      .replace(placeholders.example, () => scriptText(example))
+      .replace(placeholders.sets, () => scriptText(sets));
+    return [path, filled] as const;
   });
   const names = await readdir(join(folder, 'assets'));
   const assets = names.map(async (name) => [name, await readAsset(join(folder, 'assets', name))] as const);
@@ -74,6 +81,18 @@ export async function readPages(folder: string, example: object | null): Promise
 /** JSON that does not end the script element around it. */
 function scriptText(value: object | null): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
+}
+
+/** @throws ConfigError for a second folder that holds no set */
+export async function readSetNames({
+  modelsDir,
+  comparedModelsDir,
+}: Pick<Config, 'modelsDir' | 'comparedModelsDir'>): Promise<PageData['sets']> {
+  if (comparedModelsDir === null) return null;
+  await readManifests(comparedModelsDir).catch((error: Error) => {
+    throw new ConfigError([`${error.message} (\`UNDERTONE_COMPARE_MODELS_DIR\`)`]);
+  });
+  return [basename(modelsDir), basename(comparedModelsDir)];
 }
 
 /**
