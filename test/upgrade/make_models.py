@@ -19,7 +19,7 @@ DIMENSIONS = 8
 FRAMES_PER_TOKEN = 4
 LOOKAHEAD = 4
 VOICE = 4
-LABELS = 8
+LABELS = 7
 #: Mean log-mel power of a frame that is speech with probability 0.5.
 SPEECH_LEVEL = -4.3
 

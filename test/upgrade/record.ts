@@ -15,11 +15,13 @@ import { runCli } from '../support/cli.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { createJobClient, jobOf, startWorker } from '../support/jobs.ts';
 import { makeCorpus } from '../support/labelled-corpus.ts';
+import { exportedFolder, onnxFile, writeDullness } from '../support/onnx-source.ts';
 import { useRedis } from '../support/redis.ts';
 import { startServer } from '../support/server.ts';
 import type { Teardown } from '../support/share.ts';
 import {
   adaptedModels,
+  addedModels,
   databaseFiles,
   dumpPostgres,
   dumpRedis,
@@ -48,6 +50,7 @@ const settings: Readonly<Record<string, string>> = {
   UNDERTONE_RATE_LIMIT: '100/60',
   UNDERTONE_ADDRESS_RATE_LIMIT: '1000/60',
   UNDERTONE_MODELS_DIR: '/var/lib/undertone-models',
+  UNDERTONE_COMPARE_MODELS_DIR: '/var/lib/other-models',
   UNDERTONE_WORKERS: '3',
   UNDERTONE_QUEUE: '50',
   UNDERTONE_BUFFER_BYTES: '134217728',
@@ -72,6 +75,8 @@ const settings: Readonly<Record<string, string>> = {
   UNDERTONE_JOB_QUEUE: '500',
   UNDERTONE_JOB_AUDIO_S: '3600',
   UNDERTONE_JOB_RESULT_S: '7200',
+  UNDERTONE_JOB_RESULTS: '500',
+  UNDERTONE_JOB_RESULT_BYTES: '268435456',
   UNDERTONE_JOB_URL_PREFIXES: 'https://calls.example/recordings/',
   UNDERTONE_JOB_PRIVATE_HOSTS: 'calls.example,10.0.0.1',
 };
@@ -89,11 +94,17 @@ async function cli(args: readonly string[], env: Readonly<Record<string, string>
 }
 
 async function recordModels(folder: string): Promise<void> {
-  const [plain, adapted] = [join(folder, models), join(folder, adaptedModels)];
+  const [plain, adapted, added] = [models, adaptedModels, addedModels].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
   execFileSync('training/.venv/bin/python', ['test/upgrade/make_models.py', plain], { stdio: 'inherit' });
   execFileSync(process.execPath, ['--import=tsx', 'training/export/golden.ts', plain], { stdio: 'inherit' });
   await cli(['adapt', makeCorpus(330).train, '--models', plain, '--out', adapted]);
-  for (const set of [plain, adapted])
+  const source = exportedFolder(onnxFile({ write: writeDullness }));
+  await cli(['models', 'add', source, '--models', plain, '--out', added]);
+  for (const set of [plain, adapted, added])
     writeJson(`${set}.json`, await (await reporter(set))(readRecording(folder)));
 }
 

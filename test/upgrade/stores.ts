@@ -20,6 +20,8 @@ export const records: readonly string[] = readdirSync(root)
 /** Sets of models in a record, each with the report of the recording beside it. */
 export const models = 'models';
 export const adaptedModels = 'adapted';
+/** A graph of another maker in `models`. Since 2.0.0. */
+export const addedModels = 'added';
 
 export const recordingFile = 'recording.wav';
 
