@@ -219,12 +219,12 @@ test.serial('reports that one account does not read leave memory for those of an
   const app = await startApp(t, { jobs, verifier: { verify } });
   const get = (id: string, token: string) =>
     call(app.port, { path: `/v1/jobs/${id}`, headers: { Authorization: `Bearer ${token}` } });
-  const silent = await Promise.all(Array.from({ length: 128 }, () => wire(app.port)));
+  const silent = await Promise.all(Array.from({ length: 64 }, () => wire(app.port)));
   for (const { socket } of silent) {
     socket.pause();
     socket.write(`GET /v1/jobs/job_done HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.full}\r\n\r\n`);
   }
-  await untilMetric(app, 'undertone_result_bytes', 48 * 2 ** 20);
+  await untilMetric(app, 'undertone_result_bytes', 24 * 2 ** 20);
   const refused = await get('job_done', tokens.full);
   t.is(refused.status, 503);
   t.like(JSON.parse(refused.body), { code: 'overloaded' });

@@ -83,6 +83,7 @@ const job: StoredJob = {
   progress: null,
   metadata: {},
   errorJson: null,
+  bytes: 0,
 };
 
 /** Returns why the bytes are refused; null when they are not. */

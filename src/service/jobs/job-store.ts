@@ -19,7 +19,7 @@ import { type Cipher, decryptMetadata } from './payload.ts';
 // Jobs in the database: their owners and results, until they expire.
 
 /** A row without the result or the error. */
-export type ListedRow = Omit<Selectable<JobTable>, 'body' | 'bytes'>;
+export type ListedRow = Omit<Selectable<JobTable>, 'body'>;
 /** `body` is null where it is a result, which may be megabytes. */
 export type JobRow = ListedRow & { readonly body: string | null };
 
@@ -34,6 +34,7 @@ const listed = [
   'expires_at',
   'finished_at',
   'outcome',
+  'bytes',
 ] as const;
 const error = sql<string | null>`case when outcome = 'failed' then body end`.as('body');
 
@@ -164,6 +165,8 @@ export type JobSummary = Readonly<z.infer<(typeof jobSchemas)['JobSummary']>>;
 export type StoredJob = JobSummary & {
   /** The body of an error response without `request_id`. */
   readonly errorJson: string | null;
+  /** Of the result or the error; 0 before there is one. */
+  readonly bytes: number;
 };
 
 /** No process takes jobs. */
@@ -192,6 +195,7 @@ export function toStoredJob(cipher: Cipher, row: JobRow, state: QueueState | nul
   return {
     ...toJobSummary(cipher, row, state),
     errorJson: row.body,
+    bytes: Number(row.bytes),
   };
 }
 
@@ -202,7 +206,7 @@ export function encodeJob(job: StoredJob, more: object = {}): string {
 
 /** The text before the result and after it. */
 function encodeAround(
-  { errorJson, ...summary }: StoredJob,
+  { errorJson, bytes: _, ...summary }: StoredJob,
   more: object,
 ): readonly [before: string, after: string] {
   const members = JSON.stringify({ ...more, ...summary }).slice(0, -1);
@@ -273,6 +277,7 @@ export function cancelledJob(
     progress: null,
     metadata,
     errorJson: null,
+    bytes: 0,
   };
 }
 

@@ -230,7 +230,7 @@ async function createJobsFromUrls(request: JobRequestContext): Promise<void> {
   });
   context.status = 202;
   const more = secretFor(rest.callback, jobs, owner);
-  if (created.some(isDone)) sendStored(request, jobs.streamAll(created, more));
+  if (created.some(isDone)) sendStored(request, created, jobs.streamAll(created, more));
   else sendPrivateJson(context, jobs.encodeAll(created, more));
 }
 
@@ -292,14 +292,19 @@ const isDone = ({ status }: StoredJob) => status === 'done';
 
 function sendOne(request: Sending, job: StoredJob, more: object = {}): void {
   const { context, jobs } = request;
-  if (isDone(job)) sendStored(request, jobs.stream(job, more));
+  if (isDone(job)) sendStored(request, [job], jobs.stream(job, more));
   else sendPrivateJson(context, jobs.encode(job, more));
 }
 
 /** Sends JSON with stored results as the client reads it. @throws ServiceError `overloaded` */
-function sendStored({ context, jobs, options }: Sending, json: AsyncIterable<string | Uint8Array>): void {
+function sendStored(
+  { context, jobs, options }: Sending,
+  sent: readonly StoredJob[],
+  json: AsyncIterable<string | Uint8Array>,
+): void {
   const reservation = options.results.open([accountOf(context.state.principal)]);
-  if (!reservation.add(jobs.bytesPerResponse)) {
+  const bytes = sent.reduce((sum, job) => sum + job.bytes, 0);
+  if (!reservation.add(Math.min(bytes, jobs.bytesPerResponse))) {
     throw new ServiceError('overloaded', "The account's share of the memory for results is used up");
   }
   context.res.once('close', () => reservation.release());
