@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { defaultOptions } from '../../src/engine/options.ts';
 import { type Database, openDatabase } from '../../src/service/database.ts';
-import { createJobStore } from '../../src/service/jobs/job-store.ts';
+import { createJobStore, type JobOwner } from '../../src/service/jobs/job-store.ts';
 import { encryptPayload } from '../../src/service/jobs/payload.ts';
 import { openStoredResults, type StoredResults } from '../../src/service/jobs/stored-results.ts';
 import { createJobWaits } from '../../src/service/jobs/waits.ts';
@@ -107,10 +107,10 @@ test('an owner with its share of the waits does not wait, and one query asks abo
     },
   };
   const waits = createJobWaits(store);
-  const { signal } = new AbortController();
-  const all = Array.from({ length: 600 }, (_, index) => waits.wait(owner, `job_${index}`, 60_000, signal));
+  const wait = (by: JobOwner, id: string) => waits.wait(by, id, 60_000, new AbortController().signal);
+  const all = Array.from({ length: 600 }, (_, index) => wait(owner, `job_${index}`));
   t.is(waits.count(), 512);
-  void waits.wait({ key: 'token:2', accountId: null }, 'job_other', 60_000, signal);
+  void wait({ key: 'token:2', accountId: null }, 'job_other');
   t.is(waits.count(), 513);
   while (asked.length === 0) await sleep(20);
   t.is(asked[0], 513);
