@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 // Paths of this package, in the sources and in the bundle: both have this file, or its chunk, two folders below the root.
@@ -41,6 +42,13 @@ type Entry =
 /** Entry file of a thread. */
 export function entryFile(name: Entry): string {
   return fileURLToPath(new URL(isSource ? `../${name}.ts` : `./${name}.js`, import.meta.url));
+}
+
+/** Names of two sets of models: of their folders, with the folder around where both are the same. */
+export function nameSets(one: string, other: string): readonly [string, string] {
+  const name = (path: string, parts: number) => resolve(path).split(sep).slice(-parts).join('/');
+  const parts = name(one, 1) === name(other, 1) ? 2 : 1;
+  return [name(one, parts), name(other, parts)];
 }
 
 // The documentation in Markdown.

@@ -8,7 +8,7 @@ import { runCli } from '../support/cli.ts';
 import { embedded } from '../support/external-weights.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeCorpus } from '../support/labelled-corpus.ts';
-import { exportedFolder, onnxFile, writeDullness } from '../support/onnx-source.ts';
+import { affectFolder, exportedFolder, onnxFile, writeDullness } from '../support/onnx-source.ts';
 
 const sample = 'examples/sample.wav';
 const classifier = () => exportedFolder(onnxFile({ write: writeDullness }));
@@ -102,21 +102,6 @@ test('labelled recordings calibrate it, and evaluate judges it', async (t) => {
   t.deepEqual(Object.keys(emotion.signals.emotions ?? {}), ['dull', 'bright']);
 });
 
-/** Arousal, dominance and valence: the duller a voice, the less aroused and the more positive. */
-function dimensions(): string {
-  const model = onnxFile({
-    output: ['logits', ['batch', 3]],
-    write: (g, input, output) => {
-      writeDullness(g, input, 'between');
-      const shares = g.op('Sigmoid', ['between']);
-      g.op('MatMul', [shares, g.floats(Float32Array.of(0, 0, 1, 1, 0, 0), [2, 3])], {}, output);
-    },
-  });
-  const id2label = { 0: 'arousal', 1: 'dominance', 2: 'valence' };
-  const config = { architectures: ['Wav2Vec2ForSpeechClassification'], id2label };
-  return exportedFolder(model, { 'config.json': config });
-}
-
 test('valence and arousal of another maker have intervals once ratings have calibrated them', async (t) => {
   const corpus = makeCorpus(60);
   const [mine, ours, ratings] = ['mine', 'ours', 'ratings.csv'].map((name) => join(corpus.folder, name)) as [
@@ -124,7 +109,7 @@ test('valence and arousal of another maker have intervals once ratings have cali
     string,
     string,
   ];
-  const { code, stdout, stderr } = await runCli(['models', 'add', dimensions(), '--out', mine]);
+  const { code, stdout, stderr } = await runCli(['models', 'add', affectFolder(), '--out', mine]);
   t.is(code, 0, stderr);
   t.regex(stdout, /mine: arousal, dominance, valence\n/);
   const [report, shipped] = [await reportOf(mine), await reportOf('models/standard')];
@@ -179,6 +164,34 @@ function encoder(): string {
   });
   return exportedFolder(model, { 'config.json': { architectures: ['WavLMModel'] } });
 }
+
+test('scores of one graph are not those of another with the same head', async (t) => {
+  const corpus = makeCorpus(60);
+  const out = join(corpus.folder, 'report');
+  const labels = join(corpus.folder, 'both.csv');
+  const rows = readFileSync(corpus.test, 'utf8').replaceAll('bright', 'angry').replaceAll('dull', 'neutral');
+  writeFileSync(labels, rows);
+  const turned = exportedFolder(
+    onnxFile({
+      write: (g, input, output) => {
+        writeDullness(g, input, 'between');
+        g.op('Neg', ['between'], {}, output);
+      },
+    }),
+  );
+  const uars: number[] = [];
+  for (const [name, source] of [
+    ['mine', classifier()],
+    ['turned', turned],
+  ] as const) {
+    const set = join(corpus.folder, name);
+    t.is((await runCli(['models', 'add', source, '--out', set, '--models', 'fast'])).code, 0);
+    t.is((await runCli(['evaluate', labels, '--models', set, '--out', out])).code, 0);
+    const { figures } = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8'));
+    uars.push(figures.find(({ figure }: { figure: string }) => figure.startsWith('UAR')).value);
+  }
+  t.deepEqual(uars, [1, 0]);
+});
 
 test('an encoder adds to the embeddings, and changes no score', async (t) => {
   const out = join(makeFolder(), 'mine');

@@ -72,3 +72,18 @@ export function exportedFolder(model: Uint8Array, changes: Files = {}): string {
   }
   return folder;
 }
+
+/** Arousal, dominance and valence: the duller a voice, the less aroused and the more positive. */
+export function affectFolder(): string {
+  const model = onnxFile({
+    output: ['logits', ['batch', 3]],
+    write: (g, input, output) => {
+      writeDullness(g, input, 'between');
+      const shares = g.op('Sigmoid', ['between']);
+      g.op('MatMul', [shares, g.floats(Float32Array.of(0, 0, 1, 1, 0, 0), [2, 3])], {}, output);
+    },
+  });
+  const id2label = { 0: 'arousal', 1: 'dominance', 2: 'valence' };
+  const config = { architectures: ['Wav2Vec2ForSpeechClassification'], id2label };
+  return exportedFolder(model, { 'config.json': config });
+}

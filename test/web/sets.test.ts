@@ -5,15 +5,20 @@ import test from 'ava';
 import type { CombinedReport } from '../../src/engine/report.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
-import { exportedFolder, onnxFile, writeDullness } from '../support/onnx-source.ts';
+import { affectFolder, exportedFolder, onnxFile, writeDullness } from '../support/onnx-source.ts';
 import { barriers, widthOf } from '../support/playground.ts';
 import { makeToken, startServer, staticToken } from '../support/server.ts';
 import { startSite } from '../support/site.ts';
 
 const mine = join(makeFolder(), 'mine');
+const affect = join(makeFolder(), 'affect');
 const source = exportedFolder(onnxFile({ write: writeDullness }));
-const added = await runCli(['models', 'add', source, '--out', mine, '--models', 'fast']);
+const [added, affectAdded] = await Promise.all([
+  runCli(['models', 'add', source, '--out', mine, '--models', 'fast']),
+  runCli(['models', 'add', affectFolder(), '--out', affect, '--models', 'fast']),
+]);
 const site = startSite({ UNDERTONE_COMPARE_MODELS_DIR: mine });
+const affectSite = startSite({ UNDERTONE_MODELS_DIR: affect });
 const sample = readFileSync('examples/sample.wav');
 
 async function post(url: string, bearer: string): Promise<{ status: number; body: CombinedReport }> {
@@ -45,6 +50,14 @@ test.serial('a recording is analysed again, and both sets stand side by side', a
     t.deepEqual(complaints, []);
     t.deepEqual(await barriers(page), []);
   }
+});
+
+test.serial('scores without an interval have a point and no band', async (t) => {
+  t.is(affectAdded.code, 0, affectAdded.stderr);
+  const { said, complaints } = await affectSite.report(t, 'sample.wav', sample);
+  t.regex(said, /Valence\s+0\.\d\d\s+negative\s+positive\s+not calibrated/);
+  t.regex(said, /The diamond is the whole recording,/);
+  t.deepEqual(complaints, []);
 });
 
 test('the answer is that of the second set, for tokens of both signals', async (t) => {

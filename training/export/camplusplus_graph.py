@@ -8,7 +8,7 @@ from training.export.graph import Graph, numpy_of
 from training.features.log_mel import BINS
 
 SEGMENT = 100  # embeddings that share a context
-BLOCK = 4  # bins whose convolution with one channel is one with as many
+BLOCK = 4  # bins per block: the first convolution reads them as channels
 
 
 def affine_of(norm: nn.Module) -> tuple[np.ndarray, np.ndarray]:
@@ -113,7 +113,7 @@ def write_blocks(g: Graph, features: str, network: nn.Module) -> list[str]:
     x = g.op("Reshape", g.op("Transpose", x, perm=[0, 2, 3, 1]), g.integers(1, -1, head.out_channels))
     weight, bias = folded(layers.tdnn.linear, layers.tdnn.nonlinear.batchnorm)
     channels = len(head.conv2.weight)
-    weight = weight.reshape(len(weight), channels, -1, weight.shape[2]).swapaxes(1, 2).reshape(weight.shape)  # bins before channels
+    weight = weight.reshape(len(weight), channels, -1, weight.shape[2]).swapaxes(1, 2).reshape(weight.shape)  # bins before channels, as the reshape above has them
     tdnn = layers.tdnn.linear
     x = g.op("Relu", write_conv(g, g.op("Transpose", x, perm=[0, 2, 1]), weight, bias, tdnn.stride, tdnn.padding, tdnn.dilation))
     segments = Segments(g, x)

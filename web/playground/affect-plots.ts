@@ -52,7 +52,8 @@ export function createAffectPlane(bounds: ToneBounds | null): AffectPlane {
       point.style.transform = `translate(${text(across(valence))}px, ${text(down(arousal))}px)`;
       const stops = timeline.flatMap(stop);
       utterances.replaceChildren(...(isDense(timeline) ? density(timeline) : [path(timeline), ...stops]));
-      caption.textContent = `The diamond is ${of} with its 80 % interval${ofUtterances(timeline)}.`;
+      const hasBand = intervals.valence !== null && intervals.arousal !== null;
+      caption.textContent = `The diamond is ${of}${hasBand ? ' with its 80 % interval' : ''}${ofUtterances(timeline)}.`;
     },
   };
 }

@@ -97,8 +97,12 @@ export async function analyze(request: AnalysisRequest, options: AnalyzeOptions)
 }
 
 /** Of one voice, by the second set of models. @returns null after an abort */
-export async function analyzeCompared(request: AnalysisRequest, options: AnalyzeOptions): Promise<Outcome> {
-  return outcomeOf(await upload('/playground/compare', request, options), request);
+export async function analyzeCompared(
+  request: AnalysisRequest,
+  options: AnalyzeOptions,
+): Promise<Answer<Report> | AnalysisError | null> {
+  const outcome = outcomeOf(await upload('/playground/compare', request, options), request);
+  return outcome as Answer<Report> | AnalysisError | null;
 }
 
 async function requestOrJob(analysis: AnalysisRequest, options: AnalyzeOptions): Promise<Outcome> {
@@ -165,7 +169,7 @@ const retryMs = 3000;
 /** A minute without an answer, or more. */
 const maxFailures = 20;
 
-function isAboveLimit(outcome: Outcome): outcome is AnalysisError {
+export function isAboveLimit(outcome: Outcome): outcome is AnalysisError {
   if (outcome === null || !('kind' in outcome) || outcome.kind !== 'refused') return false;
   return /"value_error\.audio\.too_(?:long|large)"/.test(JSON.stringify(outcome.body));
 }

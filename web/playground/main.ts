@@ -11,6 +11,7 @@ import {
   analyze,
   analyzeCompared,
   type Choice,
+  isAboveLimit,
   type Recording,
 } from './analyze.ts';
 import { createNotice, openFoldsForPrint, wide } from './cards.ts';
@@ -299,26 +300,27 @@ function complete(
     onKeep: (chosen) => {
       kept = chosen;
     },
-    onCompare: () => compareSets(request),
+    onCompare: (signal) => compareSets(request, signal),
     before: relative && known ? (absolute?.signals ?? null) : null,
     onBaseline: baselinePanel.open,
     onChoice,
   });
 }
 
-async function compareSets(request: AnalysisRequest): Promise<Answer<Report> | string | null> {
+async function compareSets(
+  request: AnalysisRequest,
+  signal: AbortSignal,
+): Promise<Answer<Report> | string | null> {
   const token = await access.token();
   if (token === null) return 'The session has ended: log in, or paste a token, and send the recording again.';
-  const { signal } = running;
   const authorize = async () => `Bearer ${token}`;
   const outcome = await analyzeCompared(request, { authorize, onProgress: () => {}, signal });
   if (outcome === null) return null;
-  if ('kind' in outcome) {
-    const { title, advice } = explain(outcome);
-    return `${title}. ${advice}`;
-  }
-  const { report, ...rest } = outcome;
-  return isOfSeveral(report) ? null : { ...rest, report };
+  if (!('kind' in outcome)) return outcome;
+  const { title, advice } = explain(outcome);
+  return isAboveLimit(outcome)
+    ? 'The recording is longer than one request may be: sets are compared on shorter ones.'
+    : `${title}. ${advice}`;
 }
 
 function reveal(sentence: string): void {

@@ -34,8 +34,8 @@ type ShownOne = Shown<Report> & {
   /** The recording to compare with, or null. */
   readonly kept: Kept | null;
   readonly onKeep: (kept: Kept) => void;
-  /** Analyses the recording with the second set of models. @returns why not, or null after an abort */
-  readonly onCompare: () => Promise<Answer<Report> | string | null>;
+  /** Analyses the recording with the second set of models. @returns the answer, an error for people, or null after an abort */
+  readonly onCompare: (signal: AbortSignal) => Promise<Answer<Report> | string | null>;
   readonly onBaseline: () => void;
 };
 
@@ -62,7 +62,8 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
     keep.replaceChildren('The next recording is compared with this one');
     keep.disabled = true;
   };
-  const sets = isExample ? null : compareButton(shown);
+  const ended = new AbortController();
+  const sets = isExample ? null : compareButton(shown, ended.signal);
   const within = [
     isExample ? null : createChoice(report.audio, choice, onChoice),
     waveform.root,
@@ -78,35 +79,47 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
   waveform.onTime(timeline.mark);
   waveform.onTime(parts.mark);
   return () => {
+    ended.abort();
     waveform.destroy();
     parts.destroy();
   };
 }
 
 /** Null where the service has one set of models. */
-function compareButton({
-  answer,
-  first: { root },
-  onCompare,
-}: Pick<ShownOne, 'answer' | 'first' | 'onCompare'>): HTMLElement | null {
+function compareButton(
+  { answer, first: { root }, onCompare }: Pick<ShownOne, 'answer' | 'first' | 'onCompare'>,
+  signal: AbortSignal,
+): HTMLElement | null {
   const names = setNames();
   if (names === null) return null;
   const [first, second] = names;
+  const label = `Compare with the models ${second}`;
+  const failure = element('p', { class: 'small', role: 'alert' });
   const compare = async () => {
     made.disabled = true;
     made.replaceChildren(`Analysing with ${second}`);
-    const outcome = await onCompare();
-    if (!made.isConnected || outcome === null) return;
+    failure.replaceChildren();
+    const outcome = await onCompare(signal);
+    if (outcome === null) return;
     if (typeof outcome === 'string') {
-      made.replaceChildren(outcome);
+      made.disabled = false;
+      made.replaceChildren(label);
+      failure.replaceChildren(outcome);
       return;
     }
-    made.remove();
-    const compared = createComparison({ name: first, answer }, { name: second, answer: outcome });
-    root.after(wide(card('Two sets of models', null, compared)));
+    const compared = card(
+      'Two sets of models',
+      null,
+      createComparison({ name: first, answer }, { name: second, answer: outcome }),
+    );
+    compared.tabIndex = -1;
+    root.after(wide(compared));
+    compared.focus();
+    host.remove();
   };
-  const made = button('plain flush small', () => void compare(), `Compare with the models ${second}`);
-  return made;
+  const made = button('plain flush small', () => void compare(), label);
+  const host = element('div', {}, made, failure);
+  return host;
 }
 
 function setNames(): readonly [string, string] | null {

@@ -18,8 +18,9 @@ export type IndexName = 'cognitive_load' | 'processing';
 export type Score = {
   readonly name: ScoreName;
   readonly value: number;
-  readonly interval: readonly [number, number];
-  /** Drawn hollow. Models that were not calibrated have no interval: any value may be right. */
+  /** Null with models that were not calibrated. */
+  readonly interval: readonly [number, number] | null;
+  /** Drawn hollow. */
   readonly isUncertain: boolean;
   /** The reference: its score, its name, and how the score differs from it. */
   readonly origin: { readonly at: number; readonly of: string; readonly change?: string } | null;
@@ -105,7 +106,7 @@ function affectScores(signals: EmotionSignals, relative: Emotion['relative']): S
       of: 'the baseline',
       change: `The difference is ${signed(change)}, with an 80 % interval from ${signed(low)} to ${signed(high)}.`,
     };
-    return [{ name, value, interval: interval ?? ([0, 1] as const), isUncertain: interval === null, origin }];
+    return [{ name, value, interval, isUncertain: interval === null, origin }];
   });
 }
 
@@ -150,7 +151,6 @@ function addTile(list: HTMLElement, name: ScoreName): (shown: Score) => void {
   const { root, button, explain } = createExplained(`score ${name}`);
   list.append(element('li', {}, root));
   return (shown) => {
-    const [low, high] = shown.interval;
     const unsure = shown.isUncertain ? element('span', { class: 'score-unsure' }, 'uncertain, ') : null;
     button.classList.toggle('uncertain', shown.isUncertain);
     button.replaceChildren(
@@ -160,9 +160,9 @@ function addTile(list: HTMLElement, name: ScoreName): (shown: Score) => void {
       element(
         'span',
         { class: 'score-range number' },
-        hidden('80 % interval '),
-        unsure,
-        `${score(low)} to ${score(high)}`,
+        ...(shown.interval === null
+          ? ['not calibrated']
+          : [hidden('80 % interval '), unsure, rangeOf(shown.interval)]),
       ),
     );
     explain(explanation(shown));
@@ -181,9 +181,16 @@ function createEnds(name: ScoreName): HTMLElement {
   return element('span', { class: 'score-ends', 'aria-hidden': 'true' }, ...ends);
 }
 
-function explanation({ name, interval: [low, high], isUncertain, origin }: Score): string {
+function rangeOf([low, high]: readonly [number, number]): string {
+  return `${score(low)} to ${score(high)}`;
+}
+
+function explanation({ name, interval, isUncertain, origin }: Score): string {
   const from = origin && `The tick at ${score(origin.at)} marks ${origin.of}. ${origin.change ?? ''}`.trim();
-  const band = `The band from ${score(low)} to ${score(high)} is the 80 % interval: the wider, the less certain.`;
+  const band =
+    interval === null
+      ? 'The model was not calibrated: how certain the score is, is unknown.'
+      : `The band from ${rangeOf(interval)} is the 80 % interval: the wider, the less certain.`;
   const unsure = isUncertain ? 'Drawn hollow: too uncertain to rely on.' : null;
   return [meanings[name].scale, from, band, unsure].filter((part) => part !== null).join(' ');
 }
@@ -193,13 +200,18 @@ function createLine(
   marks: readonly Pick<Score, 'value' | 'interval' | 'isUncertain'>[],
   origin: number | null,
 ): HTMLElement {
-  const drawn = marks.flatMap(({ value, interval: [low, high], isUncertain }): Child[] => {
-    const band = at('score-band', low);
-    band.style.width = percent(high - low);
-    return [band, at(isUncertain ? 'score-point hollow' : 'score-point', value)];
-  });
+  const drawn = marks.flatMap(({ value, interval, isUncertain }): Child[] => [
+    interval && bandOf(interval),
+    at(isUncertain ? 'score-point hollow' : 'score-point', value),
+  ]);
   const tick = origin === null ? null : at('score-origin', origin);
   return element('span', { class: 'score-line', 'aria-hidden': 'true' }, ...drawn, tick);
+}
+
+function bandOf([low, high]: readonly [number, number]): HTMLElement {
+  const band = at('score-band', low);
+  band.style.width = percent(high - low);
+  return band;
 }
 
 function at(kind: string, place: number): HTMLElement {
@@ -222,7 +234,8 @@ export function createDifferences(before: readonly Score[], after: readonly Scor
 
 function differenceTile([old, now]: readonly [Score, Score]): HTMLElement {
   const { root, button, explain } = createExplained('score');
-  const isApart = old.interval[0] > now.interval[1] || now.interval[0] > old.interval[1];
+  const both = old.interval && now.interval && ([old.interval, now.interval] as const);
+  const isApart = both !== null && (both[0][0] > both[1][1] || both[1][0] > both[0][1]);
   button.classList.toggle('uncertain', !isApart);
   button.append(
     ...head(old.name, signed(now.value - old.value)),
@@ -238,13 +251,14 @@ function differenceTile([old, now]: readonly [Score, Score]): HTMLElement {
       'span',
       { class: 'score-range number' },
       `${score(old.value)} → ${score(now.value)}`,
-      hidden(isApart ? ', ranges apart' : ', ranges overlap'),
+      both && hidden(isApart ? ', ranges apart' : ', ranges overlap'),
     ),
   );
-  const verdict = isApart
+  const overlap = isApart
     ? 'Their 80 % intervals do not overlap.'
     : 'Their 80 % intervals overlap: the difference may be chance.';
-  const range = ({ interval: [low, high] }: Score) => `${score(low)} to ${score(high)}`;
+  const verdict = both === null ? 'One of them has no interval: the difference may be chance.' : overlap;
+  const range = ({ interval }: Score) => (interval === null ? 'none' : rangeOf(interval));
   explain(
     `${meanings[old.name].scale} The first is ${score(old.value)}, interval ${range(old)}, drawn hollow; the second ${score(now.value)}, interval ${range(now)}. ${verdict}`,
   );

@@ -163,7 +163,7 @@ export function warningNotice(warnings: readonly Warning[]): HTMLElement | null 
 
 // Two recordings, or one by two sets of models.
 
-/** A report that is compared with another. `name`: of its recording, or of its set */
+/** A report that is compared with another. `name`: the recording, or the set */
 export type Kept = { readonly name: string; readonly answer: Answer<Report> };
 
 /** Emotions that change less are not named. */
@@ -209,8 +209,8 @@ function changes(before: Report, after: Report): HTMLElement | null {
   if (old === null || now === null) return null;
   const named = Object.entries(now.emotions)
     .flatMap(([name, probability]) => {
-      const before = old.emotions[name];
-      return before === undefined ? [] : [{ name, change: probability - before }];
+      const earlier = old.emotions[name];
+      return earlier === undefined ? [] : [{ name, change: probability - earlier }];
     })
     .filter(({ change }) => Math.abs(change) >= minChange)
     .sort((one, other) => Math.abs(other.change) - Math.abs(one.change))

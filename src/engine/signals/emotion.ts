@@ -88,24 +88,32 @@ function wordAt(
   return valence < params.veryLowValence ? 'distressed' : 'tense';
 }
 
-const params = z.strictObject({
-  /** Those that reports have: models that were fitted to labels alone have none. */
-  dimensions: z.array(z.enum(dimensionNames)),
-  /** Null: not fitted, reports have no interval. `moments` is null too, which rests on both. */
-  intervals: z.strictObject({ valence: intervalParams.nullable(), arousal: intervalParams.nullable() }),
-  degradations: degradationParams,
-  shortSpeechSeconds: z.number().positive(),
-  /** Below this probability of the dominant emotion the report warns `low_confidence`. */
-  lowConfidence: z.number().min(0).max(1),
-  tone: toneParams,
-  /** No labelled recording has calibrated the probabilities: reports warn `uncalibrated`. */
-  uncalibrated: z.literal(true).optional(),
-  /** Beyond this distance from the training recordings the report warns `unlike_training`. */
-  unlikeDistance: z.number().positive(),
-  /** Null: not fitted, reports have no moments. */
-  moments: momentParams.nullable(),
-  relative: relativeParams,
-});
+const rules = z.strictObject({ valence: intervalParams.nullable(), arousal: intervalParams.nullable() });
+
+const params = z
+  .strictObject({
+    /** Those that reports have: models that were fitted to labels alone have none. */
+    dimensions: z.array(z.enum(dimensionNames)),
+    /** Null: not fitted, reports have no interval. `moments` is null too, which rests on both. */
+    intervals: rules,
+    degradations: degradationParams,
+    shortSpeechSeconds: z.number().positive(),
+    /** Below this probability of the dominant emotion the report warns `low_confidence`. */
+    lowConfidence: z.number().min(0).max(1),
+    tone: toneParams,
+    /** No labelled recording has calibrated the probabilities: reports warn `uncalibrated`. */
+    uncalibrated: z.literal(true).optional(),
+    /** Beyond this distance from the training recordings the report warns `unlike_training`. */
+    unlikeDistance: z.number().positive(),
+    /** Null: not fitted, reports have no moments. */
+    moments: momentParams.nullable(),
+    relative: relativeParams,
+  })
+  .refine(
+    ({ moments, intervals }) =>
+      moments === null || (intervals.valence !== null && intervals.arousal !== null),
+    'null for `moments` without both `intervals`',
+  );
 
 type Scores = {
   readonly valence: number;

@@ -54,15 +54,14 @@ export function degradationsOf(
   };
 }
 
-const noInterval: IntervalParams = { base: 0, short: 0, noise: 0, narrow: 0, clipped: 0 };
-
 /**
  * Half-width = base spread exp(short s + noise n + narrow b + clipped c) for the degradations s, n, b and c.
  * @param rule null: not fitted, the interval is the score
  * @param spread that the model predicts for the recording; 1 for models that predict none
  */
 export function interval(score: number, rule: IntervalParams | null, by: Degradations, spread = 1): Interval {
-  const { base, short, noise, narrow, clipped } = rule ?? noInterval;
+  if (rule === null) return [score, score];
+  const { base, short, noise, narrow, clipped } = rule;
   const half =
     base * spread * Math.exp(short * by.short + noise * by.noise + narrow * by.narrow + clipped * by.clipped);
   return [Math.max(0, score - half), Math.min(1, score + half)];
@@ -70,8 +69,8 @@ export function interval(score: number, rule: IntervalParams | null, by: Degrada
 
 /** "0.36  (0.20 to 0.53)", "0.36" without bounds. */
 export function formatScore(score: number, bounds: Interval | null): string {
-  const [lower, upper] = (bounds ?? []).map((bound) => bound.toFixed(2));
-  return score.toFixed(2) + (bounds === null ? '' : `  (${lower} to ${upper})`);
+  const text = score.toFixed(2);
+  return bounds === null ? text : `${text}  (${bounds[0].toFixed(2)} to ${bounds[1].toFixed(2)})`;
 }
 
 // Rounding of report fields: scores to 4 decimals, parts with a constant sum.

@@ -26,15 +26,19 @@ export const run = start(workerData as ThreadSettings);
 /** @throws ModelError */
 async function start({
   modelsDir,
-  comparedModelsDir = null,
+  comparedModelsDir,
   limits,
 }: ThreadSettings): Promise<(task: TaskMessage) => Promise<unknown>> {
   const { busy, idle } = await loadModelsForCores(modelsDir, threadsPerTask());
   const analyzers = { busy: analyzerOf(busy, limits), idle: analyzerOf(idle, limits) };
   let compared: Promise<Analyzer> | null = null;
-  /** Of the second set, which is opened for the first task that compares. */
-  const comparedAnalyzer = (folder: string) => {
-    compared ??= createAnalyzer({ modelsDir: folder, limits });
+  /** A later task tries again. */
+  const openCompared = () => {
+    if (!comparedModelsDir) throw new Error('Expected a second set of models, got none');
+    compared ??= createAnalyzer({ modelsDir: comparedModelsDir, limits }).catch((error: unknown) => {
+      compared = null;
+      throw error;
+    });
     return compared;
   };
   await analyzers.idle.warm();
@@ -43,10 +47,10 @@ async function start({
     const yieldToOthers = () => pauseIfRequested(pauseFlag, () => reportPaused(id));
     const onChunk = (analysedSeconds: number, declaredSeconds: number | null) =>
       reportProgress({ progressed: id, analysedSeconds, declaredSeconds });
-    const isCompared = 'compared' in task && task.compared === true && comparedModelsDir !== null;
     const usual = hasIdleCores ? analyzers.idle : analyzers.busy;
-    const analyzer = isCompared ? await comparedAnalyzer(comparedModelsDir) : usual;
-    const reply = await handleTask(analyzer, task, { yieldToOthers, onChunk });
+    const isCompared = 'compared' in task && task.compared === true;
+    const open = isCompared ? openCompared : undefined;
+    const reply = await handleTask(usual, task, { open, yieldToOthers, onChunk });
     reportHeapPressure();
     // After the reply is sent.
     if (reply.kind === 'report' && reply.audioSeconds >= longSeconds) setImmediate(releaseFreeMemory);

@@ -31,6 +31,8 @@ import {
 const encoder = new TextEncoder();
 
 type Hooks = {
+  /** Opens another analyzer, which handles the task. */
+  readonly open?: (() => Promise<Analyzer>) | undefined;
   /** Called between units of work, but for those of a step. */
   readonly yieldToOthers?: () => Promise<boolean>;
   /** Called after each chunk of a job. */
@@ -39,11 +41,12 @@ type Hooks = {
 
 /** Never rejects: errors are replies. Frees the buffers of the task. */
 export async function handleTask(
-  analyzer: Analyzer,
+  usual: Analyzer,
   task: CancellableTask,
-  { yieldToOthers, onChunk }: Hooks = {},
+  { open = async () => usual, yieldToOthers, onChunk }: Hooks = {},
 ): Promise<Reply> {
   try {
+    const analyzer = await open();
     if (Atomics.load(task.cancel, 0) !== 0) throw new ServiceError('deadline', stoppedMessage);
     if ('live' in task) return await step(analyzer, task);
     const yielding = { ...task, yieldToOthers };
@@ -52,7 +55,7 @@ export async function handleTask(
   } catch (error) {
     return toErrorReply(error);
   } finally {
-    for (const buffer of buffersOf(task)) analyzer.models.platform.release(buffer);
+    for (const buffer of buffersOf(task)) usual.models.platform.release(buffer);
   }
 }
 

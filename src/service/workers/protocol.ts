@@ -13,7 +13,7 @@ import type { PauseFlag } from './pause-flag.ts';
 /** The `workerData` of a thread. */
 export type ThreadSettings = {
   readonly modelsDir: string;
-  /** Opened for the first task that is `compared`. */
+  /** Opened for the first task that is `compared`; absent or null: there are no such tasks. */
   readonly comparedModelsDir?: string | null;
   readonly limits: DecodeLimits;
 };
@@ -43,7 +43,7 @@ export type FormTask = {
   /** The report has embeddings in place of signals. */
   readonly embeddings?: boolean;
   readonly requestId: string;
-  /** By the second set of models. */
+  /** Uses the second set of models. */
   readonly compared?: boolean;
   /** Query parameters, which the path does not have. */
   readonly ignored?: Ignored;

@@ -1,14 +1,8 @@
 /** Labelled examples -> what improves the models for speakers that it was not fitted on. */
 import type { Comparison } from '../evaluate/comparison.ts';
+import { type Dimension, dimensions } from '../evaluate/figures.ts';
 import { countSpeakers, type Example, minRecordings, minSpeakers } from './examples.ts';
-import {
-  adaptDimension,
-  canAdaptDimension,
-  type Dimension,
-  type DimensionResult,
-  dimensions,
-  ratedOf,
-} from './fit-dimensions.ts';
+import { adaptDimension, canAdaptDimension, type DimensionResult, ratedOf } from './fit-dimensions.ts';
 import { adaptLabels, canAdaptLabels, type LabelResult, labelledOf } from './fit-labels.ts';
 
 export type Adaptation = {

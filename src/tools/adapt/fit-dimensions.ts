@@ -5,6 +5,7 @@
 
 import { type Correction, correctScore } from '../../engine/index.ts';
 import { type Comparison, compare, lowerEnd, type Pair } from '../evaluate/comparison.ts';
+import type { Dimension } from '../evaluate/figures.ts';
 import { ccc, mean, type Numbers, pcc } from '../evaluate/statistics.ts';
 import {
   countSpeakers,
@@ -18,12 +19,9 @@ import {
 import { fitCorrection, squaredError } from './fit-correction.ts';
 import { foldsOf, leaveOut } from './folds.ts';
 
-export const dimensions = ['valence', 'arousal', 'clarity'] as const;
-export type Dimension = (typeof dimensions)[number];
-
 type DimensionAdaptation = {
   readonly correction: Correction;
-  /** Factor of the half-width of the interval; where none was fitted, the half-width. */
+  /** Factor of the half-width; the half-width itself for models without intervals. */
   readonly widen: number;
 };
 

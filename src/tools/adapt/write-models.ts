@@ -6,9 +6,10 @@ import { formatCorrection, goldensOf, type HeadCorrection } from '../../engine/i
 import type { IntervalParams, Manifest, ManifestOf } from '../../engine/schema.ts';
 import { loadModels, type ModelFolder, readCard, readModelFolders } from '../../node/models.ts';
 import { sha256 } from '../../service/sha256.ts';
+import { type Dimension, dimensions } from '../evaluate/figures.ts';
 import type { Adaptation } from './adaptation.ts';
 import { adaptationCard } from './card.ts';
-import { type Dimension, type DimensionResult, dimensions } from './fit-dimensions.ts';
+import type { DimensionResult } from './fit-dimensions.ts';
 
 /** Name of the recordings in manifests and cards, what people should know about them, and the hash of their file of labels. */
 type Source = { readonly name: string; readonly command: string; readonly labelsSha256: string };
@@ -132,12 +133,13 @@ function describe(head: Head, text: string, { correction, adaptation, source }: 
   } as Manifest;
 }
 
-/** Labels that were fitted are calibrated, and so are dimensions that have an interval now. */
+/** Labels are calibrated once they were fitted, dimensions once they have an interval. */
 function calibrated(params: Head['params'], { labels }: HeadCorrection, intervals: Rules): Head['params'] {
   if (!('uncalibrated' in params)) return params;
   const { dimensions } = params;
-  const isFitted = dimensions.length > 0 && dimensions.every((name) => intervals[name] !== null);
-  if (labels === null && !isFitted) return params;
+  const isFitted =
+    dimensions.length === 0 ? labels !== null : dimensions.every((name) => intervals[name] !== null);
+  if (!isFitted) return params;
   const { uncalibrated: _, ...rest } = params;
   return rest;
 }

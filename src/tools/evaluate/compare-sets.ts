@@ -8,7 +8,7 @@ const level = 0.95;
 
 type Paired<Value> = { readonly speaker: string; readonly pair: Pair<Value> };
 
-/** @param before, after of a file of labels; recordings that one of both could not analyse do not count */
+/** Skips recordings that either set could not analyse. @param before, after of a file of labels */
 export function compareSets(before: readonly Scored[], after: readonly Scored[]): Comparison[] {
   const others = new Map(after.map((one) => [one.recording, one]));
   const both = before.flatMap((one) => {
@@ -31,8 +31,8 @@ export function compareSets(before: readonly Scored[], after: readonly Scored[])
     const found = compare(figure, score, { pairs, speakers }, { better: 'higher', level });
     return Number.isFinite(found.before.value) && Number.isFinite(found.after.value) ? [found] : [];
   };
-  return [
-    ...add(
+  const uars = () =>
+    add(
       `UAR of ${labels.join(', ')}`,
       uar,
       pairsOf(({ recording: { label }, scores: { emotion } }) =>
@@ -40,12 +40,14 @@ export function compareSets(before: readonly Scored[], after: readonly Scored[])
           ? null
           : { truth: label, predicted: best(emotion.probabilities, labels) },
       ),
-    ),
+    );
+  return [
+    ...(labels.length < 2 ? [] : uars()),
     ...dimensions.flatMap((name) =>
       add(
         name === 'clarity' ? 'PCC of clarity' : `CCC of ${name}`,
         name === 'clarity' ? pcc : ccc,
-        pairsOf((one) => numbersOf(one, name)[0]?.[1].pair ?? null),
+        pairsOf((one) => numbersOf(one, name)?.pair ?? null),
       ),
     ),
   ];

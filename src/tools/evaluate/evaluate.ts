@@ -1,22 +1,22 @@
 /** `undertone evaluate`. */
 
 import { writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from 'commander';
+import { nameSets } from '../../node/paths.ts';
 import { readSettings } from '../analyze.ts';
 import type { CliContext } from '../context.ts';
 import { parseJobs } from '../map-in-order.ts';
-import { compareSets } from './compare-sets.ts';
 import { evaluate, evaluationText } from './evaluation.ts';
 import { evaluationPage } from './evaluation-page.ts';
-import type { LabelledRecording } from './labels.ts';
 import { readLabels } from './labels.ts';
 import { scoreLabels } from './score-recordings.ts';
 
 const examples = `
 LABELS.csv has a first line with path (relative to the file) and one or more of label, valence, arousal, clarity (0 to 1);
 speaker and group if known; other columns are ignored. Labels are those of the emotion model: neutral, calm, happy, sad, angry, fearful, disgusted, surprised.
-The folder of --out gets report.html, report.json, and scores.jsonl, from which an interrupted run resumes. It has no audio.
+The folder of --out gets report.html, report.json, and scores.jsonl, from which an interrupted run resumes; scores of --compare
+go to compared/scores.jsonl. It has no audio.
 Exit code 1: a recording could not be analysed.
 
 Examples:
@@ -49,20 +49,19 @@ export function registerEvaluate(program: Command, terminal: CliContext): void {
 
 async function evaluateLabels(path: string, options: Options, terminal: CliContext): Promise<void> {
   const { recordings, sha256 } = await readLabels(path, terminal);
-  const { scored, failed, manifests, modelsDir } = await scoreWith(options, recordings, terminal);
-  const other =
-    options.compare === undefined
-      ? null
-      : await scoreWith(
-          { ...options, models: options.compare, out: join(options.out, 'compared') },
-          recordings,
-          terminal,
-        );
-  const comparison = other && {
-    sets: [basename(other.modelsDir), basename(modelsDir)] as const,
-    figures: compareSets(other.scored, scored),
+  const jobs = parseJobs(options.jobs);
+  const judged = await readSet(options, terminal);
+  const compared =
+    options.compare === undefined ? null : await readSet({ models: options.compare }, terminal);
+  const score = ({ settings, manifests }: ModelSet, folder: string) =>
+    scoreLabels(recordings, folder, manifests, { jobs, settings, terminal, embeddings: false });
+  const { scored, failed } = await score(judged, options.out);
+  const other = compared && {
+    ...compared,
+    ...(await score(compared, join(options.out, 'compared'))),
+    names: nameSets(compared.settings.modelsDir, judged.settings.modelsDir),
   };
-  const evaluation = evaluate(scored, manifests, { at: new Date(), failed, sha256, comparison });
+  const evaluation = evaluate(scored, judged.manifests, { at: new Date(), failed, sha256, other });
   const { answers: _, ...report } = evaluation;
   await writeFile(join(options.out, 'report.json'), `${JSON.stringify(report, null, 2)}\n`);
   await writeFile(join(options.out, 'report.html'), evaluationPage(evaluation));
@@ -70,16 +69,10 @@ async function evaluateLabels(path: string, options: Options, terminal: CliConte
   if (failed > 0 || (other?.failed ?? 0) > 0) terminal.fail();
 }
 
-async function scoreWith(options: Options, recordings: readonly LabelledRecording[], terminal: CliContext) {
-  const jobs = parseJobs(options.jobs);
+type ModelSet = Awaited<ReturnType<typeof readSet>>;
+
+async function readSet(options: Pick<Options, 'models'>, terminal: CliContext) {
   const settings = await readSettings(options, terminal);
   const { readManifests } = await import('../../node/models.ts');
-  const manifests = await readManifests(settings.modelsDir);
-  const found = await scoreLabels(recordings, options.out, manifests, {
-    jobs,
-    settings,
-    terminal,
-    embeddings: false,
-  });
-  return { ...found, manifests, modelsDir: settings.modelsDir };
+  return { settings, manifests: await readManifests(settings.modelsDir) };
 }

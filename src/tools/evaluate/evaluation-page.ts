@@ -3,7 +3,7 @@
 import { type Html, html } from '../../service/html.ts';
 import { intervalPicture } from '../../service/interval-picture.ts';
 import { comparisonRows } from './comparison.ts';
-import type { Evaluation } from './evaluation.ts';
+import { type Evaluation, nothingInCommon } from './evaluation.ts';
 import type { Figure } from './figures.ts';
 import { type Answer, binOf, meanOf } from './statistics.ts';
 
@@ -44,6 +44,7 @@ ${confusionSection(evaluation.confusion)}
 }
 
 function comparisonSection({ sets, figures }: NonNullable<Evaluation['comparison']>): Html {
+  if (figures.length === 0) return html`<p class="warn">${nothingInCommon}</p>`;
   const heads = [...sets, 'Difference, 95 % interval', 'Better'].map(
     (head) => html`<th scope="col">${head}</th>`,
   );

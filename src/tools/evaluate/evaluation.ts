@@ -2,6 +2,7 @@
 
 import { correctionOf, type Manifest, unavailableOf } from '../../engine/schema.ts';
 import { version } from '../../node/paths.ts';
+import { compareSets } from './compare-sets.ts';
 import { type Comparison, comparisonText } from './comparison.ts';
 import { answerOf, confusion, type Figure, labelsOf, measure, type Scored } from './figures.ts';
 import type { Answer } from './statistics.ts';
@@ -22,7 +23,7 @@ export type Evaluation = {
   readonly figures: readonly Figure[];
   /** By label, then by dominant emotion. */
   readonly confusion: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** Of two sets of models on the same recordings, the second of which the other figures are of; null without `--compare`. */
+  /** Two sets on the same recordings; the other figures are of the second set. Null without `--compare`. */
   readonly comparison: {
     readonly sets: readonly [string, string];
     readonly figures: readonly Comparison[];
@@ -35,8 +36,18 @@ type Circumstances = {
   readonly at: Date;
   readonly failed: number;
   readonly sha256: string;
-  readonly comparison?: Evaluation['comparison'];
+  /** Of `--compare`. */
+  readonly other?: {
+    readonly scored: readonly Scored[];
+    readonly failed: number;
+    readonly manifests: readonly Manifest[];
+    /** Of this set and of the one that is evaluated. */
+    readonly names: readonly [string, string];
+  } | null;
 };
+
+export const nothingInCommon =
+  'The two sets have fewer than two labels, and no dimension, of the file in common.';
 
 /** With fewer, the bootstrap says little about other speakers. */
 const enoughSpeakers = 5;
@@ -44,7 +55,7 @@ const enoughSpeakers = 5;
 export function evaluate(
   scored: readonly Scored[],
   manifests: readonly Manifest[],
-  { at, failed, sha256, comparison = null }: Circumstances,
+  { at, failed, sha256, other = null }: Circumstances,
 ): Evaluation {
   const labels = labelsOf(scored);
   const answers = scored.flatMap((one) =>
@@ -62,18 +73,26 @@ export function evaluate(
       sha256: manifest.weights.sha256,
       correction_sha256: correctionOf(manifest)?.sha256 ?? null,
     })),
-    notes: [...learnedFrom(manifests, sha256), ...notesOf(scored, labels, failed), ...unavailable(manifests)],
+    notes: [
+      ...learnedFrom('The models', manifests, sha256),
+      ...notesOf(scored, labels, failed),
+      ...unavailable(manifests),
+      ...(other === null ? [] : learnedFrom(`The models ${other.names[0]}`, other.manifests, sha256)),
+      ...(other === null || other.failed === 0
+        ? []
+        : [`Recordings that the models ${other.names[0]} could not analyse: ${other.failed}.`]),
+    ],
     figures: measure(scored, manifests),
     confusion: Object.fromEntries(matrix),
-    comparison,
+    comparison: other && { sets: other.names, figures: compareSets(other.scored, scored) },
     answers,
   };
 }
 
 /** @param sha256 of the file of labels */
-function learnedFrom(manifests: readonly Manifest[], sha256: string): string[] {
+function learnedFrom(models: string, manifests: readonly Manifest[], sha256: string): string[] {
   const isSame = manifests.some((manifest) => correctionOf(manifest)?.labelsSha256 === sha256);
-  return isSame ? ['The models were adapted to these recordings: their figures do not hold for others.'] : [];
+  return isSame ? [`${models} were adapted to these recordings: their figures do not hold for others.`] : [];
 }
 
 function unavailable(manifests: readonly Manifest[]): string[] {
@@ -121,8 +140,11 @@ export function evaluationText({ figures, notes, comparison }: Evaluation): stri
     ];
     return [...cells, compared, doubt ?? ''].join('  ').trimEnd();
   });
-  const compared = comparison && comparisonText(comparison.figures, [...comparison.sets, 'better']);
-  return (
-    [...lines, ...notes].map((line) => `${line}\n`).join('') + (compared === null ? '' : `\n${compared}`)
-  );
+  const compared =
+    comparison === null
+      ? ''
+      : comparison.figures.length === 0
+        ? `${nothingInCommon}\n`
+        : `\n${comparisonText(comparison.figures, [...comparison.sets, 'better'])}`;
+  return [...lines, ...notes].map((line) => `${line}\n`).join('') + compared;
 }

@@ -40,7 +40,7 @@ const doubts = ['low_confidence', 'unlike_training'];
 const coverages = [1, 0.75, 0.5, 0.25];
 
 export const dimensions = ['valence', 'arousal', 'clarity'] as const;
-type Dimension = (typeof dimensions)[number];
+export type Dimension = (typeof dimensions)[number];
 
 export function measure(
   scored: readonly Scored[],
@@ -126,7 +126,10 @@ function addEmotions(add: Add, scored: readonly Scored[], labels: readonly strin
 }
 
 function addDimension(add: Add, scored: readonly Scored[], name: Dimension): void {
-  const rated = scored.flatMap((one) => numbersOf(one, name));
+  const rated = scored.flatMap((one) => {
+    const found = numbersOf(one, name);
+    return found === null ? [] : [[one, found] as const];
+  });
   const pairs = rated.map(([one, { pair }]) => [one, pair] as const);
   const within = rated.flatMap(([one, { interval }]) =>
     interval === null ? [] : [[one, interval] as const],
@@ -199,19 +202,21 @@ type Rated = {
   readonly interval: { readonly inside: boolean; readonly width: number } | null;
 };
 
-/** None without a rating or a score. */
-export function numbersOf(one: Scored, name: Dimension): readonly (readonly [Scored, Rated])[] {
+/** Null without a rating or a score. */
+export function numbersOf(one: Scored, name: Dimension): Rated | null {
   const { emotion, cognitive } = one.scores;
   const truth = one.recording[name];
   const found =
     name === 'clarity'
       ? cognitive && { predicted: cognitive.clarity, interval: cognitive.intervals.clarity }
       : emotion && { predicted: emotion[name], interval: emotion.intervals[name] };
-  if (truth === null || !found || found.predicted === null) return [];
-  const [low, high] = found.interval ?? [];
-  const interval =
-    low === undefined || high === undefined
-      ? null
-      : { inside: truth >= low && truth <= high, width: high - low };
-  return [[one, { pair: { truth, predicted: found.predicted }, interval }]];
+  if (truth === null || !found || found.predicted === null) return null;
+  const { interval, predicted } = found;
+  return {
+    pair: { truth, predicted },
+    interval: interval && {
+      inside: truth >= interval[0] && truth <= interval[1],
+      width: interval[1] - interval[0],
+    },
+  };
 }

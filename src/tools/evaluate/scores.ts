@@ -2,8 +2,9 @@
 
 import { appendFile, stat, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { correctionOf, type Manifest } from '../../engine/schema.ts';
+import type { Manifest } from '../../engine/schema.ts';
 import { version } from '../../node/paths.ts';
+import { sha256 } from '../../service/sha256.ts';
 import type { AnalyzeResult } from '../analyze-thread.ts';
 import { expected } from '../context.ts';
 import type { Report } from '../index.ts';
@@ -58,8 +59,8 @@ const embeddingDecimals = 5;
 
 const headSchema = z.strictObject({
   undertone: z.string(),
-  /** Hashes of weights and correction. */
-  models: z.record(z.string(), z.array(z.string().nullable())),
+  /** Hashes of manifests, which have those of all files. */
+  models: z.record(z.string(), z.string()),
   embeddings: z.boolean(),
 });
 /** Size and time of change identify the content of a file. */
@@ -89,10 +90,7 @@ export async function openScoresFile(
   embeddings: boolean,
 ): Promise<ScoresFile> {
   const models = Object.fromEntries(
-    manifests.map((manifest) => [
-      manifest.name,
-      [manifest.weights.sha256, correctionOf(manifest)?.sha256 ?? null],
-    ]),
+    manifests.map((manifest) => [manifest.name, sha256(Buffer.from(JSON.stringify(manifest)))]),
   );
   const head = JSON.stringify({ undertone: version, models, embeddings } satisfies z.infer<
     typeof headSchema

@@ -101,7 +101,7 @@ function writeMask(g: GraphWriter, samples: string, { name, element }: GraphValu
   g.op('Cast', [ones], { to: element }, name);
 }
 
-/** Of the columns of the source, which are the last ones, over an utterance -> [1, columns] */
+/** Mean of the last columns, which are of the source, over an utterance -> [1, columns] */
 function meanOfSource(g: GraphWriter, width: number, columns: number): string {
   const source = g.op('Slice', ['tokens', g.integers(width - columns), g.integers(width), g.integers(2)]);
   const weights = g.op('Reshape', ['weights', g.integers(1, -1, 1)]);
@@ -177,7 +177,7 @@ export async function widen(
   });
 }
 
-/** Values that a node reads and returns. */
+/** Renames inputs and outputs of a node. */
 function rename(node: Parts, names: ReadonlyMap<string, string>): Parts {
   const { inputs, outputs } = fields.node;
   const parts: Uint8Array[] = [];

@@ -28,7 +28,7 @@ const dimension = z.enum(['valence', 'arousal', 'dominance']);
 const scale = z
   .strictObject({ name: dimension, low: z.number().default(0), high: z.number().default(1) })
   .refine(({ low, high }) => low < high, '`low` below `high`');
-/** Of dimensions in the order of the output. Reports have no dominance. */
+/** Dimensions in the order of the output. Reports leave out dominance. */
 const scales = z
   .array(scale)
   .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'each dimension once')
@@ -49,7 +49,7 @@ export type Description = {
   readonly output: string | null;
   /** Null without logits and probabilities. */
   readonly labels: readonly string[] | null;
-  /** Null without them. Without labels and dimensions the output are hidden states [1, frames, values] or [1, values]. */
+  /** Null for other outputs. Without labels and dimensions the output is hidden states, [1, frames, values] or [1, values]. */
   readonly dimensions: readonly Scale[] | null;
   /** The output are probabilities in place of logits. */
   readonly areProbabilities: boolean;
@@ -162,7 +162,8 @@ async function describeFolder(folder: string, stated: string | null): Promise<De
   if (isClassifier && !id2label)
     throw new UsageError('Expected `id2label` in config.json for a classifier, got none');
   const labels = isClassifier ? sortedLabels(id2label ?? {}) : null;
-  const dimensions = scales.safeParse(labels?.map((one) => ({ name: one }))).data ?? null;
+  const dimensions =
+    scales.safeParse(labels?.map((one) => ({ name: one.trim().toLowerCase() }))).data ?? null;
   const model = text.safeParse(name).data ?? basename(folder);
   return {
     model: basename(model),

@@ -20,7 +20,7 @@ import { writeSet } from './write-set.ts';
 const addExamples = `
 SOURCE is a folder as optimum-cli export onnx writes it (wav2vec2, HuBERT, WavLM, data2vec, UniSpeech, Whisper or AST), or an
 ONNX file with a JSON file of the same name that describes it: docs/your-model.md. A classifier answers emotion; an encoder adds
-its hidden states to the embeddings, for undertone adapt. Clarity, load, processing and voices are those of --models.
+its hidden states to the embeddings, for undertone adapt; valence and arousal replace those of reports. Clarity, load, processing and voices are those of --models.
 
 Examples:
   undertone models add wav2vec2-emotion/ --out models/mine

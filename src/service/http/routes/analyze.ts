@@ -1,4 +1,4 @@
-/** POST /v1/analyze, POST /v1/analyze/SIGNAL, POST /v1/embed, and that of the playground. */
+/** POST /v1/analyze, POST /v1/analyze/SIGNAL, POST /v1/embed and POST /playground/compare. */
 import type { Router } from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
 import type { Stage } from '../../../engine/index.ts';

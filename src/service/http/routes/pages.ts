@@ -1,7 +1,7 @@
 /** Pages, served from memory: those that `vite build web` wrote, /trust, /docs, the documents of the API and the documentation. */
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, extname, join } from 'node:path';
+import { extname, join } from 'node:path';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
@@ -13,7 +13,7 @@ import {
   signals,
 } from '../../../engine/schema.ts';
 import { readManifests, readOptionalJson } from '../../../node/models.ts';
-import { listDocs, readDoc, version } from '../../../node/paths.ts';
+import { listDocs, nameSets, readDoc, version } from '../../../node/paths.ts';
 import { asyncApiDocument, openApiDocument } from '../../api/document.ts';
 import { type Config, ConfigError } from '../../config.ts';
 import type { ReceiptKeys } from '../../receipt-keys.ts';
@@ -92,7 +92,7 @@ export async function readSetNames({
   await readManifests(comparedModelsDir).catch((error: Error) => {
     throw new ConfigError([`${error.message} (\`UNDERTONE_COMPARE_MODELS_DIR\`)`]);
   });
-  return [basename(modelsDir), basename(comparedModelsDir)];
+  return nameSets(modelsDir, comparedModelsDir);
 }
 
 /**
