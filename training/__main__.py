@@ -20,6 +20,7 @@ TABLES = {
     "sets": "the table of sets of models into README.md and docs/models.md",
     "corpus-pages": "the counts of training/corpora/pages",
     "choices": "what the heads were chosen by into docs/results/studies.md",
+    "added-model": "a small classifier through `undertone models add` into docs/results/added-models.md",
 }
 
 
@@ -103,6 +104,10 @@ def main() -> None:
         from training.evaluation import choices
 
         choices.run()
+    elif options.command == "added-model":
+        from training.evaluation import added_model
+
+        added_model.run()
     else:
         from training.calibration import reference
 
