@@ -55,6 +55,10 @@ export const originSchema = z
     model: z.string().describe('As its maker calls it.'),
     source: z.string().describe('Where it comes from, as its card or description states it.'),
     licence: z.string().describe('As its card or description states it.'),
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .describe('Of its graph in this set of models.'),
   })
   .describe('Of a model of another maker. Absent from others.');
 

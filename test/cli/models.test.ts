@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { join } from 'node:path';
 import test from 'ava';
 import type { CombinedReport } from '../../src/engine/report.ts';
+import { sha256 } from '../../src/service/sha256.ts';
 import type { GraphWriter } from '../../src/tools/models/graph.ts';
 import { runCli } from '../support/cli.ts';
 import { embedded } from '../support/external-weights.ts';
@@ -36,7 +37,13 @@ test('a classifier answers emotion, and the shipped set the rest', async (t) => 
   t.true(mine.emotion.warnings.includes('uncalibrated'));
   t.is(mine.emotion.signals.valence, null);
   t.is(mine.emotion.moments, null);
-  t.deepEqual(mine.emotion.model.origin, { model: 'exported', source: 'exported', licence: 'apache-2.0' });
+  const graph = readFileSync(join(out, 'trunk', 'samples.onnx'));
+  t.deepEqual(mine.emotion.model.origin, {
+    model: 'exported',
+    source: 'exported',
+    licence: 'apache-2.0',
+    sha256: sha256(graph),
+  });
   t.deepEqual(mine.cognitive.signals, shipped.cognitive.signals);
   t.is(mine.emotion.timeline.length, shipped.emotion.timeline.length);
   const listed = await runCli(['models', 'list', join(out, '..')]);

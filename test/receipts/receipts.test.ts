@@ -11,6 +11,7 @@ import { findMismatch, readAnswer } from '../../src/service/verify-receipt.ts';
 import { samplesOf } from '../support/analysis.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
+import { exportedFolder, onnxFile, writeDullness } from '../support/onnx-source.ts';
 import { runPython } from '../support/python-client.ts';
 import { makeToken, type Server, startServer } from '../support/server.ts';
 
@@ -145,6 +146,20 @@ test('with a clock behind the creation of the key, analyses and receipts go on',
   const text = await analyze(parts, { url });
   t.true(Math.abs(Date.parse(JSON.parse(text).receipt.issued_at) - Date.now()) < 600_000);
   t.deepEqual(await verify(parts, text, url), identical);
+});
+
+test('a set with a graph of another maker has receipts, which its folder alone verifies', async (t) => {
+  const mine = join(makeFolder(), 'mine');
+  const source = exportedFolder(onnxFile({ write: writeDullness }));
+  t.is((await runCli(['models', 'add', source, '--out', mine])).code, 0);
+  const { url, token } = await startServer(t, { UNDERTONE_MODELS_DIR: mine });
+  const text = await analyze({ audio: sample, receipt: 'true' }, { url, token });
+  const { answer, recording, keys } = await writeFiles({ audio: sample }, text, url);
+  const args = ['verify', answer, recording, '--keys', keys];
+  t.deepEqual(await runCli([...args, '--models', mine]), identical);
+  const { code, stdout } = await runCli(args);
+  t.is(code, 1);
+  t.regex(stdout, /emotion 1\.0\.0 \([0-9a-f]{8}\), here 4\./);
 });
 
 test('the setting `always` adds receipts', async (t) => {

@@ -156,9 +156,9 @@ async function widenHead<M extends Manifest>(
   };
 }
 
-function ofOrigin({ licence }: Manifest, { description: { model, source, ...stated } }: Addition) {
+function ofOrigin({ licence }: Manifest, { description: { model, source, ...stated }, graph }: Addition) {
   return {
-    origin: { model, source, licence: stated.licence },
+    origin: { model, source, licence: stated.licence, sha256: sha256(graph.bytes) },
     licence: `${model}: ${stated.licence} (${source}); ${licence}`,
   };
 }

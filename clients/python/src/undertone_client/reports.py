@@ -134,6 +134,7 @@ class Origin(TypedDict):
     model: str
     source: str
     licence: str
+    sha256: str
 
 
 class Model(TypedDict):
