@@ -21,7 +21,9 @@ const maxClockSkewSeconds = 5;
 export const checks: Readonly<Record<string, (config: Config) => Promise<CheckResult>>> = {
   node: async () => ok(`Node.js ${process.versions.node}, ${process.platform}-${process.arch}`),
   addon: checkAddon,
-  models: checkModels,
+  models: ({ modelsDir }) => checkModels(modelsDir),
+  compared: async ({ comparedModelsDir }) =>
+    comparedModelsDir === null ? ok('no second set') : checkModels(comparedModelsDir),
   recordings: checkRecordings,
   disk: checkDisk,
   database: checkDatabase,
@@ -36,7 +38,7 @@ async function checkAddon(): Promise<CheckResult> {
 }
 
 /** Loads the models, which checks their hashes, and runs each on the synthetic signal of its golden. */
-async function checkModels({ modelsDir }: Config): Promise<CheckResult> {
+async function checkModels(modelsDir: string): Promise<CheckResult> {
   const { loadModels, readGolden } = await import('../node/models.ts');
   const { goldenDifferences, kinds } = await import('../engine/index.ts');
   const models = await loadModels(modelsDir);

@@ -37,6 +37,7 @@ test('every check of a working installation is ok', async (t) => {
     'node',
     'addon',
     'models',
+    'compared',
     'recordings',
     'disk',
     'database',
@@ -57,11 +58,13 @@ test('each check fails alone', async (t) => {
     UNDERTONE_DATA_DIR: join(folder, 'file', 'data'),
     UNDERTONE_DATABASE_URL: `file:${join(folder, 'db')}`,
     UNDERTONE_MODELS_DIR: folder,
+    UNDERTONE_COMPARE_MODELS_DIR: folder,
     UNDERTONE_REDIS_URL: join(folder, 'no.sock'),
     UNDERTONE_WORKERS: '1000',
   });
   t.is(code, 1);
-  for (const name of ['models', 'disk', 'redis', 'clock']) t.regex(lines[name] ?? '', /^failed: /, name);
+  for (const name of ['models', 'compared', 'disk', 'redis', 'clock'])
+    t.regex(lines[name] ?? '', /^failed: /, name);
   for (const name of ['addon', 'database']) t.regex(lines[name] ?? '', /^ok: /, name);
   t.regex(lines.limits ?? '', /^warning: .*1000 workers on \d+ cores/);
 });
