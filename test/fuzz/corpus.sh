@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the files that the fuzzers start from, a folder for each family of containers: corpus.sh DIR.
-# A quarter of a second of two tones, as small as the codecs allow. Needs ffmpeg and sox.
+# A quarter of a second of two tones, as small as the codecs allow. Needs ffmpeg, sox and python3.
 set -eu
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
@@ -44,6 +44,31 @@ encode mp4/pcm.mov mono -t 0.1 -c:a pcm_s16be
 encode mp4/adpcm.mov mono -c:a adpcm_ima_qt
 encode mp4/encrypted.mp4 mono -c:a aac -b:a 16k -encryption_scheme cenc-aes-ctr \
   -encryption_key 76a6c65c5ea762046bd749a2e632ccbb -encryption_kid a7e61c373e219033c21091fa607bf3b8
+# The delay of the encoder as iTunes writes it, in place of an edit list.
+python3 - "$out/mp4/fast-start.m4a" "$out/mp4/itunes.m4a" <<'PYTHON'
+import sys
+
+def box(name, *parts):
+    body = b"".join(parts)
+    return (8 + len(body)).to_bytes(4, "big") + name + body
+
+source, target = sys.argv[1:]
+file = bytearray(open(source, "rb").read())
+for name in (b"edts", b"udta"):
+    at = file.index(name)
+    file[at : at + 4] = b"free"
+delay = b" 00000000 00000400 00000000 " + b"%016X" % 2000
+item = box(b"----", box(b"mean", bytes(4), b"com.apple.iTunes"), box(b"name", bytes(4), b"iTunSMPB"),
+           box(b"data", b"\0\0\0\1", bytes(4), delay))
+tags = box(b"udta", box(b"meta", bytes(4), box(b"ilst", item)))
+start = file.index(b"moov") - 4
+end = start + int.from_bytes(file[start : start + 4], "big")
+file[start : start + 4] = (end - start + len(tags)).to_bytes(4, "big")
+table = file.index(b"stco") + 12
+offset = int.from_bytes(file[table : table + 4], "big") + len(tags)
+file[table : table + 4] = offset.to_bytes(4, "big")
+open(target, "wb").write(file[:end] + tags + file[end:])
+PYTHON
 ffmpeg -nostdin -loglevel error -y -f lavfi -i color=black:s=16x16:r=5 -i mono.wav -shortest -fflags +bitexact \
   -c:v mpeg4 -c:a aac -b:a 16k "$out/mp4/video.mp4"
 encode flac/mono.flac mono -t 0.1 -metadata_header_padding 0

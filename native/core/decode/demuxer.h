@@ -65,6 +65,8 @@ class Demuxer {
   double DeclaredSeconds() const;
   double DeclaredStreamSeconds() const;
   double DeclaredFileSeconds() const;
+  // What iTunes names as the delay of its encoder, which is left out.
+  double TrimmedSeconds() const;
   // Timestamp of the next packet of any stream, in seconds; absent where the packets that follow have none.
   std::optional<double> NextTimestamp();
   bool corrupt() const { return corrupt_; }  // reading ended in corrupt data, or a packet was corrupt
@@ -72,6 +74,7 @@ class Demuxer {
  private:
   void Open(const ProbeResult& probe);
   void SelectStream(const ProbeResult& probe, const TrackChoice& choice);
+  bool CountsSamples() const;  // in its timestamps
   // Marks the frames of the delay, which the decoder then leaves out. Returns false for a packet after the recording.
   bool TrimDelay(AVPacket* packet) const;
 

@@ -93,7 +93,7 @@ class LibavReader : public AudioReader {
         packet_(Own(av_packet_alloc())) {
     span_ = FindRecordingSpan(bytes, size, probe.format, sink->budget());
     if (probe.format == ContainerFormat::kOgg && !demuxer_->only_stream()) span_.start = FirstTimestamp();
-    if (span_.start) decoder_.StartAt(*span_.start);
+    if (span_.start) decoder_.StartAt(*span_.start + demuxer_->TrimmedSeconds());
     if (probe.format == ContainerFormat::kOgg && demuxer_->stream().codecpar->codec_id == AV_CODEC_ID_OPUS)
       opus_clock_.emplace(bytes, size, demuxer_->only_stream());
   }

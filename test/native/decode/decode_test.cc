@@ -200,6 +200,8 @@ TEST_CASE("what iTunes names as the delay of its encoder is left out") {
   CHECK(static_cast<double>(with_delay("00000000", 0).size()) >= untrimmed);
   for (const char* wrong : {"00004000", "priming"})
     CHECK(static_cast<double>(with_delay(wrong, length).size()) >= untrimmed);
+  // At 8 kHz the delay is longer than the jump of timestamps that stands for missing audio.
+  CHECK(DecodeAll(Corpus("mp4/itunes.m4a")).samples.size() == 4096);
 }
 
 TEST_CASE("the samples of a RIFX file are big-endian") {
