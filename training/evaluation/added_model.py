@@ -5,7 +5,6 @@ It learns from recordings that may be sold. Corpora judge it that neither it nor
 
 import csv
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ from training import cache, settings
 from training.corpora.corpus import Clip
 from training.corpora.recipe import SOLD
 from training.corpora.registry import read_clips
+from training.evaluation.reports import command_environment
 from training.reporting.tables import replace_between, table
 from training.settings import SEED
 
@@ -141,18 +141,18 @@ def quantize(source: Path, folder: Path) -> None:
     write_config(folder)
 
 
-def chosen(clips: list[Clip], speakers_held: bool) -> list[Clip]:
-    """Of each judging corpus and label, by speakers that are half of all."""
+def split_judges(clips: list[Clip]) -> tuple[list[Clip], list[Clip]]:
+    """PER_LABEL recordings of each judging corpus and label by half of its speakers, drawn at random, and as many by the other half."""
     rng = np.random.default_rng(SEED)
-    found = []
+    halves = ([], [])
     for name in JUDGES:
-        own = [clip for clip in clips if clip.corpus == name and clip.emotion in LABELS]
-        half = set(sorted({clip.speaker for clip in own})[::2])
-        own = [clip for clip in own if (clip.speaker in half) == speakers_held]
-        for label in LABELS:
-            same = [clip for clip in own if clip.emotion == label]
-            found += [same[i] for i in rng.permutation(len(same))[:PER_LABEL]]
-    return found
+        labelled = [clip for clip in clips if clip.corpus == name and clip.emotion in LABELS]
+        speakers = rng.permutation(sorted({clip.speaker for clip in labelled}))
+        for half, members in zip(halves, np.array_split(speakers, 2)):
+            for label in LABELS:
+                same = [clip for clip in labelled if clip.emotion == label and clip.speaker in members]
+                half += [same[i] for i in rng.permutation(len(same))[:PER_LABEL]]
+    return halves
 
 
 def write_labels(clips: list[Clip], path: Path) -> None:
@@ -162,11 +162,9 @@ def write_labels(clips: list[Clip], path: Path) -> None:
         rows.writerows([(settings.DATA / clip.path).resolve(), clip.emotion, f"{clip.corpus}-{clip.speaker}"] for clip in clips)
 
 
-def undertone(*args: str | Path) -> str:
+def undertone(*args: str | Path) -> None:
     command = ["node", "dist/src/cli.js", *map(str, args)]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("UNDERTONE_")}
-    run = subprocess.run(command, cwd=settings.REPOSITORY, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    return run.stdout
+    subprocess.run(command, cwd=settings.REPOSITORY, env=command_environment(), check=True)
 
 
 def label_changes(one: Path, other: Path, clips: list[Clip]) -> float:
@@ -191,7 +189,7 @@ def run() -> None:
     work = settings.CACHE / "added-model-sets"
     shutil.rmtree(work, ignore_errors=True)
     quantize(source, work / "int8-source")
-    judged, labelled = (chosen(clips, held) for held in (True, False))
+    judged, labelled = split_judges(clips)
     write_labels(judged, work / "judged.csv")
     write_labels(labelled, work / "labelled.csv")
     undertone("models", "add", source, "--out", work / "float")

@@ -23,9 +23,13 @@ SCORES = (*DIMENSIONS, "clarity")  # order of `intervals`
 CLEAN = "clean"
 
 
+def command_environment() -> dict[str, str]:
+    """Without the settings of training, which the command refuses."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("UNDERTONE_")}
+
+
 def analyze(paths: list[Path], signals: str, models: Path, options: Sequence[str] = ()) -> list[dict]:
     """Reports of `undertone analyze`, in the order of `paths`. A refused recording has a report without signals."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("UNDERTONE_")}
     folder = models.resolve()
     absolute = [str(path.resolve()) for path in paths]
     distinct = list(dict.fromkeys(absolute))
@@ -33,7 +37,7 @@ def analyze(paths: list[Path], signals: str, models: Path, options: Sequence[str
     for at in range(0, len(distinct), BATCH):
         command = ["node", "dist/src/cli.js", "analyze", "--jsonl", "--signals", signals, "--models-dir", str(folder), *options]
         command += distinct[at : at + BATCH]
-        run = subprocess.run(command, cwd=settings.REPOSITORY, env=environment, stdout=subprocess.PIPE, text=True)
+        run = subprocess.run(command, cwd=settings.REPOSITORY, env=command_environment(), stdout=subprocess.PIPE, text=True)
         reports |= {report["path"]: report for report in map(json.loads, run.stdout.splitlines())}
         print(f"{len(reports)} of {len(distinct)} recordings and copies", flush=True)
     if len(reports) < len(distinct):
