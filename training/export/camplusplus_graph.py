@@ -1,5 +1,7 @@
 """CAM++ to its second block as nodes of an ONNX graph. Normalisations that follow a convolution are inside of it."""
 
+from collections.abc import Callable
+
 import numpy as np
 from onnx import TensorProto
 from torch import nn
@@ -28,19 +30,12 @@ def folded(conv: nn.Module, norm: nn.Module | None = None) -> tuple[np.ndarray, 
     return weight, bias
 
 
-def write_conv(g: Graph, x: str, weight: np.ndarray, bias: np.ndarray, stride: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]) -> str:
-    attributes = {"kernel_shape": weight.shape[2:], "strides": stride, "pads": (*padding, *padding), "dilations": dilation}
-    return g.op("Conv", x, g.constant(weight), g.constant(bias), **attributes)
-
-
-def write_conv1d(g: Graph, x: str, conv: nn.Module, norm: nn.Module | None = None) -> str:
-    return write_conv(g, x, *folded(conv, norm), conv.stride, conv.padding, conv.dilation)
-
-
-def write_conv2d(g: Graph, x: str, conv: nn.Module, norm: nn.Module) -> str:
-    """[1,C,T,bins]: the network has bins before frames"""
+def write_conv(g: Graph, x: str, conv: nn.Module, norm: nn.Module | None = None, arrange: Callable[[np.ndarray], np.ndarray] = np.asarray) -> str:
+    """[1,C,N] or [1,C,T,bins]: the network has bins before frames. `arrange`: the weight, for another order of input channels"""
     weight, bias = folded(conv, norm)
-    return write_conv(g, x, weight.swapaxes(2, 3), bias, conv.stride[::-1], conv.padding[::-1], conv.dilation[::-1])
+    spatial = range(weight.ndim - 1, 1, -1)
+    attributes = {"kernel_shape": conv.kernel_size[::-1], "strides": conv.stride[::-1], "pads": conv.padding[::-1] * 2, "dilations": conv.dilation[::-1]}
+    return g.op("Conv", x, g.constant(arrange(weight.transpose(0, 1, *spatial))), g.constant(bias), **attributes)
 
 
 def write_first(g: Graph, x: str, conv: nn.Module, norm: nn.Module) -> str:
@@ -52,15 +47,15 @@ def write_first(g: Graph, x: str, conv: nn.Module, norm: nn.Module) -> str:
         block, place = divmod(output + tap - bins // 2, BLOCK)
         wide[output, :, place, :, block + 1] = weight[:, 0, tap]
     blocks = g.op("Transpose", g.op("Reshape", x, g.integers(1, -1, BINS // BLOCK, BLOCK)), perm=[0, 3, 1, 2])
-    y = g.op("Relu", write_conv(g, blocks, wide.reshape(-1, *wide.shape[2:]), np.tile(bias, BLOCK), (1, 1), (1, 1), (1, 1)))
+    y = g.op("Relu", g.op("Conv", blocks, g.constant(wide.reshape(-1, *wide.shape[2:])), g.constant(np.tile(bias, BLOCK)), pads=[1, 1, 1, 1]))
     apart = g.op("Reshape", g.op("Transpose", y, perm=[0, 2, 3, 1]), g.integers(1, -1, BINS, channels))
     return g.op("Transpose", apart, perm=[0, 3, 1, 2])
 
 
 def write_residual(g: Graph, x: str, block: nn.Module) -> str:
-    y = g.op("Relu", write_conv2d(g, x, block.conv1, block.bn1))
-    short = write_conv2d(g, x, *block.shortcut) if len(block.shortcut) else x
-    return g.op("Relu", g.op("Add", write_conv2d(g, y, block.conv2, block.bn2), short))
+    y = g.op("Relu", write_conv(g, x, block.conv1, block.bn1))
+    short = write_conv(g, x, *block.shortcut) if len(block.shortcut) else x
+    return g.op("Relu", g.op("Add", write_conv(g, y, block.conv2, block.bn2), short))
 
 
 def write_nonlinear(g: Graph, x: str, layer: nn.Module) -> str:
@@ -92,12 +87,12 @@ def write_context(g: Graph, x: str, layer: nn.Module, segments: Segments) -> str
     context = g.op("MatMul", segments.means, g.op("Transpose", x, perm=[0, 2, 1]))  # [1,segments,C]
     gate = g.op("Sigmoid", product(g.op("Relu", product(context, layer.linear1)), layer.linear2))
     column = g.op("MatMul", g.op("Transpose", gate, perm=[0, 2, 1]), segments.members)
-    return g.op("Mul", write_conv1d(g, x, layer.linear_local), column)
+    return g.op("Mul", write_conv(g, x, layer.linear_local), column)
 
 
 def write_dense(g: Graph, x: str, block: nn.Module, segments: Segments) -> str:
     for layer in block:
-        y = write_conv1d(g, write_nonlinear(g, x, layer.nonlinear1), layer.linear1, layer.nonlinear2.batchnorm)
+        y = write_conv(g, write_nonlinear(g, x, layer.nonlinear1), layer.linear1, layer.nonlinear2.batchnorm)
         x = g.op("Concat", x, write_context(g, g.op("Relu", y), layer.cam_layer, segments), axis=1)
     return x
 
@@ -109,14 +104,17 @@ def write_blocks(g: Graph, features: str, network: nn.Module) -> list[str]:
     x = write_first(g, features, head.conv1, head.bn1)
     for block in (*head.layer1, *head.layer2):
         x = write_residual(g, x, block)
-    x = g.op("Relu", write_conv2d(g, x, head.conv2, head.bn2))
+    x = g.op("Relu", write_conv(g, x, head.conv2, head.bn2))
     x = g.op("Reshape", g.op("Transpose", x, perm=[0, 2, 3, 1]), g.integers(1, -1, head.out_channels))
-    weight, bias = folded(layers.tdnn.linear, layers.tdnn.nonlinear.batchnorm)
     channels = len(head.conv2.weight)
-    weight = weight.reshape(len(weight), channels, -1, weight.shape[2]).swapaxes(1, 2).reshape(weight.shape)  # bins before channels, as the reshape above has them
-    tdnn = layers.tdnn.linear
-    x = g.op("Relu", write_conv(g, g.op("Transpose", x, perm=[0, 2, 1]), weight, bias, tdnn.stride, tdnn.padding, tdnn.dilation))
+
+    def bins_first(weight: np.ndarray) -> np.ndarray:
+        """As the reshape above has its channels; the network has them before bins."""
+        return weight.reshape(len(weight), channels, -1, weight.shape[2]).swapaxes(1, 2).reshape(weight.shape)
+
+    rows = g.op("Transpose", x, perm=[0, 2, 1])
+    x = g.op("Relu", write_conv(g, rows, layers.tdnn.linear, layers.tdnn.nonlinear.batchnorm, bins_first))
     segments = Segments(g, x)
     first = write_dense(g, x, layers.block1, segments)
-    x = write_conv1d(g, write_nonlinear(g, first, layers.transit1.nonlinear), layers.transit1.linear)
+    x = write_conv(g, write_nonlinear(g, first, layers.transit1.nonlinear), layers.transit1.linear)
     return [first, write_dense(g, x, layers.block2, segments)]
