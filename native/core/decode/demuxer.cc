@@ -242,16 +242,16 @@ bool Demuxer::Read(AVPacket* packet) {
   }
 }
 
-bool Demuxer::CountsSamples() const {
+bool Demuxer::HasSampleTimestamps() const {
   return av_cmp_q(stream_->time_base, {1, stream_->codecpar->sample_rate}) == 0;
 }
 
 double Demuxer::TrimmedSeconds() const {
-  return delay_ && CountsSamples() ? static_cast<double>(delay_->priming) * av_q2d(stream_->time_base) : 0;
+  return delay_ && HasSampleTimestamps() ? static_cast<double>(delay_->priming) * av_q2d(stream_->time_base) : 0;
 }
 
 bool Demuxer::TrimDelay(AVPacket* packet) const {
-  if (!CountsSamples()) return true;
+  if (!HasSampleTimestamps()) return true;
   const int64_t packet_end = av_sat_add64(packet->pts, packet->duration);
   const int64_t end = delay_->length > 0 ? delay_->priming + delay_->length : packet_end;
   if (packet->pts >= end && packet->pts > 0) return false;

@@ -65,7 +65,7 @@ class Demuxer {
   double DeclaredSeconds() const;
   double DeclaredStreamSeconds() const;
   double DeclaredFileSeconds() const;
-  // What iTunes names as the delay of its encoder, which is left out.
+  // Delay of the encoder that the tag iTunSMPB has and Read() trims; 0: none.
   double TrimmedSeconds() const;
   // Timestamp of the next packet of any stream, in seconds; absent where the packets that follow have none.
   std::optional<double> NextTimestamp();
@@ -74,7 +74,7 @@ class Demuxer {
  private:
   void Open(const ProbeResult& probe);
   void SelectStream(const ProbeResult& probe, const TrackChoice& choice);
-  bool CountsSamples() const;  // in its timestamps
+  bool HasSampleTimestamps() const;  // the time base is one sample
   // Marks the frames of the delay, which the decoder then leaves out. Returns false for a packet after the recording.
   bool TrimDelay(AVPacket* packet) const;
 
