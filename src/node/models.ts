@@ -210,10 +210,22 @@ function findWrong(json: unknown): string | null {
 
 // The analysis with the models of a folder.
 
+type AnalyzerOptions = { readonly modelsDir: string; readonly limits: DecodeLimits };
+
 /** Loads every model of `modelsDir` for the calling thread. @throws ModelError */
-export async function createAnalyzer(options: {
-  readonly modelsDir: string;
-  readonly limits: DecodeLimits;
-}): Promise<Analyzer> {
-  return analyzerOf(await loadModels(options.modelsDir), options.limits);
+export async function createAnalyzer({ modelsDir, limits }: AnalyzerOptions): Promise<Analyzer> {
+  return analyzerOf(await loadModels(modelsDir), limits);
+}
+
+const analyzers = new Map<string, Promise<Analyzer>>();
+
+/** Caches the models of each folder. A failed load is retried by the next call. @throws ModelError */
+export function loadAnalyzer(options: AnalyzerOptions): Promise<Analyzer> {
+  const key = JSON.stringify([options.modelsDir, options.limits]);
+  const cached = analyzers.get(key);
+  if (cached !== undefined) return cached;
+  const loading = createAnalyzer(options);
+  analyzers.set(key, loading);
+  loading.catch(() => analyzers.delete(key));
+  return loading;
 }

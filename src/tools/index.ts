@@ -1,7 +1,6 @@
 /** The API of the package for Node.js programs. Every call runs on the calling thread and blocks its event loop. */
 import {
   type AnalyzeRequest,
-  type Analyzer,
   type Audio,
   type CombinedReport,
   combinedReport,
@@ -20,7 +19,7 @@ import {
 import { signals as allSignals, type Signal, withoutRequestIds } from '../engine/schema.ts';
 import { decode as decodeAll } from '../node/addon.ts';
 import { describeRaw } from '../node/audio-formats.ts';
-import { createAnalyzer } from '../node/models.ts';
+import { loadAnalyzer } from '../node/models.ts';
 import { shippedModels } from '../node/paths.ts';
 import { parseConfig } from '../service/config.ts';
 import {
@@ -130,7 +129,6 @@ type EmbedOptions = SharedOptions & Pick<AnalyzeOptions, 'channel'>;
 /** The report of /v1/embed without its request id. */
 export type Embeddings = WithoutId<EmbeddingReport>;
 
-const analyzers = new Map<string, Promise<Analyzer>>();
 let last: Promise<unknown> = Promise.resolve();
 
 /**
@@ -198,7 +196,7 @@ export function embed(audio: Uint8Array, options: EmbedOptions = {}): Promise<Em
       embeddings: true,
       cancel: null,
     };
-    const [analysis] = await (await loadAnalyzer(modelsDir, limits)).analyze(request, onProgress);
+    const [analysis] = await (await loadAnalyzer({ modelsDir, limits })).analyze(request, onProgress);
     return embeddingReport(analysis);
   });
 }
@@ -265,7 +263,7 @@ async function reportParts(
 ): Promise<object> {
   const all = { ...defaultOptions, ...options, declared: declaredBy(fileName) };
   const request = { ...all, audio, baselines: [], signals: allSignals, cancel: null };
-  const analyses = await (await loadAnalyzer(modelsDir, limits)).analyze(request, onProgress);
+  const analyses = await (await loadAnalyzer({ modelsDir, limits })).analyze(request, onProgress);
   return withoutRequestIds(composeReport(request, analyses, ''));
 }
 
@@ -295,7 +293,7 @@ async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Repor
     embeddings,
     cancel: null,
   };
-  const [analysis] = await (await loadAnalyzer(modelsDir, limits)).analyze(request, onProgress);
+  const [analysis] = await (await loadAnalyzer({ modelsDir, limits })).analyze(request, onProgress);
   const full = combinedReport(analysis, '');
   const requested = allSignals.filter((signal) => signals.includes(signal));
   return {
@@ -304,15 +302,4 @@ async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Repor
     segments: full.segments,
     ...(analysis.embeddings && { embeddings: analysis.embeddings }),
   };
-}
-
-/** Caches the models of each folder. A failed load is retried by the next call. */
-function loadAnalyzer(modelsDir: string, limits: DecodeLimits): Promise<Analyzer> {
-  const key = JSON.stringify([modelsDir, limits]);
-  const cached = analyzers.get(key);
-  if (cached !== undefined) return cached;
-  const loading = createAnalyzer({ modelsDir, limits });
-  analyzers.set(key, loading);
-  loading.catch(() => analyzers.delete(key));
-  return loading;
 }

@@ -111,11 +111,8 @@ test('labelled recordings calibrate it, and evaluate judges it', async (t) => {
 
 test('valence and arousal of another maker have intervals once ratings have calibrated them', async (t) => {
   const corpus = makeCorpus(60);
-  const [mine, ours, ratings] = ['mine', 'ours', 'ratings.csv'].map((name) => join(corpus.folder, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const inside = (name: string) => join(corpus.folder, name);
+  const [mine, ours, ratings] = [inside('mine'), inside('ours'), inside('ratings.csv')];
   const { code, stdout, stderr } = await runCli(['models', 'add', affectFolder(), '--out', mine]);
   t.is(code, 0, stderr);
   t.regex(stdout, /mine: arousal, dominance, valence\n/);
@@ -140,16 +137,19 @@ test('valence and arousal of another maker have intervals once ratings have cali
   t.true(low < high && high - low < 0.6, `${low} to ${high}`);
 });
 
+/** The labels of the test part as emotions that shipped sets have too. @returns the file */
+function writeEmotions({ folder, test }: ReturnType<typeof makeCorpus>): string {
+  const file = join(folder, 'emotions.csv');
+  const rows = readFileSync(test, 'utf8').replaceAll('bright', 'angry').replaceAll('dull', 'neutral');
+  writeFileSync(file, rows);
+  return file;
+}
+
 test('evaluate compares two sets on the labels and dimensions that both have', async (t) => {
   const corpus = makeCorpus(60);
-  const [mine, out, labels] = ['mine', 'report', 'both.csv'].map((name) => join(corpus.folder, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const [mine, out] = [join(corpus.folder, 'mine'), join(corpus.folder, 'report')];
+  const labels = writeEmotions(corpus);
   t.is((await runCli(['models', 'add', classifier(), '--out', mine])).code, 0);
-  const rows = readFileSync(corpus.test, 'utf8').replaceAll('bright', 'angry').replaceAll('dull', 'neutral');
-  writeFileSync(labels, rows);
   const args = ['evaluate', labels, '--models', mine, '--compare', 'fast', '--out', out];
   const { code, stdout, stderr } = await runCli(args);
   t.is(code, 0, stderr);
@@ -175,9 +175,7 @@ function encoder(): string {
 test('scores of one graph are not those of another with the same head', async (t) => {
   const corpus = makeCorpus(60);
   const out = join(corpus.folder, 'report');
-  const labels = join(corpus.folder, 'both.csv');
-  const rows = readFileSync(corpus.test, 'utf8').replaceAll('bright', 'angry').replaceAll('dull', 'neutral');
-  writeFileSync(labels, rows);
+  const labels = writeEmotions(corpus);
   const turned = exportedFolder(
     onnxFile({
       write: (g, input, output) => {

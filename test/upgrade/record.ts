@@ -94,11 +94,8 @@ async function cli(args: readonly string[], env: Readonly<Record<string, string>
 }
 
 async function recordModels(folder: string): Promise<void> {
-  const [plain, adapted, added] = [models, adaptedModels, addedModels].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const inside = (name: string) => join(folder, name);
+  const [plain, adapted, added] = [inside(models), inside(adaptedModels), inside(addedModels)];
   execFileSync('training/.venv/bin/python', ['test/upgrade/make_models.py', plain], { stdio: 'inherit' });
   execFileSync(process.execPath, ['--import=tsx', 'training/export/golden.ts', plain], { stdio: 'inherit' });
   await cli(['adapt', makeCorpus(330).train, '--models', plain, '--out', adapted]);

@@ -63,12 +63,12 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
     keep.disabled = true;
   };
   const ended = new AbortController();
-  const sets = isExample ? null : compareButton(shown, ended.signal);
+  const compareSets = isExample ? null : compareButton(shown, ended.signal);
   const within = [
     isExample ? null : createChoice(report.audio, choice, onChoice),
     waveform.root,
     timeline.columns,
-    element('div', { class: 'below-waveform' }, timeline.legend, keep, sets),
+    element('div', { class: 'below-waveform' }, timeline.legend, keep, compareSets),
   ];
   first.root.append(...within.filter((part) => part !== null));
   if (kept !== null) host.append(wide(card('Side by side', null, createComparison(kept, compared))));

@@ -88,14 +88,12 @@ function wordAt(
   return valence < params.veryLowValence ? 'distressed' : 'tense';
 }
 
-const rules = z.strictObject({ valence: intervalParams.nullable(), arousal: intervalParams.nullable() });
-
 const params = z
   .strictObject({
     /** Those that reports have: models that were fitted to labels alone have none. */
     dimensions: z.array(z.enum(dimensionNames)),
-    /** Null: not fitted, reports have no interval. `moments` is null too, which rests on both. */
-    intervals: rules,
+    /** Null: not fitted, reports have no interval. `moments` needs both, and is null then. */
+    intervals: z.strictObject({ valence: intervalParams.nullable(), arousal: intervalParams.nullable() }),
     degradations: degradationParams,
     shortSpeechSeconds: z.number().positive(),
     /** Below this probability of the dominant emotion the report warns `low_confidence`. */
@@ -112,7 +110,7 @@ const params = z
   .refine(
     ({ moments, intervals }) =>
       moments === null || (intervals.valence !== null && intervals.arousal !== null),
-    'null for `moments` without both `intervals`',
+    'Expected null for `moments` without both intervals',
   );
 
 type Scores = {

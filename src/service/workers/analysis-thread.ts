@@ -1,8 +1,8 @@
 /** Entry file of an analysis thread: loads the models once, then handles tasks, of which it pauses some. */
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { type Analyzer, analyzerOf } from '../../engine/index.ts';
-import { createAnalyzer, loadModelsForCores } from '../../node/models.ts';
+import { analyzerOf } from '../../engine/index.ts';
+import { loadAnalyzer, loadModelsForCores } from '../../node/models.ts';
 import { releaseFreeMemory } from '../../node/process.ts';
 import { threadsPerTask } from './cores.ts';
 import { handleTask } from './handle-task.ts';
@@ -31,15 +31,9 @@ async function start({
 }: ThreadSettings): Promise<(task: TaskMessage) => Promise<unknown>> {
   const { busy, idle } = await loadModelsForCores(modelsDir, threadsPerTask());
   const analyzers = { busy: analyzerOf(busy, limits), idle: analyzerOf(idle, limits) };
-  let compared: Promise<Analyzer> | null = null;
-  /** A later task tries again. */
   const openCompared = () => {
     if (!comparedModelsDir) throw new Error('Expected a second set of models, got none');
-    compared ??= createAnalyzer({ modelsDir: comparedModelsDir, limits }).catch((error: unknown) => {
-      compared = null;
-      throw error;
-    });
-    return compared;
+    return loadAnalyzer({ modelsDir: comparedModelsDir, limits });
   };
   await analyzers.idle.warm();
   reportReady();

@@ -36,14 +36,16 @@ type Circumstances = {
   readonly at: Date;
   readonly failed: number;
   readonly sha256: string;
-  /** Of `--compare`. */
-  readonly other?: {
-    readonly scored: readonly Scored[];
-    readonly failed: number;
-    readonly manifests: readonly Manifest[];
-    /** Of this set and of the one that is evaluated. */
-    readonly names: readonly [string, string];
-  } | null;
+  readonly other?: Other | null;
+};
+
+/** The set of `--compare`. */
+type Other = {
+  readonly scored: readonly Scored[];
+  readonly failed: number;
+  readonly manifests: readonly Manifest[];
+  /** Of this set and of the one that is evaluated. */
+  readonly names: readonly [string, string];
 };
 
 export const nothingInCommon =
@@ -77,10 +79,7 @@ export function evaluate(
       ...learnedFrom('The models', manifests, sha256),
       ...notesOf(scored, labels, failed),
       ...unavailable(manifests),
-      ...(other === null ? [] : learnedFrom(`The models ${other.names[0]}`, other.manifests, sha256)),
-      ...(other === null || other.failed === 0
-        ? []
-        : [`Recordings that the models ${other.names[0]} could not analyse: ${other.failed}.`]),
+      ...(other === null ? [] : notesOfOther(other, sha256)),
     ],
     figures: measure(scored, manifests),
     confusion: Object.fromEntries(matrix),
@@ -93,6 +92,13 @@ export function evaluate(
 function learnedFrom(models: string, manifests: readonly Manifest[], sha256: string): string[] {
   const isSame = manifests.some((manifest) => correctionOf(manifest)?.labelsSha256 === sha256);
   return isSame ? [`${models} were adapted to these recordings: their figures do not hold for others.`] : [];
+}
+
+function notesOfOther({ names: [name], manifests, failed }: Other, sha256: string): string[] {
+  return [
+    ...learnedFrom(`The models ${name}`, manifests, sha256),
+    ...(failed > 0 ? [`Recordings that the models ${name} could not analyse: ${failed}.`] : []),
+  ];
 }
 
 function unavailable(manifests: readonly Manifest[]): string[] {
@@ -140,11 +146,11 @@ export function evaluationText({ figures, notes, comparison }: Evaluation): stri
     ];
     return [...cells, compared, doubt ?? ''].join('  ').trimEnd();
   });
-  const compared =
-    comparison === null
-      ? ''
-      : comparison.figures.length === 0
-        ? `${nothingInCommon}\n`
-        : `\n${comparisonText(comparison.figures, [...comparison.sets, 'better'])}`;
+  const compared = comparison === null ? '' : setsText(comparison);
   return [...lines, ...notes].map((line) => `${line}\n`).join('') + compared;
+}
+
+function setsText({ sets, figures }: NonNullable<Evaluation['comparison']>): string {
+  if (figures.length === 0) return `${nothingInCommon}\n`;
+  return `\n${comparisonText(figures, [...sets, 'better'])}`;
 }
