@@ -18,7 +18,8 @@ from training.heads.emotion import Targets
 
 TEMPERATURES = np.geomspace(0.4, 6, 80)
 UNLIKE = 0.98  # quantile of the distances of speakers left out, beyond which the report warns
-FALSE_ALARMS = 0.015  # of ordinary speech left out, negative without a warning; corpora weigh alike
+FALSE_ALARMS = 0.015  # of ordinary speech left out, negative without a warning
+FULL_WEIGHT = 200  # recordings from which on corpora of ordinary speech weigh alike: one recording of a small one would move the threshold
 CONFIDENCES = np.arange(0.2, 1.01, 0.01)
 NEGATIVE = ("sad", "angry", "fearful", "disgusted")
 
@@ -45,10 +46,11 @@ def fit_temperature(logits: np.ndarray, distribution: np.ndarray, weight: np.nda
     return float(min(TEMPERATURES, key=loss))
 
 
-def weights_of(corpora: np.ndarray) -> np.ndarray:
-    """Corpora weigh alike."""
+def weights_of(corpora: np.ndarray, full: int = 1) -> np.ndarray:
+    """[n], of sum 1: corpora weigh alike, and those of fewer than `full` recordings less."""
     owner = np.unique(corpora, return_inverse=True)[1]
-    return 1 / np.bincount(owner)[owner] / (owner.max() + 1)
+    weight = 1 / np.maximum(np.bincount(owner), full)[owner]
+    return weight / weight.sum()
 
 
 def temperature_of(answers: Answers, store: Utterances, targets: Targets, corpora: np.ndarray) -> float:
@@ -65,7 +67,7 @@ def is_negative(found: Recordings, labels: tuple[str, ...]) -> np.ndarray:
 def fit_low_confidence(ordinary: Recordings, corpora: np.ndarray, labels: tuple[str, ...]) -> float:
     """The least top probability above which at most FALSE_ALARMS of ordinary recordings are negative. corpora [n]: names"""
     top = ordinary.probabilities.max(1)
-    negative, weight = is_negative(ordinary, labels), weights_of(corpora)
+    negative, weight = is_negative(ordinary, labels), weights_of(corpora, FULL_WEIGHT)
     return round(float(next(bound for bound in CONFIDENCES if weight[negative & (top >= bound)].sum() <= FALSE_ALARMS)), 2)
 
 
