@@ -9,7 +9,7 @@ from pathlib import Path
 
 from training import settings
 
-STEPS = ("all", "vad", "encoders", "standard", "large", "fast", "research", "speech-check")
+STEPS = ("all", "vad", "encoders", "standard", "large", "fast", "research", "speech-check", "voice")
 SETS = ("standard", "large", "fast", "research")
 TOOLS = ("ffmpeg", "sox", "espeak-ng", "fluidsynth")
 FILES = {

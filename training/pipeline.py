@@ -29,10 +29,10 @@ from training.encoder.encoders import FRAMES_PER_EMBEDDING
 from training.export import head_graph, vad_graph
 from training.export.head_graph import sums_size, write_clarity, write_emotion
 from training.export.manifest import update_manifest, write_model
-from training.export.specs import LARGE, RECORDING_PARAMS, SETS, STANDARD, ModelSet, specs_of
+from training.export.specs import LARGE, RECORDING_PARAMS, SETS, STANDARD, VOICE, VOICE_PARAMS, ModelSet, specs_of
 from training.export.vad_graph import read_vad, write_vad
 from training.features import log_mel
-from training.features.spec import FILTERBANKS
+from training.features.spec import FILTERBANKS, VOICE_FILTERBANKS
 from training.features.windows import SEGMENT_PARAMS, WINDOW_PARAMS
 from training.heads import clarity, emotion, linear
 from training.reporting.cards import write_cards
@@ -87,6 +87,20 @@ def write_trunk(models: ModelSet) -> None:
     filterbanks = {"filterbanks": FILTERBANKS} if "filterbanks" in encoders.inputs_of(models.layers) else {}
     params = {"framesPerToken": FRAMES_PER_EMBEDDING, **WINDOW_PARAMS, **filterbanks}
     write_model(specs_of(models)["trunk"], encoders.graph_of(models.layers), folder_of(models), params, encoders.gave_scales)
+
+
+def write_voice(models: ModelSet) -> None:
+    graph = settings.CACHE / "voice.onnx"
+    encoders.write_voice(graph)
+    write_model(VOICE, graph, folder_of(models), VOICE_PARAMS, encoders.gave_scales, features=VOICE_FILTERBANKS)
+
+
+def fit_voices() -> None:
+    """Writes the voice model of every set again: no other model reads it."""
+    for models in SETS.values():
+        if folder_of(models).exists():
+            write_voice(models)
+            finish(models)
 
 
 def load_utterances(models: ModelSet) -> Utterances:
@@ -213,7 +227,7 @@ def judging_folder(models: ModelSet, without: frozenset[int], with_intervals: bo
     """Folder in the cache: the trunk and VAD model of a set, with heads and calibration that clips of `without` had no part in."""
 
     def make(folder: Path) -> None:
-        for kind in ("vad", "trunk"):
+        for kind in ("vad", "trunk", "voice"):
             shutil.copytree(folder_of(models) / kind, folder / kind, dirs_exist_ok=True)
         trained = train_emotion(models, folder, without)
         train_clarity(models, folder, without)
@@ -243,6 +257,7 @@ def finish(models: ModelSet) -> None:
 def train_set(models: ModelSet) -> None:
     folder = folder_of(models)
     write_trunk(models)
+    write_voice(models)
     share_vad(models)
     trained = train_emotion(models, folder)
     train_clarity(models, folder)
@@ -257,8 +272,9 @@ STEPS: dict[str, Callable[[], None]] = {
     "encoders": lambda: write_trunk(LARGE),
     **{name: lambda models=models: train_set(models) for name, models in SETS.items()},
     "speech-check": fit_speech_check,
+    "voice": fit_voices,
 }
-REPEATS = ("speech-check",)  # repeats part of an earlier step: `all` leaves it out
+REPEATS = ("speech-check", "voice")  # repeat part of an earlier step: `all` leaves them out
 
 
 def train(step: str) -> None:

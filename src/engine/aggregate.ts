@@ -9,10 +9,10 @@ import type { Manifest } from './manifest.ts';
 import type { SignalQuality, Source } from './platform.ts';
 import { joinQualities, meanBySpeech, meanLevel } from './quality.ts';
 import { countFrames, joinGaps, type Segment, shift } from './segments.ts';
+import { soundLikeSeveral } from './several-speakers.ts';
 import type { RecordingContext } from './signals/definition.ts';
 import type { Span } from './signals/speaker.ts';
 import { definitions, type ResultOf, type Signal } from './signals/table.ts';
-import { soundLikeSeveral } from './voices.ts';
 import { recordingWarnings, type Warning } from './warnings.ts';
 
 /** The utterances of a recording, or its runs as one. */

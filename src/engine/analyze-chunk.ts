@@ -18,7 +18,7 @@ import { meanOver, type Segment } from './segments.ts';
 import { definitions, type Signal } from './signals/table.ts';
 import { segmentSeconds } from './speech.ts';
 import { cutUtterances } from './utterances.ts';
-import type { SpeakerMode } from './voices.ts';
+import type { ChunkVoice, SpeakerMode } from './voices.ts';
 
 /** Mergeable result of a chunk, without its samples and features. Positions are frames of the chunk. */
 export type ChunkResult = {
@@ -30,6 +30,8 @@ export type ChunkResult = {
   readonly allSegments: readonly Segment[];
   readonly gaps: readonly Gap[];
   readonly utterances: readonly Scored[];
+  /** Empty unless speakers are separated. */
+  readonly voices: readonly ChunkVoice[];
   /** All runs of a chunk without an utterance, scored as one; null without speech. */
   readonly runs: { readonly scored: Scored; readonly totals: Totals } | null;
   /** Of all utterances up to the end of the chunk. */
@@ -75,7 +77,7 @@ export async function analyzeChunk(
     prepared: definitions[signal].prepare?.(speech, models.platform),
   }));
   // In one chunk of a longer recording a single voice may speak.
-  const mode = speakers === '2' && !isWhole ? 'auto' : speakers;
+  const mode = speakers !== null && !isWhole ? 'auto' : speakers;
   const request: ScoreRequest = { signals: chosen, embeddings, voices: mode ?? 'compare' };
   const scored = await scoreChunk(chunk, isUsable, previous, request, models, execution);
   const results: Partial<Record<Signal, unknown>> = {};
@@ -99,7 +101,7 @@ export async function analyzeChunk(
 
 export type ScoredChunk = Pick<
   ChunkResult,
-  'frames' | 'segments' | 'gaps' | 'utterances' | 'runs' | 'totals' | 'noise'
+  'frames' | 'segments' | 'gaps' | 'utterances' | 'voices' | 'runs' | 'totals' | 'noise'
 >;
 
 /** @param isUsable whether it is scored */
@@ -121,12 +123,13 @@ export async function scoreChunk(
   const isScored = isUsable && cut.length > 0;
   const isCompared = request.voices !== 'compare' || !isWhole || mayBeSeveral(cut, models);
   const compared = isCompared ? request : { ...request, voices: null };
-  const { scored, totals } = isScored
+  const { scored, totals, voices } = isScored
     ? await scoreUtterances(cut, context, compared, models, execution)
-    : { scored: [], totals: context.totals };
+    : { scored: [], totals: context.totals, voices: [] };
   const runs = isUsable && !isScored ? await scoreRuns(context, compared, models, execution) : null;
   const { segments, power } = speech;
-  return { frames: power.length, segments, gaps, utterances: scored, runs, totals, noise: meter.noise() };
+  const noise = meter.noise();
+  return { frames: power.length, segments, gaps, utterances: scored, voices, runs, totals, noise };
 }
 
 /** Whether a whole recording has enough utterances to sound like several speakers. */

@@ -188,7 +188,7 @@ const allSegmentsOf = ({ allSegments }: ChunkResult) => allSegments;
 
 function noVoices(): EngineError {
   const message =
-    'Expected models that compare voices for `speakers`, got others: use models/standard, large or fast';
+    'Expected models with a voice model for `speakers`, got none: copy the folder voice of models/standard into the folder of models';
   return new EngineError('speakers', 'speakers', message);
 }
 

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { Analysis } from './aggregate.ts';
 import type { Analyses, AnalyzeRequest } from './analyze.ts';
+import { sum } from './arrays.ts';
 import { describeConversation } from './conversation.ts';
 import {
   type CombinedReport,
@@ -38,8 +39,7 @@ export function composeReport(
   if (channels === 'split') return channelsReport(analyses as readonly [Analysis, Analysis], requestId);
   if (segments !== null) return speakersReport(speakersOf(segments), analyses, requestId);
   if (speakers !== null) {
-    const [first, second] = analyses;
-    const conversation = second === undefined ? null : conversationOf([first, second]);
+    const conversation = analyses.length === 1 ? null : conversationOf(analyses);
     const names = analyses.map((_, index) => String(index + 1));
     return { ...speakersReport(names, analyses, requestId), conversation };
   }
@@ -52,25 +52,28 @@ export function composeReport(
 // The report of `channels` = `split`: one report per channel, and their conversation.
 
 const pair = <Value extends z.ZodType>(value: Value) => z.tuple([value, value]);
+const perSpeaker = <Value extends z.ZodType>(value: Value) => z.array(value).min(2);
 
 export const conversationSchema = z
   .strictObject({
-    talk_share: pair(scoreSchema).describe(
-      'Per channel or speaker: its share of the speech of both, 0 to 1. The sum is 1; both are 0 without speech.',
+    talk_share: perSpeaker(scoreSchema).describe(
+      'Per channel or speaker: its share of the speech of all, 0 to 1. The sum is 1; all are 0 without speech.',
     ),
     overlap_s: secondsSchema.describe(
-      'Time in which both channels have speech, s. 0 with `speakers`: speech of both at once is not recognised.',
+      'Time in which both channels have speech, s. 0 with `speakers`: speech of several at once is not recognised.',
     ),
-    response_gaps_s: pair(z.array(secondsSchema)).describe(
-      'Per channel or speaker: the silence before each of its responses, s, in order. A response starts while neither has ' +
-        'speech, and the other had the last one. A gap with `unassigned` speech or missing audio is left out.',
+    response_gaps_s: perSpeaker(z.array(secondsSchema)).describe(
+      'Per channel or speaker: the silence before each of its responses, s, in order. A response starts while nobody has ' +
+        'speech, and another one had the last one. A gap with `unassigned` speech or missing audio is left out.',
     ),
-    interruptions: pair(z.int().min(0)).describe(
-      'Per channel or speaker: how often its speech starts inside speech of the other, overlaps it for 0.5 s or more and ends ' +
+    interruptions: perSpeaker(z.int().min(0)).describe(
+      'Per channel or speaker: how often its speech starts inside speech of another one, overlaps it for 0.5 s or more and ends ' +
         'after it. 0 with `speakers`.',
     ),
   })
-  .describe('Who speaks when, from the `speech` segments of both channels or speakers.');
+  .describe(
+    'Who speaks when, from the `speech` segments of both channels or of all speakers, in their order.',
+  );
 
 /** The fields of `audio` that the channels share. */
 export const recordingSchema = audioSchema
@@ -113,16 +116,21 @@ function channelsReport(analyses: readonly [Analysis, Analysis], requestId: stri
   };
 }
 
-function conversationOf([first, second]: readonly [Analysis, Analysis]): z.infer<typeof conversationSchema> {
+/** @param analyses of one recording: `unassigned` and what is missing are the same for all */
+function conversationOf(analyses: Analyses): z.infer<typeof conversationSchema> {
+  const [{ unassigned, span }] = analyses;
   const { talkShare, overlapSeconds, responseGapsSeconds, interruptions } = describeConversation(
-    [first.span, second.span],
-    union([...first.unassigned, ...first.span.missing]),
+    analyses.map((analysis) => analysis.span),
+    union([...unassigned, ...span.missing]),
   );
   return {
-    talk_share: roundParts(talkShare, talkShare[0] + talkShare[1]) as [number, number],
+    talk_share: roundParts(
+      talkShare,
+      sum(talkShare, (share) => share),
+    ),
     overlap_s: round(overlapSeconds),
-    response_gaps_s: [responseGapsSeconds[0].map(round), responseGapsSeconds[1].map(round)],
-    interruptions: [...interruptions],
+    response_gaps_s: responseGapsSeconds.map((gaps) => gaps.map(round)),
+    interruptions,
   };
 }
 
@@ -138,12 +146,12 @@ export const speakersReportSchema = z
     speakers: z
       .array(speakerReportSchema)
       .min(1)
-      .describe('In order of their first segments. With `speakers` they are named `1` and `2`.'),
+      .describe('In order of their first segments. With `speakers` they are named `1`, `2` and so on.'),
     unassigned: z
       .array(z.strictObject(entryShape).describe('Speech that is analysed for no speaker.'))
       .describe(
         'Speech of none of the speakers: outside of `segments`, or where those of two overlap; with `speakers`, utterances ' +
-          'that may be of either.',
+          'that may be of several.',
       ),
     conversation: conversationSchema
       .nullable()

@@ -1,20 +1,18 @@
-/** Who speaks when, from the speech of two channels or speakers. */
+/** Who speaks when, from the speech of two channels, or of two speakers or more. */
 
-import { countFrames, intersect, type Segment } from './segments.ts';
+import { countFrames, intersect, type Segment, union } from './segments.ts';
 import type { Span } from './signals/speaker.ts';
 
-/** A value per channel. */
-type Pair<Value> = readonly [Value, Value];
-
+/** Values per channel or speaker. */
 type Conversation = {
-  /** Share of the speech of both channels, 0 to 1; 0 without speech. */
-  readonly talkShare: Pair<number>;
-  /** Seconds in which both speak. */
+  /** Share of the speech of all, 0 to 1; 0 without speech. */
+  readonly talkShare: number[];
+  /** Seconds in which several speak. */
   readonly overlapSeconds: number;
-  /** Seconds from the end of the other's speech to each answer. */
-  readonly responseGapsSeconds: Pair<readonly number[]>;
-  /** Starts of speech inside the other's that overlap it for `minInterruptionSeconds` and last beyond its end. */
-  readonly interruptions: Pair<number>;
+  /** Seconds from the end of another one's speech to each answer. */
+  readonly responseGapsSeconds: number[][];
+  /** Starts of speech inside another one's that overlap it for `minInterruptionSeconds` and last beyond its end. */
+  readonly interruptions: number[];
 };
 
 /**
@@ -24,35 +22,43 @@ type Conversation = {
 const minInterruptionSeconds = 0.5;
 
 /**
- * @param channels on one time axis, each with segments in order that do not overlap
- * @param unassigned speech of neither, and missing audio: a gap with some of it is no silence
+ * @param spans at least two on one time axis, each with segments in order that do not overlap
+ * @param unassigned speech of none of them, and missing audio: a gap with some of it is no silence
  */
 export function describeConversation(
-  [first, second]: Pair<Span>,
+  spans: readonly Span[],
   unassigned: readonly Segment[] = [],
 ): Conversation {
-  const { framesPerSecond } = first;
+  const { framesPerSecond } = spans[0] as Span;
   const seconds = (frames: number) => frames / framesPerSecond;
-  const total = Math.max(1, countFrames(first.segments) + countFrames(second.segments));
+  const frames = spans.map(({ segments }) => countFrames(segments));
+  const total = Math.max(
+    1,
+    frames.reduce((sum, count) => sum + count, 0),
+  );
+  const others = spans.map((_, index) =>
+    union(spans.filter((_, other) => other !== index).flatMap(({ segments }) => segments)),
+  );
+  const overlaps = spans.flatMap(({ segments }, index) => intersect(segments, others[index] as Segment[]));
   const minInterruption = minInterruptionSeconds * framesPerSecond;
-  const compare = (one: Span, other: Span) => compareTurns(one.segments, other.segments, minInterruption);
-  const silences = (gaps: readonly Segment[]) =>
-    gaps
-      .filter((gap) => intersect([gap], unassigned).length === 0)
-      .map(({ start, end }) => seconds(end - start));
-  const [ofFirst, ofSecond] = [compare(first, second), compare(second, first)];
+  const turns = spans.map(({ segments }, index) =>
+    compareTurns(segments, others[index] as Segment[], minInterruption),
+  );
+  const isSilent = (gap: Segment) => intersect([gap], unassigned).length === 0;
   return {
-    talkShare: [countFrames(first.segments) / total, countFrames(second.segments) / total],
-    overlapSeconds: seconds(ofFirst.overlap),
-    responseGapsSeconds: [silences(ofFirst.gaps), silences(ofSecond.gaps)],
-    interruptions: [ofFirst.interruptions, ofSecond.interruptions],
+    talkShare: frames.map((count) => count / total),
+    overlapSeconds: seconds(countFrames(union(overlaps))),
+    responseGapsSeconds: turns.map(({ gaps }) =>
+      gaps.filter(isSilent).map(({ start, end }) => seconds(end - start)),
+    ),
+    interruptions: turns.map(({ interruptions }) => interruptions),
   };
 }
 
 /** Frames. One pass over both: `index` is the first segment of `other` that ends after the start of one of `turns`. */
 function compareTurns(turns: readonly Segment[], other: readonly Segment[], minInterruption: number) {
   const gaps: Segment[] = [];
-  let [overlap, interruptions, index] = [0, 0, 0];
+  let [interruptions, index] = [0, 0];
   let lastEnd = Number.NEGATIVE_INFINITY;
   for (const { start, end } of turns) {
     while ((other[index]?.end ?? Number.POSITIVE_INFINITY) <= start) index++;
@@ -62,11 +68,7 @@ function compareTurns(turns: readonly Segment[], other: readonly Segment[], minI
     const before = other[index - 1];
     const isQuiet = current === undefined || current.start > start;
     if (isQuiet && before !== undefined && before.end > lastEnd) gaps.push({ start: before.end, end: start });
-    for (let at = index; (other[at]?.start ?? Number.POSITIVE_INFINITY) < end; at++) {
-      const { start: from, end: to } = other[at] as Segment;
-      overlap += Math.min(end, to) - Math.max(start, from);
-    }
     lastEnd = end;
   }
-  return { overlap, gaps, interruptions };
+  return { gaps, interruptions };
 }

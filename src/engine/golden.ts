@@ -1,8 +1,8 @@
 /** Replays a seeded synthetic signal through every model, which detects a wrong model or feature spec. */
 
 import { z } from 'zod';
-import { filterbanksOf, kinds, type Models } from './loader.ts';
-import type { Kind } from './manifest.ts';
+import { filterbanksOf, type Models, type VoiceModel } from './loader.ts';
+import type { Kind, Manifest } from './manifest.ts';
 import { type FeatureSpec, ModelError, type Platform, type Values } from './platform.ts';
 import { type Signal, signals } from './signals/table.ts';
 
@@ -88,6 +88,21 @@ export async function replay(models: Models, samples: Float32Array): Promise<Out
   return outputs;
 }
 
+/** Outputs of the voice model, of the whole signal as one window; it is not part of `replay`, since few requests need it. */
+async function replayVoice({ manifest, load }: VoiceModel, samples: Float32Array, { extract }: Platform) {
+  const { data, frames, bins } = extract(samples, manifest.features);
+  const count = Math.ceil(frames / manifest.params.framesPerEmbedding);
+  const weights: Values = { data: new Float32Array(count).fill(1), shape: [1, count] };
+  const session = await load();
+  return summarise(await session.run({ filterbanks: { data, shape: [1, frames, bins] }, weights }));
+}
+
+async function replayAll(models: Models, samples: Float32Array): Promise<Outputs> {
+  const outputs = await replay(models, samples);
+  const { voice, platform } = models;
+  return voice === null ? outputs : { ...outputs, voice: await replayVoice(voice, samples, platform) };
+}
+
 /** Zeros for a head that adds up utterances, whose parameters say how many. */
 function sumsOf({ params }: Models[Signal]['manifest']): Record<string, Values> {
   const { poolingSums: count } = params as { readonly poolingSums?: number };
@@ -97,10 +112,9 @@ function sumsOf({ params }: Models[Signal]['manifest']): Record<string, Values> 
 /** The golden of each model, by name. */
 export async function goldensOf(models: Models): Promise<Record<string, Golden>> {
   const samples = syntheticSignal(goldenSignal.seed, goldenSignal.seconds);
-  const outputs = await replay(models, samples);
+  const outputs = await replayAll(models, samples);
   return Object.fromEntries(
-    kinds.map((kind) => {
-      const { name, labels } = models[kind].manifest;
+    models.manifests.map(({ kind, name, labels }) => {
       const kept = { labels: labels && [...labels], outputs: outputs[kind] ?? {}, tolerance };
       return [name, { signal: goldenSignal, digest: digest(samples, models.platform), ...kept }];
     }),
@@ -110,10 +124,11 @@ export async function goldensOf(models: Models): Promise<Record<string, Golden>>
 /** One sentence per difference between a model's outputs and its golden; none for the weights that it was made with. */
 export async function goldenDifferences(models: Models, golden: Golden, name: Kind): Promise<string[]> {
   const samples = syntheticSignal(golden.signal.seed, golden.signal.seconds);
-  const outputs = (await replay(models, samples))[name] as Golden['outputs'];
+  const outputs = (await replayAll(models, samples))[name] as Golden['outputs'];
+  const { labels } = models.manifests.find(({ kind }) => kind === name) as Manifest;
   return [
     ...different(`${name} signal`, golden.digest, digest(samples, models.platform)),
-    ...different(`${name} labels`, golden.labels, models[name].manifest.labels),
+    ...different(`${name} labels`, golden.labels, labels),
     ...different(`${name} outputs`, Object.keys(golden.outputs).sort(), Object.keys(outputs).sort()),
     ...Object.entries(golden.outputs).flatMap(([output, expected]) => [
       ...different(`${name} ${output} shape`, expected.shape, outputs[output]?.shape),

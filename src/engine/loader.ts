@@ -20,9 +20,19 @@ import {
 import { definitions, type Signal, signals } from './signals/table.ts';
 import { settleVad } from './speech.ts';
 
-export const kinds: readonly Kind[] = ['vad', 'trunk', ...signals];
+type RequiredKind = Exclude<Kind, 'voice'>;
+export const kinds: readonly RequiredKind[] = ['vad', 'trunk', ...signals];
 
 export type Model<K extends Kind> = { readonly manifest: ManifestOf<K>; readonly session: Session };
+
+/** It is opened when it is first needed. */
+export type VoiceModel = {
+  readonly manifest: ManifestOf<'voice'>;
+  /** Without `highpassHz`, which is in the filter of the models. */
+  readonly features: FeatureSpec;
+  /** @throws ModelError */
+  readonly load: () => Promise<Session>;
+};
 
 /** One model of each kind; `trunk` and `vad` read the same features. */
 export type Models = {
@@ -40,11 +50,13 @@ export type Models = {
   readonly silence: Float32Array;
   /** State of the VAD model after endless silence: that before a recording. */
   readonly silentVad: Float32Array;
-  /** Voices of utterances; null when the params of the trunk have no `severalSpeakers`. */
-  readonly voice: Session | null;
+  /** Compares voices of utterances; null when the params of the trunk have no `severalSpeakers`. */
+  readonly severalSpeakers: Session | null;
+  /** Separates voices; null in a set without it. */
+  readonly voice: VoiceModel | null;
   /** What runs them. */
   readonly platform: Platform;
-} & { readonly [K in Kind]: Model<K> };
+} & { readonly [K in RequiredKind]: Model<K> };
 
 export type ModelBytes = {
   readonly manifest: Manifest;
@@ -56,6 +68,7 @@ export type ModelBytes = {
 const graphs: Readonly<Record<Kind, Pick<Session, 'inputs' | 'outputs'>>> = {
   vad: { inputs: ['features', 'state'], outputs: ['speech', 'syllable_rate', 'voice', 'next_state'] },
   trunk: { inputs: ['features'], outputs: ['tokens'] },
+  voice: { inputs: ['filterbanks', 'weights'], outputs: ['voice'] },
   ...definitions,
 };
 
@@ -103,7 +116,7 @@ export async function readModel(
     files.set(file, bytes);
   };
   await add('weights', manifest.weights);
-  await add('weights', voiceOf(manifest));
+  await add('weights', severalSpeakersOf(manifest));
   await add('weights', samplesOf(manifest));
   await add('correction', correctionOf(manifest));
   expectEqual(name, 'name', name, manifest.name);
@@ -116,20 +129,21 @@ export async function readModel(
   return { manifest, files };
 }
 
-function voiceOf(manifest: Manifest): Manifest['weights'] | null {
+function severalSpeakersOf(manifest: Manifest): Manifest['weights'] | null {
   return (manifest.kind === 'trunk' && manifest.params.severalSpeakers?.weights) || null;
 }
 
 /** @param set every model of a set: see `checkSet` @throws ModelError */
 export async function openModels(set: readonly ModelBytes[], platform: Platform): Promise<Models> {
   const models = await Promise.all(kinds.map(async (kind) => [kind, await open(set, kind, platform)]));
-  const byName = Object.fromEntries(models) as { readonly [K in Kind]: Model<K> };
+  const byName = Object.fromEntries(models) as { readonly [K in RequiredKind]: Model<K> };
   const specs = specsOf(byName.trunk.manifest);
-  const voice = await openVoice(bytesOf(set, 'trunk'), platform);
+  const severalSpeakers = await openSeveralSpeakers(bytesOf(set, 'trunk'), platform);
   const silence = silentFrame(specs.features, platform);
   const manifests = set.map(({ manifest }) => manifest);
   const silentVad = await settleVad({ vad: byName.vad, silence, platform });
-  return { manifests, ...specs, silence, silentVad, voice, platform, ...byName };
+  const voice = voiceOf(set, platform);
+  return { manifests, ...specs, silence, silentVad, severalSpeakers, voice, platform, ...byName };
 }
 
 /** Its filterbanks have the sample rate, hop and high-pass of its features. */
@@ -137,13 +151,25 @@ function specsOf(trunk: ManifestOf<'trunk'> | ManifestOf<'vad'>) {
   const { features } = trunk;
   const filterbanks = filterbanksOf(trunk);
   const { sampleRate, hopLength, highpassHz } = features;
-  const withoutHighpass = ({ highpassHz: _, ...spec }: FeatureSpec): FeatureSpec => spec;
   return {
     filter: { sampleRate, hopLength, ...(highpassHz !== undefined && { highpassHz }) },
     features: withoutHighpass(features),
     filterbanks: filterbanks && withoutHighpass(filterbanks),
     readsSamples: samplesOf(trunk) !== null,
   };
+}
+
+const withoutHighpass = ({ highpassHz: _, ...spec }: FeatureSpec): FeatureSpec => spec;
+
+function voiceOf(set: readonly ModelBytes[], platform: Platform): VoiceModel | null {
+  if (!set.some(({ manifest: { kind } }) => kind === 'voice')) return null;
+  const { manifest } = bytesOf(set, 'voice');
+  let session: Promise<Session> | null = null;
+  const load = () => {
+    session ??= open(set, 'voice', platform).then((model) => model.session);
+    return session;
+  };
+  return { manifest, features: withoutHighpass(manifest.features), load };
 }
 
 /**
@@ -225,25 +251,36 @@ function checkFilterbanks(name: string, manifest: Manifest, platform: Platform):
   const [features, spec] = [manifest.features, filterbanksOf(manifest)];
   if (features === null || spec === null) return;
   checkFeatures(name, spec, platform);
-  for (const field of ['sampleRate', 'hopLength', 'highpassHz'] as const)
-    expectEqual(name, `filterbanks.${field}`, features[field], spec[field]);
+  checkSampling(name, features, spec, 'filterbanks');
   // Padding decides it too.
   const second = new Float32Array(features.sampleRate);
   const framesBy = (one: FeatureSpec): number => platform.extract(second, one).frames;
   expectEqual(name, 'frames of filterbanks', framesBy(features), framesBy(spec));
 }
 
-/** A set has one model of each kind, and its heads have the trunk of their training. @throws ModelError */
+/** They are of the same frames of the same samples. */
+function checkSampling(name: string, features: FeatureSpec, spec: FeatureSpec, field: string): void {
+  for (const key of ['sampleRate', 'hopLength', 'highpassHz'] as const)
+    expectEqual(name, `${field}.${key}`, features[key], spec[key]);
+}
+
+/** A set has one model of each kind, but `voice`, of which it may have none, and its heads have the trunk of their training. @throws ModelError */
 export function checkSet(manifests: readonly Manifest[]): void {
   for (const kind of kinds) {
     const count = manifests.filter((manifest) => manifest.kind === kind).length;
     if (count !== 1) throw new ModelError(`Expected one model of kind ${kind}, got ${count}`);
   }
+  const voices = manifests.filter(({ kind }) => kind === 'voice');
+  if (voices.length > 1)
+    throw new ModelError(`Expected at most one model of kind voice, got ${voices.length}`);
   const trunk = manifests.find((manifest) => manifest.kind === 'trunk') as ManifestOf<'trunk'>;
   const pinned = { name: trunk.name, version: trunk.version, sha256: trunk.weights.sha256 };
   for (const manifest of manifests) {
     if (manifest.trunk !== null) expectEqual(manifest.name, 'trunk', pinned, manifest.trunk);
-    if (manifest.features !== null) expectEqual(manifest.name, 'features', trunk.features, manifest.features);
+    if (manifest.kind === 'voice')
+      checkSampling(manifest.name, trunk.features, manifest.features, 'features');
+    else if (manifest.features !== null)
+      expectEqual(manifest.name, 'features', trunk.features, manifest.features);
   }
 }
 
@@ -313,10 +350,10 @@ function bytesOf<K extends Kind>(set: readonly ModelBytes[], kind: K) {
   return set.find(({ manifest }) => manifest.kind === kind) as ModelBytes & { manifest: ManifestOf<K> };
 }
 
-function openVoice(model: ModelBytes, platform: Platform): Promise<Session> | null {
-  const voice = voiceOf(model.manifest);
+function openSeveralSpeakers(model: ModelBytes, platform: Platform): Promise<Session> | null {
+  const reference = severalSpeakersOf(model.manifest);
   const graph = { inputs: ['tokens', 'weights'], outputs: ['voice'] };
-  return voice && openGraph(model, voice.file, graph, platform);
+  return reference && openGraph(model, reference.file, graph, platform);
 }
 
 async function openGraph(

@@ -2,10 +2,11 @@
 import { z } from 'zod';
 import type { FeatureSpec } from './platform.ts';
 import { originSchema } from './report-schema.ts';
+import { severalSpeakersParams } from './several-speakers.ts';
 import { definitions, type ParamsOf, type Signal, signals } from './signals/table.ts';
 import { detectionParams } from './speech.ts';
 import { trunkParams } from './utterances.ts';
-import { severalSpeakersParams } from './voices.ts';
+import { voiceParams } from './voices.ts';
 
 const fraction = z.number().min(0).max(1);
 const positive = z.number().positive();
@@ -107,9 +108,20 @@ const trunkManifest = z.strictObject({
     filterbanks: featureSpec.optional(),
     /** Graph of the input `samples`, whose output follows the values of each embedding; absent when the trunk reads none. */
     samples: z.strictObject({ file: weightsFile, sha256 }).optional(),
-    /** Absent: reports have no warning `several_speakers`, and requests no part `speakers`. */
+    /** Absent: reports have no warning `several_speakers`. */
     severalSpeakers: severalSpeakersParams.optional(),
   }),
+});
+
+/** Separates `speakers`; a set without it refuses them. */
+const voiceManifest = z.strictObject({
+  kind: z.literal('voice'),
+  ...shared,
+  /** Of the input `filterbanks`. */
+  features: featureSpec,
+  trunk: z.null(),
+  labels: z.null(),
+  params: voiceParams,
 });
 
 /** Heads: each signal defines its params and labels. */
@@ -141,6 +153,7 @@ type HeadManifest<S extends Signal> = Omit<z.infer<(typeof headManifests)[number
 };
 type VadManifest = z.infer<typeof vadManifest>;
 type TrunkManifest = z.infer<typeof trunkManifest>;
+type VoiceManifest = z.infer<typeof voiceManifest>;
 
 /** Why reports have no scores of the signal; null when they have. */
 export function unavailableOf(manifest: Manifest): string | null {
@@ -167,12 +180,17 @@ export function versionOf({
   return { name, version, features_version: featuresVersion, ...(origin && { origin }) };
 }
 
-export type Manifest = VadManifest | TrunkManifest | { [S in Signal]: HeadManifest<S> }[Signal];
+export type Manifest =
+  | VadManifest
+  | TrunkManifest
+  | VoiceManifest
+  | { [S in Signal]: HeadManifest<S> }[Signal];
 export type Kind = Manifest['kind'];
 export type ManifestOf<K extends Kind> = Extract<Manifest, { kind: K }>;
 
 export const manifestSchema = z.discriminatedUnion('kind', [
   vadManifest,
   trunkManifest,
+  voiceManifest,
   ...headManifests,
 ]) as unknown as z.ZodType<Manifest>;

@@ -79,7 +79,7 @@ export const receiptSchema = z
         channel: z.int().nullable().describe('0-based channel; null averages all.'),
         track: z.int().optional().describe('0-based audio track; absent without the part.'),
         channels: z.string().nullable().describe('`split`, or null.'),
-        speakers: z.string().nullable().describe('`2`, `auto`, or null.'),
+        speakers: z.string().nullable().describe('`2` to `6`, `auto`, or null.'),
         ignored: ignoredSchema.optional(),
       })
       .describe('Parts of the form, null where absent.'),

@@ -1,22 +1,22 @@
-/** Two voices on one channel: the utterances of a recording -> the chunks of each speaker. */
+/** Voices on one channel: the utterances of a recording -> the chunks of each speaker. */
 
 import { shiftToRecording } from './aggregate.ts';
 import type { ChunkResult } from './analyze-chunk.ts';
-import { minVoiceFrames, type Scored, type Totals } from './embeddings.ts';
+import type { Scored, Totals } from './embeddings.ts';
 import type { Execution } from './execution.ts';
-import type { Models } from './loader.ts';
+import type { Models, VoiceModel } from './loader.ts';
 import { countFrames, intersect, type Segment, shift, unbounded } from './segments.ts';
 import { definitions, type Signal } from './signals/table.ts';
-import { groupVoices, type SeveralSpeakersParams, type SpeakerMode, soundLikeSeveral } from './voices.ts';
+import { joinVoices, type SpeakerMode } from './voices.ts';
 
 /** An utterance in frames of the recording, and its speaker from 0; null for one that may be of either. */
 type Assigned = Scored & { readonly speaker: number | null };
 
 /**
  * Voices are compared within the recording alone, and no voice is kept.
- * @param whole results of the recording, whose utterances have voices, totals and parts
- * @returns results of each speaker, in the order in which they first speak; with `2` the second may have no speech; with `auto` and one
- *   voice, `whole`, whose utterances are not cut
+ * @param whole results of the recording, whose utterances have totals and parts
+ * @returns results of each speaker, in the order in which they first speak. Of a number of speakers the last may have no speech; with
+ *   `auto` and one voice, `whole`, whose utterances are not cut
  */
 export async function separateSpeakers(
   whole: readonly ChunkResult[],
@@ -25,16 +25,19 @@ export async function separateSpeakers(
   execution: Execution,
 ): Promise<readonly (readonly ChunkResult[])[]> {
   const results = whole.map((result) => ({ ...result, utterances: result.utterances.flatMap(partsOf) }));
-  const utterances = assign(
-    shiftToRecording(results, (result) => result.utterances),
+  const { params } = (models.voice as VoiceModel).manifest;
+  const voices = await joinVoices(
+    whole.map((result) => result.voices),
     mode,
-    models,
+    params,
   );
-  if (utterances === null) return [whole];
+  const utterances = assign(results, voices);
+  const count = mode === 'auto' ? new Set(voices.flat()).size : Number(mode);
+  if (count <= 1) return [whole];
   const turns = turnsOf(utterances);
   execution.endStage('voices');
   const speakers: ChunkResult[][] = [];
-  for (const speaker of [0, 1]) {
+  for (let speaker = 0; speaker < count; speaker++) {
     await execution.yieldToOthers();
     const spoken = utterances.filter((utterance) => utterance.speaker === speaker);
     const spans = turns.filter((turn) => turn.speaker === speaker);
@@ -48,24 +51,21 @@ export async function separateSpeakers(
 const partsOf = (utterance: Scored): readonly Scored[] =>
   utterance.parts.length === 0 ? [utterance] : utterance.parts;
 
-/** Null when `auto` finds one voice. */
-function assign(utterances: readonly Scored[], mode: SpeakerMode, models: Models): Assigned[] | null {
-  const params = models.trunk.manifest.params.severalSpeakers as SeveralSpeakersParams;
-  const spoken = utterances.flatMap((utterance) => {
-    const { voice, speechFrames } = utterance;
-    return voice === null ? [] : [{ utterance, voice, isCompared: speechFrames >= minVoiceFrames(models) }];
-  });
-  const voices = spoken.map(({ voice }) => voice);
-  const compared = spoken.filter(({ isCompared }) => isCompared).map(({ voice }) => voice);
-  if (mode === 'auto' && !soundLikeSeveral(compared, params)) return null;
-  const isCompared = spoken.map((one) => one.isCompared);
-  const groups = groupVoices(voices, isCompared, mode, params);
-  const first = groups.find((group) => group !== null) ?? 0;
-  const byUtterance = new Map(spoken.map(({ utterance }, index) => [utterance, groups[index] ?? null]));
-  return utterances.map((utterance) => {
-    const group = byUtterance.get(utterance) ?? null;
-    return { ...utterance, speaker: group === null ? null : Number(group !== first) };
-  });
+/** @param voices of the recording, for each voice of each chunk */
+function assign(results: readonly ChunkResult[], voices: readonly (readonly number[])[]): Assigned[] {
+  /** Voices in the order in which they first speak. */
+  const order: number[] = [];
+  const withVoices = results.map((result, index) => ({
+    frames: result.frames,
+    utterances: result.utterances.map((utterance) => {
+      const { chunkVoice } = utterance;
+      if (chunkVoice === null) return { ...utterance, speaker: null };
+      const voice = voices[index]?.[chunkVoice] as number;
+      if (!order.includes(voice)) order.push(voice);
+      return { ...utterance, speaker: order.indexOf(voice) };
+    }),
+  }));
+  return shiftToRecording(withVoices, (result) => result.utterances);
 }
 
 type Turn = Segment & { readonly speaker: number | null };

@@ -1,254 +1,299 @@
-/** Voices of utterances: whether they are those of several speakers, which are whose, and where one utterance has two. */
+/**
+ * Voices on one channel: the utterances of a chunk, cut where the voice changes, and the voice of each part. Windows of a
+ * second are clustered; steps of a tenth of a second then say where the voice changes (Viterbi).
+ */
 import { z } from 'zod';
+import {
+  centroidsOf,
+  decodeSequence,
+  kMeans,
+  largestSimilarity,
+  nearest,
+  type Vector,
+} from './clustering.ts';
+import type { Execution } from './execution.ts';
+import type { Models, VoiceModel } from './loader.ts';
 import type { Session, Values } from './platform.ts';
-import type { Segment } from './segments.ts';
-import type { Encoded } from './utterances.ts';
+import { clipSegments, countFrames, type Segment } from './segments.ts';
+import type { DetectedSpeech } from './speech.ts';
+import { framesOf, minSeconds, type SpeechWindow, type Utterance } from './utterances.ts';
 
-/** Voices on one channel that are separated: two, or one or two. */
-export const speakerModes = ['2', 'auto'] as const;
+/** Voices on one channel that are separated: so many, or as many as are found, at most `maxVoices`. */
+export const speakerModes = ['auto', '2', '3', '4', '5', '6'] as const;
 export type SpeakerMode = (typeof speakerModes)[number];
+/** As messages name them. */
+export const speakerModesText = '2 to 6 or auto';
+const maxVoices = 6;
 
-/** Unit vector: near for utterances of one speaker. */
-export type Voice = Float32Array;
-
-export const severalSpeakersParams = z.strictObject({
-  weights: z.strictObject({
-    file: z.string().regex(/^\w[\w.-]*\.onnx$/),
-    sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  }),
-  /** Shorter utterances do not count. */
-  minUtteranceSeconds: z.number().positive(),
-  /** Minimum utterances of each speaker. */
-  minUtterances: z.int().positive(),
-  /** A larger variance between two groups of utterances means several speakers. */
-  threshold: z.number(),
-  /** An utterance nearer to the middle between two speakers, who are 1 from it, belongs to neither. */
-  minMargin: z.number().nonnegative(),
-  /** The speaker changes between spans of an utterance that are so far from the middle, on either side of it. */
-  minChange: z.number().positive(),
-  /** With less variance between two groups of such spans, utterances are of one speaker, unless there are two. */
-  minVariance: z.number().nonnegative(),
+const apart = z.strictObject({
+  /** Voices are nearer to each other, as a cosine. */
+  maxSimilarity: z.number(),
+  /** Speech of each voice. */
+  minSeconds: z.number().nonnegative(),
 });
-export type SeveralSpeakersParams = z.infer<typeof severalSpeakersParams>;
 
-/** Bound of the starts of the search for two groups. */
-const maxStarts = 32;
-const maxSteps = 10;
+export const voiceParams = z.strictObject({
+  /** Frames of one row of the graph's pooling. */
+  framesPerEmbedding: z.int().positive(),
+  /** An utterance that is nearer to its voice than to another one by less, as a difference of cosines, is of neither. */
+  minMargin: z.number().nonnegative(),
+  /** Of a change of the voice, in cosines of steps. */
+  changeCost: z.number().nonnegative(),
+  /** Where `auto` finds a second voice, and more of them. */
+  two: apart,
+  more: apart,
+});
+export type VoiceParams = z.infer<typeof voiceParams>;
 
-/**
- * @param weights of the embeddings, one row per voice; none is 0 throughout
- * @returns a voice per row
- */
-export async function inferVoices(
-  { embeddings }: Pick<Encoded, 'embeddings'>,
-  weights: Float32Array,
-  session: Session,
-): Promise<Voice[]> {
-  const count = embeddings.shape[1] as number;
-  const rows = weights.length / count;
-  const outputs = await session.run({ tokens: embeddings, weights: { data: weights, shape: [rows, count] } });
-  const { data } = outputs.voice as Values;
-  const size = data.length / rows;
-  return Array.from({ length: rows }, (_, row) => data.slice(row * size, (row + 1) * size));
-}
+/** Windows that are clustered, and those that are followed through an utterance: length and step. */
+const clustered = { seconds: 1, step: 0.5 };
+const followed = { seconds: 0.7, step: 0.1 };
 
-export function soundLikeSeveral(
-  voices: readonly Voice[],
-  { minUtterances, threshold }: SeveralSpeakersParams,
-): boolean {
-  const variance = betweenVariance(voices, minUtterances);
-  return variance !== null && variance > threshold;
-}
+/** A voice of a chunk. */
+export type ChunkVoice = { readonly vector: Vector; readonly seconds: number };
 
-/**
- * Two groups of voices.
- * @param isCompared whether a voice takes part in finding the groups: one of enough speech
- * @returns the group of each voice, 0 or 1; null for one that may be of either
- */
-export function groupVoices(
-  voices: readonly Voice[],
-  isCompared: readonly boolean[],
-  mode: SpeakerMode,
-  { minMargin, minUtterances }: Pick<SeveralSpeakersParams, 'minMargin' | 'minUtterances'>,
-): (number | null)[] {
-  const long = voices.filter((_, index) => isCompared[index]);
-  const compared = long.length < 2 ? voices : long;
-  if (compared.length < 2) return voices.map(() => 0);
-  return voices
-    .map(placeBetween(divide(compared, mode === 'auto' ? minUtterances : 1)))
-    .map((place) => (Math.abs(place) < minMargin ? null : Number(place > 0)));
-}
+/** `voice`: index in the voices of the chunk; null: may be of several. */
+export type VoicePart = Utterance & { readonly voice: number | null };
 
-/**
- * The largest variance between two groups of voices, by 2-means from several starts; at most 1.
- * @param minSize of a group
- * @returns null with too few voices for two groups
- */
-export function betweenVariance(voices: readonly Voice[], minSize: number): number | null {
-  if (voices.length < 2 * minSize) return null;
-  return divide(voices, minSize).between / voices.length;
-}
-
-/** `between`: sum of squares between two groups. `axis`: difference of their means. `middle`: between the means. */
-type Division = { readonly between: number; readonly axis: Float64Array; readonly middle: Float64Array };
-
-/** The best of several starts. */
-function divide(voices: readonly Voice[], minSize: number): Division {
-  const step = Math.ceil(voices.length / maxStarts);
-  const starts = voices.filter((_, index) => index % step === 0);
-  const total = sumOf(voices);
-  return starts
-    .map((start) => divideFrom(start, voices, total, minSize))
-    .reduce((best, found) => (found.between > best.between ? found : best));
-}
-
-/** Repeats the best cut along the axis through the means of both groups. */
-function divideFrom(start: Voice, voices: readonly Voice[], total: Float64Array, minSize: number): Division {
-  const other = voices.reduce((far, voice) => (dot(voice, start) < dot(far, start) ? voice : far), start);
-  let best = cutAlong(differenceOf(start, 1, other, 1), voices, total, minSize);
-  for (let steps = 0; steps < maxSteps; steps++) {
-    const next = cutAlong(best.axis, voices, total, minSize);
-    if (next.between <= best.between) break;
-    best = next;
-  }
-  return best;
-}
-
-function cutAlong(
-  direction: Float64Array,
-  voices: readonly Voice[],
-  total: Float64Array,
-  minSize: number,
-): Division {
-  const along = voices.map((voice) => dot(voice, direction));
-  const order = voices.map((_, index) => index).sort((one, other) => (along[one] ?? 0) - (along[other] ?? 0));
-  const sorted = order.map((index) => voices[index] as Voice);
-  const sum = new Float64Array(direction.length);
-  let [between, size] = [-1, minSize];
-  for (let count = 1; count <= voices.length - minSize; count++) {
-    add(sum, sorted[count - 1] as Voice);
-    const rest = voices.length - count;
-    const found = count < minSize ? -1 : squaresBetween(sum, count, total, rest);
-    if (found > between) [between, size] = [found, count];
-  }
-  const below = sumOf(sorted.slice(0, size));
-  const above = differenceOf(total, 1, below, 1);
-  const rest = voices.length - size;
-  const axis = differenceOf(above, rest, below, size);
-  return { between, axis, middle: axis.map((apart, index) => (below[index] as number) / size + apart / 2) };
-}
-
-/** @param sum of `count` voices; `total` is that of these and the `rest` others */
-function squaresBetween(sum: Float64Array, count: number, total: Float64Array, rest: number): number {
-  let squares = 0;
-  for (let index = 0; index < sum.length; index++) {
-    const below = sum[index] as number;
-    const apart = ((total[index] as number) - below) / rest - below / count;
-    squares += apart * apart;
-  }
-  return (squares * count * rest) / (count + rest);
-}
-
-/** Length of the speech whose voice is followed, its step, and the length at the ends of an utterance. */
-const spanSeconds = 1.2;
-const stepSeconds = 0.2;
-const minSpanSeconds = 0.9;
-/** Spans from which the two groups are found: those that do not overlap. */
-const groupStep = Math.round(spanSeconds / stepSeconds);
-
-/** The voice of an utterance as it goes on. */
-type VoiceTrack = {
-  /** Middles of the spans, in frames. */
-  readonly moments: readonly number[];
-  readonly voices: readonly Voice[];
+export type Separated = {
+  readonly voices: readonly ChunkVoice[];
+  /** Of each utterance, in order: one part when the voice does not change. */
+  readonly parts: readonly (readonly VoicePart[])[];
 };
 
-/** @param first frame of the first embedding */
-export async function followVoice(
-  { start, end }: Segment,
-  { embeddings, weights }: Encoded,
-  {
-    first,
-    framesPerToken,
-    framesPerSecond,
-  }: Readonly<Record<'first' | 'framesPerToken' | 'framesPerSecond', number>>,
-  session: Session,
-): Promise<VoiceTrack> {
-  const [span, step] = [spanSeconds * framesPerSecond, stepSeconds * framesPerSecond];
-  const edge = minSpanSeconds * framesPerSecond - span / 2;
-  const steps = Math.floor((end - start - 2 * edge) / step);
-  const moments = Array.from({ length: Math.max(0, steps + 1) }, (_, index) => start + edge + index * step);
-  if (moments.length === 0) return { moments, voices: [] };
-  const count = weights.data.length;
-  const at = (frame: number) => Math.min(count, Math.max(0, Math.round((frame - first) / framesPerToken)));
-  const rows = new Float32Array(moments.length * count);
-  for (const [index, moment] of moments.entries()) {
-    const [from, to] = [at(Math.max(start, moment - span / 2)), at(Math.min(end, moment + span / 2))];
-    rows.set(weights.data.subarray(from, to), index * count + from);
+/** Windows of an utterance, in frames, with their vectors. */
+type Track = {
+  readonly clustered: readonly Window[];
+  readonly followed: readonly Window[];
+  readonly whole: Vector;
+};
+type Window = Segment & { readonly vector: Vector };
+
+/** @param mode a number of voices: of the recording, which is the chunk */
+export async function separateVoices(
+  utterances: readonly Utterance[],
+  mode: SpeakerMode,
+  speech: DetectedSpeech,
+  models: Models,
+  execution: Execution,
+): Promise<Separated> {
+  const model = models.voice as VoiceModel;
+  const session = await model.load();
+  const { params } = model.manifest;
+  const read = (utterance: Utterance, windows: readonly Segment[]) =>
+    readVoices(utterance, windows, speech, models, session);
+  const tracks: Track[] = [];
+  for (const utterance of utterances) {
+    tracks.push(await follow(utterance, speech.framesPerSecond, read));
+    execution.endStage('voices');
+    await execution.yieldToOthers();
   }
-  return { moments, voices: await inferVoices({ embeddings }, rows, session) };
+  /** Vectors of parts, by their bounds. */
+  const known = new Map<string, Vector>();
+  const vectorOf = async (part: Utterance, { whole }: Track, isWhole: boolean): Promise<Vector> => {
+    if (isWhole) return whole;
+    const key = `${part.start}-${part.end}`;
+    const vector = known.get(key) ?? ((await read(part, [part]))[0] as Vector);
+    known.set(key, vector);
+    return vector;
+  };
+
+  /** Clusters the windows and cuts the utterances; the voices are those of the parts, which no other voice is in. */
+  async function divide(count: number): Promise<Separated> {
+    const windows = tracks.flatMap((track) => track.clustered);
+    const lengths = windows.map(({ start, end }) => end - start);
+    const { centroids } = kMeans(
+      windows.map(({ vector }) => vector),
+      lengths,
+      count,
+    );
+    const spoken: { part: Utterance; vector: Vector; label: number; utterance: number }[] = [];
+    for (const [index, utterance] of utterances.entries()) {
+      const track = tracks[index] as Track;
+      const parts = cutUtterance(utterance, track, centroids, params, speech);
+      for (const { label, ...part } of parts)
+        spoken.push({
+          part,
+          label,
+          utterance: index,
+          vector: await vectorOf(part, track, parts.length === 1),
+        });
+      execution.endStage('voices');
+    }
+    const used = [...new Set(spoken.map(({ label }) => label))].sort((one, other) => one - other);
+    const labels = spoken.map(({ label }) => used.indexOf(label));
+    const weights = spoken.map(({ part }) => part.speechFrames);
+    const vectors = centroidsOf(
+      spoken.map(({ vector }) => vector),
+      weights,
+      labels,
+    );
+    const voices = vectors.map((vector, voice) => {
+      const frames = weights.reduce((sum, weight, index) => sum + (labels[index] === voice ? weight : 0), 0);
+      return { vector, seconds: frames / speech.framesPerSecond };
+    });
+    const parts = utterances.map((_, index) =>
+      spoken
+        .filter(({ utterance }) => utterance === index)
+        .map(({ part, vector }) => {
+          const { label, margin } = nearest(vector, vectors);
+          return { ...part, voice: margin < params.minMargin ? null : label };
+        }),
+    );
+    return { voices, parts };
+  }
+  return mode === 'auto' ? countVoices(divide, params) : divide(Number(mode));
+}
+
+/** As many voices as are apart from each other. */
+async function countVoices<Found extends { readonly voices: readonly ChunkVoice[] }>(
+  divide: (count: number) => Found | Promise<Found>,
+  params: Pick<VoiceParams, 'two' | 'more'>,
+): Promise<Found> {
+  let found = await divide(1);
+  for (let count = 2; count <= maxVoices; count++) {
+    const next = await divide(count);
+    const { maxSimilarity, minSeconds } = count === 2 ? params.two : params.more;
+    const similarity = largestSimilarity(next.voices.map(({ vector }) => vector));
+    const isApart = similarity < maxSimilarity && next.voices.every(({ seconds }) => seconds >= minSeconds);
+    if (next.voices.length < count || !isApart) break;
+    found = next;
+  }
+  return found;
 }
 
 /**
- * Where the speaker changes without a pause: between two spans that are surely of different speakers.
- * @param tracks of utterances of one recording
- * @returns frames, in order, for each track
+ * Voices of a recording, from those of its chunks.
+ * @returns the voice of the recording for each voice of each chunk
  */
-export function findChanges(
-  tracks: readonly VoiceTrack[],
+export async function joinVoices(
+  chunks: readonly (readonly ChunkVoice[])[],
   mode: SpeakerMode,
-  { minChange, minVariance, minUtterances }: SeveralSpeakersParams,
-): number[][] {
-  const compared = tracks.flatMap(({ voices }) => voices.filter((_, index) => index % groupStep === 0));
-  const minCompared = mode === 'auto' ? 2 * minUtterances : 2;
-  if (compared.length < minCompared) return tracks.map(() => []);
-  const division = divide(compared, 1);
-  if (mode === 'auto' && division.between / compared.length < minVariance) return tracks.map(() => []);
-  const place = placeBetween(division);
-  return tracks.map(({ moments, voices }) => {
-    const changes: number[] = [];
-    let last: { readonly sign: number; readonly index: number } | null = null;
-    const places = voices.map(place);
-    for (const [index, place] of places.entries()) {
-      if (Math.abs(place) < minChange) continue;
-      if (last !== null && Math.sign(place) !== last.sign) {
-        const sign = Math.sign(place);
-        const crossed = places.findIndex((other, at) => at > (last?.index ?? 0) && Math.sign(other) === sign);
-        changes.push(((moments[crossed - 1] as number) + (moments[crossed] as number)) / 2);
-      }
-      last = { sign: Math.sign(place), index };
-    }
-    return changes;
+  params: VoiceParams,
+): Promise<readonly (readonly number[])[]> {
+  const all = chunks.flat();
+  if (chunks.length === 1 || all.length === 0) return chunks.map((voices) => voices.map((_, index) => index));
+  const divide = (count: number) => {
+    const seconds = all.map((voice) => voice.seconds);
+    const { centroids, labels } = kMeans(
+      all.map(({ vector }) => vector),
+      seconds,
+      count,
+    );
+    const voices = centroids.map((vector, voice) => ({
+      vector,
+      seconds: seconds.reduce((sum, one, index) => sum + (labels[index] === voice ? one : 0), 0),
+    }));
+    return { voices, labels };
+  };
+  const { labels } = mode === 'auto' ? await countVoices(divide, params) : divide(Number(mode));
+  let first = 0;
+  return chunks.map((voices) => {
+    first += voices.length;
+    return labels.slice(first - voices.length, first);
   });
 }
 
-/** @returns where a voice is between two groups: their means are -1 and 1 */
-function placeBetween({ axis, middle }: Division): (voice: Voice) => number {
-  const [half, origin] = [dot(axis, axis) / 2, dot(middle, axis)];
-  return (voice) => (dot(voice, axis) - origin) / half;
+async function follow(
+  utterance: Utterance,
+  framesPerSecond: number,
+  read: (utterance: Utterance, windows: readonly Segment[]) => Promise<Vector[]>,
+): Promise<Track> {
+  const windowsOf = ({ seconds, step }: typeof followed) =>
+    spread(utterance, seconds * framesPerSecond, step * framesPerSecond);
+  const [coarse, fine] = [windowsOf(clustered), windowsOf(followed)];
+  const vectors = await read(utterance, [utterance, ...coarse, ...fine]);
+  const withVectors = (windows: readonly Segment[], first: number) =>
+    windows.map((window, index) => ({ ...window, vector: vectors[first + index] as Vector }));
+  return {
+    whole: vectors[0] as Vector,
+    clustered: withVectors(coarse, 1),
+    followed: withVectors(fine, 1 + coarse.length),
+  };
 }
 
-type Vector = Float32Array | Float64Array;
-
-function dot(one: Vector, other: Vector): number {
-  let sum = 0;
-  for (let index = 0; index < one.length; index++) sum += (one[index] as number) * (other[index] as number);
-  return sum;
+/** Windows of a length at equal distances of at most `step`, from the start to the end; one of a shorter span. */
+function spread({ start, end }: Segment, length: number, step: number): Segment[] {
+  const room = end - start - length;
+  if (room <= 0) return [{ start, end }];
+  const steps = Math.ceil(room / step);
+  return Array.from({ length: steps + 1 }, (_, index) => {
+    const from = Math.round(start + (room * index) / steps);
+    return { start: from, end: from + length };
+  });
 }
 
-/** Difference of two sums, each divided by its count. */
-function differenceOf(one: Vector, oneCount: number, other: Vector, otherCount: number): Float64Array {
-  return Float64Array.from(one, (value, index) => value / oneCount - (other[index] as number) / otherCount);
-}
-
-function sumOf(voices: readonly Voice[]): Float64Array {
-  const sum = new Float64Array(voices[0]?.length ?? 0);
-  for (const voice of voices) add(sum, voice);
-  return sum;
-}
-
-function add(sum: Float64Array, voice: Vector): void {
-  for (let index = 0; index < sum.length; index++) {
-    sum[index] = (sum[index] as number) + (voice[index] as number);
+/** Vectors of windows of an utterance, of which the network reads the whole once. */
+async function readVoices(
+  utterance: SpeechWindow,
+  windows: readonly Segment[],
+  speech: DetectedSpeech,
+  { platform, voice }: Models,
+  session: Session,
+): Promise<Vector[]> {
+  const { manifest, features } = voice as VoiceModel;
+  const rows = framesOf(speech, [utterance], { features, filterbanks: null, readsSamples: false, platform });
+  const frames = rows.data.length / rows.bins;
+  const { framesPerEmbedding } = manifest.params;
+  const count = Math.ceil(frames / framesPerEmbedding);
+  const weights = new Float32Array(windows.length * count);
+  for (const [index, { start, end }] of windows.entries()) {
+    const from = Math.max(0, Math.min(count - 1, Math.floor((start - rows.start) / framesPerEmbedding)));
+    const to = Math.max(from + 1, Math.min(count, Math.floor((end - rows.start) / framesPerEmbedding)));
+    weights.fill(1, index * count + from, index * count + to);
   }
+  const outputs = await session.run({
+    filterbanks: { data: rows.data, shape: [1, frames, rows.bins] },
+    weights: { data: weights, shape: [windows.length, count] },
+  });
+  platform.release(rows.data);
+  const { data } = outputs.voice as Values;
+  const size = data.length / windows.length;
+  return windows.map((_, index) => data.slice(index * size, (index + 1) * size));
+}
+
+/** Parts of an utterance, each with the label of its centroid. A cut that would leave less than `minSeconds` of speech is left out. */
+function cutUtterance(
+  { start, end, window, cause, speechFrames }: Utterance,
+  { followed: steps }: Track,
+  centroids: readonly Vector[],
+  { changeCost }: VoiceParams,
+  { segments, framesPerSecond }: DetectedSpeech,
+): (Utterance & { readonly label: number })[] {
+  const labels = decodeSequence(
+    steps.map(({ vector }) => vector),
+    centroids,
+    changeCost,
+  );
+  const middle = (index: number) => {
+    const { start: from, end: to } = steps[index] as Window;
+    return (from + to) / 2;
+  };
+  const speechIn = (part: Segment) => countFrames(clipSegments(segments, part));
+  const minFrames = minSeconds * framesPerSecond;
+  const starts = [start];
+  for (let index = 1; index < labels.length; index++) {
+    if (labels[index] === labels[index - 1]) continue;
+    const cut = Math.round((middle(index - 1) + middle(index)) / 2);
+    const isLong = (part: Segment) => speechIn(part) >= minFrames;
+    if (isLong({ start: starts.at(-1) as number, end: cut }) && isLong({ start: cut, end })) starts.push(cut);
+  }
+  return starts.map((from, index) => {
+    const to = starts[index + 1] ?? end;
+    const part = { start: from, end: to };
+    const inside = labels.filter((_, step) => middle(step) >= from && middle(step) < to);
+    return {
+      ...part,
+      window: { start: index === 0 ? window.start : from, end: to === end ? window.end : to },
+      speechFrames: starts.length === 1 ? speechFrames : speechIn(part),
+      cause: to === end ? cause : 'length',
+      label: mostFrequent(inside) ?? 0,
+    };
+  });
+}
+
+function mostFrequent(labels: readonly number[]): number | undefined {
+  const counts = new Map<number, number>();
+  for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return [...counts].sort(([, one], [, other]) => other - one)[0]?.[0];
 }

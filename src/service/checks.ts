@@ -40,9 +40,9 @@ async function checkAddon(): Promise<CheckResult> {
 /** Loads the models, which checks their hashes, and runs each on the synthetic signal of its golden. */
 async function checkModels(modelsDir: string): Promise<CheckResult> {
   const { loadModels, readGolden } = await import('../node/models.ts');
-  const { goldenDifferences, kinds } = await import('../engine/index.ts');
+  const { goldenDifferences } = await import('../engine/index.ts');
   const models = await loadModels(modelsDir);
-  for (const kind of kinds) {
+  for (const { kind } of models.manifests) {
     const golden = await readGolden(modelsDir, kind);
     const [difference] = await goldenDifferences(models, golden, kind);
     if (difference !== undefined)

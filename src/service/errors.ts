@@ -202,7 +202,7 @@ const reasonTable: Readonly<Record<ProblemReason, string>> = {
   channels: '`channels` is not `split`, is beside `channel` or `baseline`, or is sent to another path',
   segments: '`segments` is invalid, is beside `channels` or `baseline`, or is sent to another path',
   speakers:
-    '`speakers` is neither `2` nor `auto`, is beside `channels`, `segments` or `baseline`, is sent to another path, or the models compare no voices',
+    '`speakers` is neither `2` to `6` nor `auto`, is beside `channels`, `segments` or `baseline`, is sent to another path, or the models have no voice model',
   receipt: '`receipt` is neither `true` nor `false`',
   scopes: 'not a list of scopes',
   unknown: 'JSON with an unknown field, which `msg` names',

@@ -1,6 +1,12 @@
 /** The form of an upload, for analyses and jobs: its parts and their limits. */
 
-import { type AnalyzeOptions, channelModes, defaultOptions, speakerModes } from '../engine/index.ts';
+import {
+  type AnalyzeOptions,
+  channelModes,
+  defaultOptions,
+  speakerModes,
+  speakerModesText,
+} from '../engine/index.ts';
 import { type Ignored, maxBaselines } from '../engine/schema.ts';
 import { describeRaw } from '../node/audio-formats.ts';
 import { invalidPart, type ProblemReason, type ServiceError } from './errors.ts';
@@ -284,7 +290,7 @@ const expectedTexts: Readonly<Record<TextName, readonly [reason: ProblemReason, 
   ],
   channels: ['channels', `Expected ${channelModes.join(' or ')} for \`channels\`, got something else`],
   segments: ['segments', `Expected at most ${texts.segments} bytes for \`segments\`, got more`],
-  speakers: ['speakers', `Expected ${speakerModes.join(' or ')} for \`speakers\`, got something else`],
+  speakers: ['speakers', `Expected ${speakerModesText} for \`speakers\`, got something else`],
   receipt: ['receipt', `Expected ${flags.join(' or ')} for \`receipt\`, got something else`],
   callback: ['callback', `Expected at most ${texts.callback} bytes for \`callback\`, got more`],
   metadata: ['metadata', `Expected ${expectedMetadata}, for \`metadata\`, got something else`],

@@ -72,7 +72,7 @@ export function trustPage(options: TrustOptions): string {
   `.html;
 }
 
-const order: readonly Manifest['kind'][] = [...signals, 'vad', 'trunk'];
+const order: readonly Manifest['kind'][] = [...signals, 'vad', 'voice', 'trunk'];
 const rank = ({ kind }: Manifest) => order.indexOf(kind);
 
 function section(id: string, title: string, content: Html): Html {

@@ -74,7 +74,7 @@ export function registerAnalyze(program: Command, terminal: CliContext): void {
     .option('--track <n>', 'audio track to analyse, counted from 0 (the default one of each file)')
     .option('--channels <mode>', 'split: each of two channels alone, and their conversation')
     .option('--segments <file>', 'JSON or RTTM, - is standard input: each speaker of one recording alone')
-    .option('--speakers <count>', 'two voices on one channel, each alone: 2, or auto for one or two')
+    .option('--speakers <count>', 'voices on one channel, each alone: 2 to 6, or auto')
     .option(...baselineOption, collect, [])
     .option('--models <name>', `${modelSets.join(', ')} or a folder (UNDERTONE_MODELS_DIR, or standard)`)
     .option('--models-dir <folder>', 'a folder alone; --models takes names too')

@@ -60,7 +60,7 @@ export function registerBulk(program: Command, terminal: CliContext): void {
     .requiredOption('--output <file>', 'what to write: .jsonl as analyze does, or .csv')
     .option('--track <n>', 'audio track to analyse, counted from 0 (the default one of each file)')
     .option('--channels <mode>', 'split: each of two channels alone, and their conversation')
-    .option('--speakers <count>', 'two voices on one channel, each alone: 2, or auto for one or two')
+    .option('--speakers <count>', 'voices on one channel, each alone: 2 to 6, or auto')
     .option('--concurrency <n>', 'files at a time', '4')
     .option('--retries <n>', 'attempts after the first', '7')
     .addHelpText('after', examples)

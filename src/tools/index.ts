@@ -219,7 +219,7 @@ export function analyzeChannels(audio: Uint8Array, options: SharedOptions = {}):
 
 /**
  * Analyses each speaker alone.
- * @param speakers who speaks when; or `2` or `auto`: voices are separated
+ * @param speakers who speaks when; or `2` to `6` or `auto`: voices are separated
  * @throws Failure when the recording cannot be analysed
  * @example
  * ```ts

@@ -41,10 +41,10 @@ const recording = z.strictObject({
     .optional()
     .describe('`split`: a report for each of two channels, and their conversation.'),
   speakers: z
-    .literal([...speakerModes, 2])
+    .literal([...speakerModes, 2, 3, 4, 5, 6])
     .optional()
     .describe(
-      'A report for each voice on one channel, and their conversation: `2`, or `auto` for one or two voices.',
+      'A report for each voice on one channel, and their conversation: `2` to `6` voices, or `auto`.',
     ),
   baseline: z
     .array(z.string().min(1))

@@ -1,6 +1,6 @@
 /** Options of `undertone analyze` that choose channels and speakers, and the results of each. */
 
-import { channelModes, speakerModes } from '../engine/index.ts';
+import { channelModes, speakerModes, speakerModesText } from '../engine/index.ts';
 import { signals as allSignals, type Signal } from '../engine/schema.ts';
 import { ServiceError } from '../service/errors.ts';
 import { parseSegments } from '../service/segments.ts';
@@ -32,7 +32,7 @@ export async function parseParts(
   }
   const voices = speakerModes.find((one) => one === speakers);
   if (speakers !== undefined && voices === undefined)
-    throw expected(speakerModes.join(' or '), '--speakers', JSON.stringify(speakers));
+    throw expected(speakerModesText, '--speakers', JSON.stringify(speakers));
   const [several, other] = Object.entries({
     '--channels': channels,
     '--segments': segments,

@@ -39,7 +39,7 @@ export function describeConversation(result: AnalyzeResult): string {
           ['overlap', `${overlap_s.toFixed(1)} s`],
           ['interruptions', interruptions.join(', ')],
         ]
-      : [['of neither', `${seconds.toFixed(1)} s`]]),
+      : [['unassigned', `${seconds.toFixed(1)} s`]]),
   ];
   return `\n  conversation\n${lines.map(([label = '', value]) => `  ${label.padEnd(labelWidth)}${value}`).join('\n')}`;
 }

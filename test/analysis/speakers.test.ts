@@ -8,12 +8,12 @@ import { composeReport, speakersReportSchema } from '../../src/engine/compose-re
 import { defaultOptions, type SpeakerSegment } from '../../src/engine/options.ts';
 import { EngineError } from '../../src/engine/platform.ts';
 import { combinedReport } from '../../src/engine/report.ts';
+import { betweenVariance } from '../../src/engine/several-speakers.ts';
 import { joinSpeakers, type Speaker } from '../../src/engine/signals/speaker.ts';
 import { soloSpans } from '../../src/engine/speaker-segments.ts';
-import { betweenVariance } from '../../src/engine/voices.ts';
 import { loadModels } from '../../src/node/models.ts';
 import { limits, speech } from '../support/analysis.ts';
-import { withoutVoices } from '../support/models.ts';
+import { withoutComparison } from '../support/models.ts';
 
 const segment = (speaker: string, start: number, end: number): SpeakerSegment => ({ start, end, speaker });
 
@@ -237,7 +237,7 @@ test('voices of recordings with too few utterances for a warning are not compare
 
 test('too few utterances, or models without the params, have no warning', async (t) => {
   t.false(await warns(t, [...lowVoice.slice(0, 3), ...highVoice.slice(0, 3)]));
-  t.false(await warns(t, [...lowVoice, ...highVoice], { set: await loadModels(await withoutVoices(t)) }));
+  t.false(await warns(t, [...lowVoice, ...highVoice], { set: await loadModels(await withoutComparison(t)) }));
 });
 
 const speaker = (

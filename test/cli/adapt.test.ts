@@ -15,7 +15,7 @@ test('new labels are learned, and the folder works everywhere', async (t) => {
   t.is(stderr, '220 files analysed, 0 failed\n');
   t.regex(stdout, /^UAR of the labels, with weights +0\.000 +(0\.[89]\d*|1\.000) .* yes$/m);
   t.regex(stdout, /ours: 220 recordings of 4 speakers\n$/);
-  t.deepEqual(readdirSync(out).sort(), ['cognitive', 'emotion', 'trunk', 'vad']);
+  t.deepEqual(readdirSync(out).sort(), ['cognitive', 'emotion', 'trunk', 'vad', 'voice']);
   t.deepEqual(readdirSync(corpus.folder).sort(), ['audio', 'ours', 'shuffled.csv', 'test.csv', 'train.csv']);
   const { evidence } = JSON.parse(readFileSync(join(out, 'emotion', 'manifest.json'), 'utf8'));
   t.is(evidence.figures.length, 3);

@@ -46,8 +46,15 @@ export function withoutEmotion(t: ExecutionContext): Promise<string> {
   return withManifest(t, 'emotion', (manifest) => Object.assign(manifest, { unavailable: noEmotion }));
 }
 
-/** A copy that compares no voices. */
-export function withoutVoices(t: ExecutionContext): Promise<string> {
+/** A copy without the model that separates voices, as folders that version 1.0.0 of the service adapted are. */
+export async function withoutVoice(t: ExecutionContext): Promise<string> {
+  const models = await copyModels(t);
+  await rm(join(models, 'voice'), { recursive: true });
+  return models;
+}
+
+/** A copy without the warning `several_speakers`. */
+export function withoutComparison(t: ExecutionContext): Promise<string> {
   return withManifest(t, 'trunk', (manifest) => {
     delete (manifest.params as Json).severalSpeakers;
   });

@@ -1,4 +1,4 @@
-"""Network and params of voices, of the warning `several_speakers` and the part `speakers` of a set of models.
+"""Network and params of the warning `several_speakers` of a set of models.
 
 The network is fitted on utterances of the parts train and dev. It reads the layers of CAM++ where a trunk has them, so that such sets share it.
 The threshold comes from recordings that are composed of clips of one or two speakers of a corpus and pass through the shipped pipeline, on the
@@ -31,9 +31,7 @@ FILE = "voice.onnx"
 RESULT = "several_speakers.json"
 PAGE = settings.RESULT_PAGES / "calls.md"
 MIN_UTTERANCES = 4  # of each speaker
-# The margin and the change are those of `speakers`, chosen among 0.4, 0.5, 0.55 and 0.3, 0.5 on calls of the calibration part, of which 24 of
-# 25 of one speaker have less variance.
-UTTERANCE_PARAMS = {"minUtteranceSeconds": 0.8, "minUtterances": MIN_UTTERANCES, "minMargin": 0.5, "minChange": 0.3, "minVariance": 0.13}
+UTTERANCE_PARAMS = {"minUtteranceSeconds": 0.8, "minUtterances": MIN_UTTERANCES}
 RECORDINGS = 24  # per corpus, of one speaker and of two
 SECONDS = (10.0, 30.0)  # of clips of each of two speakers; twice that of one speaker
 MIN_RECORDINGS = 10  # of a corpus that counts

@@ -14,7 +14,7 @@ import { unbounded } from '../../src/engine/segments.ts';
 import { analyzeSpeech, detectFrames, initialDetectorState } from '../../src/engine/speech.ts';
 import { startExecution } from '../../src/engine/execution.ts';
 import { cutUtterances } from '../../src/engine/utterances.ts';
-import { betweenVariance } from '../../src/engine/voices.ts';
+import { betweenVariance } from '../../src/engine/several-speakers.ts';
 import { decode } from '../../src/node/addon.ts';
 import type { Models } from '../../src/engine/loader.ts';
 import { loadModels } from '../../src/node/models.ts';

@@ -4,6 +4,7 @@ No label of the corpora has changed their weights. A trunk is a graph of some of
 """
 
 import importlib.util
+from collections.abc import Callable
 from functools import cache as cached
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from training.corpora.corpus import Clip
 from training.corpora.recipe import SOLD
 from training.corpora.registry import sold_clips
 from training.encoder import whisper
-from training.export import camplusplus_graph, graph, whisper_graph
+from training.export import camplusplus_graph, graph, voice_graph, whisper_graph
 from training.export.graph import Graph, write_shapes
 from training.features import log_mel
 from training.features.log_mel import BINS
@@ -89,21 +90,37 @@ def gave_scales(clip: Clip) -> bool:
     return clip.path in {one.path for one in scale_clips()}
 
 
-def quantized_camplusplus() -> Path:
-    """Its blocks as a graph, with convolutions in int8 and fixed scales of their inputs."""
+def quantized(name: str, outputs: dict[str, int], write: Callable[[Graph, str], list[str]], code: str) -> Path:
+    """A graph of filterbanks [1,T,80] with convolutions in int8 and fixed scales of their inputs.
+
+    `outputs`: values of an embedding of each that `write` adds. `code`: hash of what writes it
+    """
 
     def make(folder: Path) -> None:
-        g = Graph("camplusplus")
-        for name, output in zip(CAMPLUSPLUS, write_camplusplus(g, g.input("filterbanks", [1, "frames", BINS]))):
-            g.output(output, name, [1, "embeddings", WIDTHS[name]])
+        g = Graph(name)
+        for (output, width), value in zip(outputs.items(), write(g, g.input("filterbanks", [1, "frames", BINS]))):
+            g.output(value, output, [1, "embeddings", width])
         path = folder / "weights.onnx"
         g.save(path)
         quantize_static(path, path, Calibration(), quant_format=QuantFormat.QDQ, op_types_to_quantize=QUANTIZED,
                         per_channel=True, activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)  # fmt: skip
 
-    code = cache.code_hash(camplusplus_graph, graph, write_camplusplus, Calibration, load_camplusplus)
     inputs = {"features": log_mel.filterbanks_of_corpora().key, "clips": [clip.path for clip in scale_clips()], "quantized": QUANTIZED, "code": code}
-    return cache.build("camplusplus", inputs, make) / "weights.onnx"
+    return cache.build(name, inputs, make) / "weights.onnx"
+
+
+def quantized_camplusplus() -> Path:
+    """Its blocks."""
+    code = cache.code_hash(camplusplus_graph, graph, write_camplusplus, Calibration, load_camplusplus)
+    return quantized("camplusplus", {name: WIDTHS[name] for name in CAMPLUSPLUS}, write_camplusplus, code)
+
+
+def write_voice(path: Path) -> None:
+    """All of CAM++, as `voice_graph` describes it. Its embedding is used as it is."""
+    network = load_camplusplus()
+    code = cache.code_hash(camplusplus_graph, graph, voice_graph, Calibration, load_camplusplus)
+    frames = quantized("voice", {"frames": voice_graph.FRAMES}, lambda g, x: [voice_graph.write_frames(g, x, network)], code)
+    voice_graph.write_voice(frames, voice_graph.embedding_of(network), path)
 
 
 def write_pairs(g: Graph, x: str, width: int) -> str:

@@ -1,11 +1,13 @@
-"""Two voices on one channel: calls of speakers of the test part, separated by the command with `--speakers`."""
+"""Voices on one channel: calls that are built from clips of speakers of the test part, separated by the command with `--speakers`."""
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import soundfile
+from scipy.optimize import linear_sum_assignment
 
 from training import settings
 from training.corpora.corpus import Clip, Part
@@ -21,126 +23,195 @@ from training.settings import SAMPLE_RATE
 MIN_CLIP_S = 1.5
 CLIPS = 8  # of each speaker, at most
 MIN_CLIPS = 6  # of each speaker, at least
-CALLS = 12  # of a corpus
-GAP_S = 0.6  # between turns
-TIGHT_S = 0.15  # at most between turns without a pause
+CALLS = 12  # of a corpus, of each number of speakers
+ALONE_S = 120.0  # of a speaker alone
 START_S = 0.3  # before the first
-QUIET_DB = 30  # below the peak: cut off from both ends of a clip in a call without pauses
+QUIET_DB = 30  # below the peak: cut off from both ends of a clip that is trimmed
 ROOM = 3 / SCALE  # noise
 UNSTATED = "unstated"
+NOBODY, SEVERAL = -1, -2  # in the truth
+PAUSES, NONE, TURNS = "pauses between turns", "none between turns", "turns of talk"
+STYLES = (PAUSES, NONE, TURNS)
+GAP_S = 0.6  # of PAUSES
+TIGHT_S = 0.15  # at most, of NONE
+# Of TURNS: gaps and overlaps are normal around a fifth of a second (Heldner & Edlund 2010, doi:10.1016/j.wocn.2010.08.002), answers may be a word,
+# and one voice is quieter than the other.
+TALK_GAP_S, TALK_SPREAD_S, TALK_LIMITS_S = 0.2, 0.4, (-0.6, 1.5)
+SHORT, SHORT_S = 0.2, (0.5, 1.0)
+LEVEL_DB = 10.0
 SEXES = {True: "same sex", False: "other sex"}
-RIGHT = "seconds of the right voice, of those assigned"
-ASSIGNED = "seconds assigned"
-PAUSES = {GAP_S: "pauses between turns", TIGHT_S: "none between turns"}
-ONE_AS_TWO = "one voice reported as two, `auto`"
-FIGURES = (*(f"{name}: {sex}, {pauses}" for name in (RIGHT, ASSIGNED) for sex in SEXES.values() for pauses in PAUSES.values()), ONE_AS_TWO)
+COUNTS = {2: "two", 3: "three", 4: "four"}
+MORE = tuple(count for count in COUNTS if count > 2)
+ERROR, ASSIGNED, COUNTED = "error", "seconds assigned", "counted right by `auto`"
+ALONE = f"{COUNTED}: one voice, {ALONE_S:.0f} s"
+OF_TWO = tuple(f"{sex}, {style}" for sex in SEXES.values() for style in STYLES)
+OF_MORE = tuple(f"{COUNTS[count]} voices, {TURNS}" for count in MORE)
+FIGURES = (*(f"{name}: {kind}" for name in (ERROR, ASSIGNED, COUNTED) for kind in (*OF_TWO, *OF_MORE)), ALONE)
+
+
+@dataclass(frozen=True)
+class Turn:
+    clip: Clip
+    speaker: int
+    samples: np.ndarray  # [-1, 1]
+    gap: int  # samples from the end of the turn before; negative: an overlap
 
 
 @dataclass(frozen=True)
 class Call:
-    clips: list[Clip]
-    speakers: list[int]  # of each clip
-    gap_s: float  # GAP_S, or at most TIGHT_S
+    turns: list[Turn]
+    style: str
+
+    @property
+    def speakers(self) -> int:
+        return len({turn.speaker for turn in self.turns})
 
     @property
     def kind(self) -> str:
-        return SEXES[len({clip.sex for clip in self.clips}) == 1]
+        if self.speakers != 2:
+            return f"{COUNTS[self.speakers]} voices, {self.style}"
+        return f"{SEXES[len({turn.clip.sex for turn in self.turns}) == 1]}, {self.style}"
 
     @property
     def owner(self) -> Clip:
         """A clip of the speaker that intervals count it for: all calls of a pair have the same."""
-        return min(self.clips, key=lambda clip: clip.speaker)
+        return min((turn.clip for turn in self.turns), key=lambda clip: clip.speaker)
 
     def write(self, path: Path) -> np.ndarray:
-        """-> speaker of each frame, -1 between turns"""
+        """-> speaker of each frame, NOBODY or SEVERAL"""
+        starts, end = [], round(START_S * SAMPLE_RATE)
+        for turn in self.turns:
+            starts.append(max(starts[-1] if starts else 0, end + turn.gap) // HOP_LENGTH * HOP_LENGTH)
+            end = max(end, starts[-1] + len(turn.samples))
+        samples, truth = np.zeros(end + HOP_LENGTH), np.full(end // HOP_LENGTH + 1, NOBODY)
+        for start, turn in zip(starts, self.turns):
+            samples[start : start + len(turn.samples)] += turn.samples
+            frames = truth[start // HOP_LENGTH :][: len(turn.samples) // HOP_LENGTH]
+            frames[:] = np.where((frames == NOBODY) | (frames == turn.speaker), turn.speaker, SEVERAL)
         rng = np.random.default_rng(settings.SEED)
-        parts = [np.zeros(round(START_S * SAMPLE_RATE))]
-        truth = [np.full(round(START_S * FRAMES_PER_SECOND), -1)]
-        for clip, speaker in zip(self.clips, self.speakers):
-            own = samples_of(clip) if self.gap_s == GAP_S else trimmed(samples_of(clip))
-            own = own[: len(own) // HOP_LENGTH * HOP_LENGTH] / SCALE
-            gap = round((self.gap_s if self.gap_s == GAP_S else rng.uniform(0, self.gap_s)) * FRAMES_PER_SECOND)
-            parts += [own, np.zeros(gap * HOP_LENGTH)]
-            truth += [np.full(len(own) // HOP_LENGTH, speaker), np.full(gap, -1)]
-        samples = np.concatenate(parts)
         soundfile.write(path, np.clip(samples + rng.normal(0, ROOM, len(samples)), -1, 1), SAMPLE_RATE, "PCM_16")
-        return np.concatenate(truth)
+        return truth
 
 
 def trimmed(samples: np.ndarray) -> np.ndarray:
-    peaks = np.abs(samples[: len(samples) // HOP_LENGTH * HOP_LENGTH].reshape(-1, HOP_LENGTH).astype(int)).max(1)
+    peaks = np.abs(samples[: len(samples) // HOP_LENGTH * HOP_LENGTH].reshape(-1, HOP_LENGTH)).max(1)
     loud = np.flatnonzero(peaks > peaks.max() * 10 ** (-QUIET_DB / 20))
     return samples[loud[0] * HOP_LENGTH : (loud[-1] + 1) * HOP_LENGTH]
 
 
-def calls_of() -> list[Call]:
-    """Of each corpus in the test part: of two speakers with pauses and without, and of one."""
-    rng = np.random.default_rng(settings.SEED)
-    calls = []
+def build(order: Sequence[tuple[Clip, int]], style: str, rng: np.random.Generator) -> Call:
+    """`order`: clips and their speakers"""
+    levels = -rng.uniform(0, LEVEL_DB) * (np.arange(max(speaker for _, speaker in order) + 1) > 0)
+    turns = []
+    for clip, speaker in order:
+        samples = samples_of(clip) / SCALE
+        gap = GAP_S
+        if style != PAUSES:
+            samples = trimmed(samples)
+            gap = rng.uniform(0, TIGHT_S)
+        if style == TURNS:
+            if rng.uniform() < SHORT:
+                samples = samples[: round(rng.uniform(*SHORT_S) * SAMPLE_RATE)]
+            samples = samples * 10 ** (levels[speaker] / 20)
+            gap = np.clip(rng.normal(TALK_GAP_S, TALK_SPREAD_S), *TALK_LIMITS_S)
+        turns.append(Turn(clip, speaker, samples, round(gap * SAMPLE_RATE)))
+    return Call(turns, style)
+
+
+def known_speakers(parts: Sequence[Part]) -> dict[str, dict[str, list[Clip]]]:
+    """Corpus -> speaker -> clips, of those with enough"""
     corpora: dict[str, dict[str, list[Clip]]] = {}
     for clip in read_clips():
         known = clip.definition.is_speech and clip.speaker and clip.sex != UNSTATED and clip.corpus not in UNRELIABLE
-        if clip.part is Part.TEST and known and float(clip.row["dur_s"]) >= MIN_CLIP_S:
+        if clip.part in parts and known and float(clip.row["dur_s"]) >= MIN_CLIP_S:
             corpora.setdefault(clip.corpus, {}).setdefault(clip.speaker, []).append(clip)
-    for speakers in corpora.values():
-        names = sorted(speaker for speaker, own in speakers.items() if len(own) >= MIN_CLIPS)
+    return {corpus: {name: own for name, own in sorted(speakers.items()) if len(own) >= MIN_CLIPS} for corpus, speakers in corpora.items()}
 
-        def draw(speaker: str, count: int) -> list[Clip]:
-            own = speakers[speaker]
-            return [own[i] for i in rng.permutation(len(own))[:count]]
 
-        for index in range(CALLS if len(names) > 1 else 0):
-            one, other = rng.choice(names, 2, replace=False)
-            turns = [(clip, owner) for owner, speaker in enumerate((one, other)) for clip in draw(speaker, CLIPS)]
-            mixed = [turns[i] for i in rng.permutation(len(turns))]
-            by_turns = [turn for pair in zip(turns[: len(turns) // 2], turns[len(turns) // 2 :]) for turn in pair]
-            calls += [Call(*map(list, zip(*order)), gap) for order, gap in ((mixed, GAP_S), (by_turns, TIGHT_S))]
-        for speaker in names[:CALLS]:
-            own = draw(speaker, 2 * CLIPS)
-            calls.append(Call(own, [0] * len(own), GAP_S))
+def calls_of(parts: Sequence[Part] = (Part.TEST,)) -> list[Call]:
+    """Of each corpus, of several speakers in each style."""
+    rng = np.random.default_rng(settings.SEED)
+    calls = []
+    for speakers in known_speakers(parts).values():
+        for count in COUNTS:
+            for _ in range(CALLS if len(speakers) >= count else 0):
+                chosen = rng.choice(list(speakers), count, replace=False)
+                by_turns = [(own[i], speaker) for own, speaker in ((speakers[name], place) for place, name in enumerate(chosen))
+                            for i in rng.permutation(len(own))[:CLIPS]]  # fmt: skip
+                by_turns = [turn for place in range(CLIPS) for turn in take(by_turns, place)]
+                mixed = [by_turns[i] for i in rng.permutation(len(by_turns))]
+                for style in STYLES if count == 2 else (TURNS,):
+                    calls.append(build(mixed if style == PAUSES else by_turns, style, rng))
     return calls
 
 
-Spans = list[tuple[float, float, int]]  # seconds, and the speaker; -1 for speech of neither
+def take(turns: list[tuple[Clip, int]], place: int) -> list[tuple[Clip, int]]:
+    """The clip at `place` of each speaker that has so many."""
+    return [own[place] for speaker in sorted({one for _, one in turns}) if len(own := [turn for turn in turns if turn[1] == speaker]) > place]
+
+
+def alone(parts: Sequence[Part] = (Part.TEST,)) -> list[Call]:
+    """Of each corpus, of one speaker in any affect"""
+    rng = np.random.default_rng(settings.SEED)
+    calls = []
+    for speakers in known_speakers(parts).values():
+        for own in list(speakers.values())[:CALLS]:
+            chosen, left = [], ALONE_S
+            for i in rng.permutation(len(own)):
+                if left > 0:
+                    chosen.append((own[i], 0))
+                    left -= float(own[i].row["dur_s"])
+            calls.append(build(chosen, PAUSES, rng))
+    return calls
+
+
+Spans = list[tuple[float, float, int]]  # seconds, and the speaker; NOBODY for speech of none of them
 
 
 def spans_of(report: dict) -> Spans:
     spans = [(one["start_s"], one["end_s"], index) for index, speaker in enumerate(report.get("speakers", []))
              for one in speaker["segments"] if one["type"] == "speech"]  # fmt: skip
-    return spans + [(one["start_s"], one["end_s"], -1) for one in report.get("unassigned", [])]
+    return spans + [(one["start_s"], one["end_s"], NOBODY) for one in report.get("unassigned", [])]
+
+
+def count_of(spans: Spans) -> int:
+    return max(1, len({speaker for *_, speaker in spans if speaker != NOBODY}))
 
 
 def judge(truth: np.ndarray, spans: Spans) -> tuple[float, float]:
-    """-> right seconds of those assigned, assigned ones of all detected speech in turns"""
-    found = np.full(len(truth), -2)
+    """-> error, share assigned: of the frames of detected speech in which one speaks"""
+    found = np.full(len(truth), SEVERAL)
     for start, end, speaker in spans:
         found[round(start * FRAMES_PER_SECOND) : round(end * FRAMES_PER_SECOND)] = speaker
-    spoken = (truth >= 0) & (found > -2)
+    spoken = (truth >= 0) & (found != SEVERAL)
     assigned = spoken & (found >= 0)
-    right = max((assigned & (found == truth)).sum(), (assigned & (found == 1 - truth)).sum())
-    return right / max(1, assigned.sum()), assigned.sum() / max(1, spoken.sum())
+    size = max(truth.max(), found.max()) + 1
+    pairs = np.zeros((size, size))
+    np.add.at(pairs, (truth[assigned], found[assigned]), 1)
+    right = pairs[linear_sum_assignment(pairs, maximize=True)].sum()
+    return 1 - right / max(1, spoken.sum()), assigned.sum() / max(1, spoken.sum())
 
 
 def separate(paths: list[Path], models: Path, mode: str) -> list[Spans]:
-    """`mode`: `2` or `auto`"""
+    """`mode`: a number of voices, or `auto`"""
     return [spans_of(report) for report in analyze(paths, BOTH, models, ["--speakers", mode])]
 
 
 def speaker_metrics(models: Path) -> list[Metric]:
-    calls = calls_of()
+    calls, ones = calls_of(), alone()
     figures: dict[str, list[tuple[Clip, float]]] = {}
     with tempfile.TemporaryDirectory(prefix="undertone-speakers-") as folder:
-        paths = [Path(folder) / f"{index:04}.wav" for index in range(len(calls))]
-        truths = [call.write(path) for call, path in zip(calls, paths)]
-        of_two = [index for index, call in enumerate(calls) if len(set(call.speakers)) == 2]
-        for index, spans in zip(of_two, separate([paths[i] for i in of_two], models, "2")):
-            call = calls[index]
-            for name, value in zip((RIGHT, ASSIGNED), judge(truths[index], spans)):
-                figures.setdefault(f"{name}: {call.kind}, {PAUSES[call.gap_s]}", []).append((call.owner, value))
-        of_one = [index for index, call in enumerate(calls) if len(set(call.speakers)) == 1]
-        for index, spans in zip(of_one, separate([paths[i] for i in of_one], models, "auto")):
-            is_two = len({speaker for *_, speaker in spans if speaker >= 0}) > 1
-            figures.setdefault(ONE_AS_TWO, []).append((calls[index].owner, float(is_two)))
+        paths = [Path(folder) / f"{index:04}.wav" for index in range(len(calls) + len(ones))]
+        truths = [call.write(path) for call, path in zip((*calls, *ones), paths)]
+        for count in COUNTS:
+            chosen = [index for index, call in enumerate(calls) if call.speakers == count]
+            for index, spans in zip(chosen, separate([paths[i] for i in chosen], models, str(count))):
+                for name, value in zip((ERROR, ASSIGNED), judge(truths[index], spans)):
+                    figures.setdefault(f"{name}: {calls[index].kind}", []).append((calls[index].owner, value))
+        counts = [count_of(spans) for spans in separate(paths, models, "auto")]
+    for call, count in zip(calls, counts):
+        figures.setdefault(f"{COUNTED}: {call.kind}", []).append((call.owner, float(count == call.speakers)))
+    figures[ALONE] = [(call.owner, float(count == 1)) for call, count in zip(ones, counts[len(calls) :])]
     metrics = []
     for figure in FIGURES:
         clips, values = zip(*figures[figure])

@@ -16,9 +16,10 @@ from training.features.spec import SPEC
 from training.settings import SEED
 
 
-
-def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, fits: Callable[[Clip], bool], metrics: dict | None = None) -> None:
-    """`params`: thresholds and calibration that the service reads. `fits`: whether weights are fitted on a clip."""
+def write_model(
+    spec: ModelSpec, graph: Path, models: Path, params: dict, fits: Callable[[Clip], bool], metrics: dict | None = None, features: dict = SPEC
+) -> None:
+    """`params`: thresholds and calibration that the service reads. `fits`: whether weights are fitted on a clip. `features`: of its frames"""
     folder = models / spec.name
     folder.mkdir(parents=True, exist_ok=True)
     weights = folder / "weights.onnx"
@@ -36,7 +37,7 @@ def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, fits: 
         "description": spec.description,
         "weights": {"file": weights.name, "sha256": cache.file_hash(weights)},
         "featuresVersion": FEATURES_VERSION,
-        "features": SPEC if spec.reads_frames else None,
+        "features": features if spec.reads_frames else None,
         "trunk": trunk,
         "inputs": list(spec.inputs),
         "outputs": list(spec.outputs),

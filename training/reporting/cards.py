@@ -118,7 +118,7 @@ def training_data(manifest: dict, models: Path) -> list[dict]:
 def run_of(models: ModelSet, folder: Path) -> dict:
     """The evaluation of the recipe of exactly these weights; otherwise an empty one."""
     run = results.read().get(models.name)
-    return run if run and run["models"] == results.weights_in(folder) else {"figures": [], "failures": {}}
+    return run if run and run["models"].items() <= results.weights_in(folder).items() else {"figures": [], "failures": {}}
 
 
 def evidence_of(manifest: dict, models: ModelSet, folder: Path) -> dict:

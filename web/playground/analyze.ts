@@ -7,10 +7,23 @@ import { loadRules, type Report, type SeveralReport } from './report.ts';
 export type Recording = { readonly name: string; readonly blob: Blob };
 
 /**
- * The average of all channels, one channel (from 0), one audio track, each of two channels, or each of two voices on one channel.
- * `best`: one voice or two, whichever the average sounds like, and each channel where two differ.
+ * The average of all channels, one channel (from 0), one audio track, each of two channels, or each of so many voices on one channel.
+ * `best`: as many voices as the average sounds like, and each channel where two differ.
  */
-export type Choice = 'best' | 'average' | number | `track-${number}` | 'split' | '2';
+export type Choice = 'best' | 'average' | number | `track-${number}` | 'split' | `voices-${number}`;
+
+/** By their number. */
+const voicesText = [
+  '',
+  'one voice',
+  'two voices',
+  'three voices',
+  'four voices',
+  'five voices',
+  'six voices',
+];
+export const countVoices = (count: number) => voicesText[count] ?? `${count} voices`;
+const severalVoices = [2, 3, 4, 5, 6];
 
 /** The parts of a form. */
 export function partsOf(choice: Choice): Readonly<Record<string, string>> {
@@ -18,28 +31,32 @@ export function partsOf(choice: Choice): Readonly<Record<string, string>> {
   if (choice === 'split') return { channels: choice };
   if (choice === 'best') return { speakers: 'auto' };
   if (choice.startsWith('track-')) return { track: choice.slice('track-'.length) };
-  return choice === '2' ? { speakers: choice } : {};
+  return choice.startsWith('voices-') ? { speakers: choice.slice('voices-'.length) } : {};
 }
 
 /** A baseline is of one speaker. */
 export function isOfOne(choice: Choice): boolean {
-  return choice !== 'split' && choice !== '2';
+  return typeof choice === 'number' || !/^(split|voices-)/.test(choice);
 }
 
 const nameOf = (choice: Choice) => (typeof choice === 'number' ? `channel-${choice}` : choice);
 
+/** @param voices of the report */
 export function createChoice(
   { channels, tracks = 0 }: Pick<Report['audio'], 'channels' | 'tracks'>,
   chosen: Choice,
+  voices: number,
   onChoice: (choice: Choice) => void,
 ): HTMLElement {
   const numbers = channels > 1 ? Array.from({ length: channels }, (_, index) => index) : [];
   const trackNumbers = Array.from({ length: tracks }, (_, index) => index);
   const choices: readonly (readonly [Choice, string])[] = [
     ...(channels === 2 ? [['split', 'each channel'] as const] : []),
-    ['average', channels > 1 ? 'the average of all channels' : 'one voice'],
+    ['average', channels > 1 ? 'the average of all channels' : countVoices(1)],
     ...numbers.map((index) => [index, `channel ${index}`] as const),
-    ['2', channels > 1 ? 'two voices on one channel' : 'two voices'],
+    ...severalVoices.map(
+      (count) => [`voices-${count}`, countVoices(count) + (channels > 1 ? ' on one channel' : '')] as const,
+    ),
     ...trackNumbers.map((index) => [`track-${index}`, `audio track ${index}`] as const),
   ];
   const select = element(
@@ -47,7 +64,7 @@ export function createChoice(
     { id: 'choice', class: 'input' },
     ...choices.map(([value, text]) => element('option', { value: nameOf(value) }, text)),
   );
-  select.value = nameOf(chosen === 'best' ? '2' : chosen);
+  select.value = nameOf(chosen === 'best' ? `voices-${voices}` : chosen);
   select.addEventListener('change', () => onChoice(choices[select.selectedIndex]?.[0] ?? 'average'));
   return element('div', { class: 'field choice' }, element('label', { for: 'choice' }, 'Analyse'), select);
 }
@@ -60,7 +77,7 @@ export type AnalysisRequest = {
   readonly choice: Choice;
 };
 
-/** `choice`: what was analysed; `best` where that were two voices. */
+/** `choice`: what was analysed; `best` where that were several voices. */
 export type Answer<Kind = Report | SeveralReport> = {
   readonly report: Kind;
   readonly json: string;
@@ -86,10 +103,10 @@ type AnalyzeOptions = {
 /** @returns null after an abort */
 export async function analyze(request: AnalysisRequest, options: AnalyzeOptions): Promise<Outcome> {
   const isBest = request.choice === 'best' && request.baseline === null;
-  const comparesVoices = isBest && (await loadRules()).comparesVoices;
+  const separatesVoices = isBest && (await loadRules()).separatesVoices;
   if (options.signal.aborted) return null;
   const analysis =
-    request.choice === 'best' && !comparesVoices ? { ...request, choice: 'average' as const } : request;
+    request.choice === 'best' && !separatesVoices ? { ...request, choice: 'average' as const } : request;
   const outcome = await requestOrJob(analysis, options);
   if (!isBest || !doChannelsDiffer(outcome)) return outcome;
   const channels = await requestOrJob({ ...analysis, choice: 'split' }, options);

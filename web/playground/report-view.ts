@@ -65,7 +65,7 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
   const ended = new AbortController();
   const compareSets = isExample ? null : compareButton(shown, ended.signal);
   const within = [
-    isExample ? null : createChoice(report.audio, choice, onChoice),
+    isExample ? null : createChoice(report.audio, choice, 1, onChoice),
     waveform.root,
     timeline.columns,
     element('div', { class: 'below-waveform' }, timeline.legend, keep, compareSets),

@@ -68,15 +68,15 @@ export type Rules = {
   readonly tone: ToneBounds | null;
   readonly reference: CognitiveParams['reference'];
   /** Whether they separate voices. */
-  readonly comparesVoices: boolean;
+  readonly separatesVoices: boolean;
 };
 
 type Card =
   | { readonly kind: 'emotion'; readonly rule: EmotionParams }
   | { readonly kind: 'cognitive'; readonly rule: CognitiveParams }
-  | { readonly kind: 'trunk'; readonly rule: { readonly severalSpeakers?: unknown } };
+  | { readonly kind: 'voice' };
 
-const unknown: Rules = { tone: null, reference: {}, comparesVoices: false };
+const unknown: Rules = { tone: null, reference: {}, separatesVoices: false };
 let loading: Promise<Rules> | null = null;
 
 /** Requests them once; without an answer, the page shows no bounds and no percentiles, and separates no voices. */
@@ -96,7 +96,7 @@ async function requestRules(): Promise<Rules> {
   for (const card of models) {
     if (card.kind === 'emotion') rules.tone = card.rule.tone;
     if (card.kind === 'cognitive') rules.reference = card.rule.reference;
-    if (card.kind === 'trunk') rules.comparesVoices = card.rule.severalSpeakers !== undefined;
+    if (card.kind === 'voice') rules.separatesVoices = true;
   }
   return rules;
 }

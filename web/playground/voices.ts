@@ -1,6 +1,6 @@
-/** Two voices of a recording: who sounds how, who talks how much, and what is behind it for one of them at a time. */
+/** The voices of a recording: who sounds how, who talks how much, and what is behind it for one of them at a time. */
 import { button, type Child, element } from '../elements.ts';
-import { createChoice } from './analyze.ts';
+import { countVoices, createChoice } from './analyze.ts';
 import { wide } from './cards.ts';
 import type { DetailedReport } from './details.ts';
 import { emotionSignals, type Report, type SeveralReport, warningsOf } from './report.ts';
@@ -35,7 +35,7 @@ export function showVoices(host: HTMLElement, shown: Shown<SeveralReport>): () =
     'section',
     { class: 'card' },
     createVoicesSummary(report, request.recording.name, names, moments.root, headline),
-    createChoice(report.audio, choice, onChoice),
+    createChoice(report.audio, choice, voices.length, onChoice),
     waveform.root,
     ...timelines.map(({ columns }, index) => createLane(columns, names.label(index))),
     legendOf(voices),
@@ -87,7 +87,7 @@ function createVoiceMoments(
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
   const headline =
     most === undefined
-      ? [voices.length === 1 ? 'One voice' : 'Two voices']
+      ? [capitalized(countVoices(voices.length))]
       : [
           names.label(most.voice),
           ' sounds ',
@@ -106,6 +106,8 @@ function createLane(columns: HTMLElement | null, label: HTMLElement): HTMLElemen
     columns ?? element('div', { class: 'utterance-track' }),
   );
 }
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const spreadsOf = ({ differences }: NonNullable<Report['emotion']['moments']>[number]) =>
   differences[0]?.spreads ?? 0;

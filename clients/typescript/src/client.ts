@@ -73,7 +73,7 @@ type Speakers =
   /** Who speaks when; a text is RTTM. */
   | { readonly segments: readonly SpeakerSegment[] | string; readonly speakers?: undefined }
   /** Separates 2 voices on one channel, or with `auto` one or two. */
-  | { readonly speakers: '2' | 'auto'; readonly segments?: undefined };
+  | { readonly speakers: 'auto' | '2' | '3' | '4' | '5' | '6'; readonly segments?: undefined };
 
 export type SpeakersOptions = Omit<AnalyzeOptions, 'baseline'> & Speakers;
 

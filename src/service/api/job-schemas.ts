@@ -1,6 +1,6 @@
 /** Request and response schemas of jobs. */
 import { z } from 'zod';
-import { channelModes, defaultOptions, speakerModes } from '../../engine/index.ts';
+import { channelModes, defaultOptions, speakerModes, speakerModesText } from '../../engine/index.ts';
 import { channelsReportSchema, combinedReportSchema, speakersReportSchema } from '../../engine/schema.ts';
 import { expectedMetadata, isMetadata, type Metadata } from '../form.ts';
 
@@ -43,10 +43,12 @@ export const jobsBody = z.strictObject({
     .default(defaultOptions.channels)
     .describe('`split`: one report per channel of recordings with two; `channel` is then null.'),
   speakers: z
-    .enum(speakerModes, { error: speakerModes.map((mode) => `"${mode}"`).join(' or ') })
+    .enum(speakerModes, { error: speakerModesText })
     .nullable()
     .default(defaultOptions.speakers)
-    .describe('`2` or `auto`: one report per voice of recordings on one channel; `channels` is then null.'),
+    .describe(
+      '`2` to `6` or `auto`: one report per voice of recordings on one channel; `channels` is then null.',
+    ),
   receipt: z
     .boolean({ error: 'true or false' })
     .default(false)

@@ -149,7 +149,7 @@ const cardSchema = z
   .looseObject({
     name: z.string().describe('Name of the model, as in reports.'),
     version: z.string().describe('MAJOR.MINOR.PATCH.'),
-    kind: z.enum(['activity', 'trunk', ...signals]).describe('The use of the model.'),
+    kind: z.enum(['activity', 'trunk', 'voice', ...signals]).describe('The use of the model.'),
     description: z.string().describe('Inputs and outputs.'),
     features_version: z.int().describe('Version of the features of its training.'),
     weights_sha256: z

@@ -80,7 +80,7 @@ class Client(Base):
         audio: Recording,
         segments: Sequence[SpeakerSegment] | str | None = None,
         *,
-        speakers: Literal["2", "auto"] | None = None,
+        speakers: Literal["auto", "2", "3", "4", "5", "6"] | None = None,
         channel: int | None = None,
         track: int | None = None,
         receipt: bool = False,
@@ -89,7 +89,7 @@ class Client(Base):
         One report per speaker.
 
         :param segments: of a diarizer or a transcript; a text is RTTM
-        :param speakers: without ``segments``: ``2`` voices on one channel, or ``auto`` for one or two, are separated
+        :param speakers: without ``segments``: ``2`` to ``6`` voices on one channel, or as many as ``auto`` finds, are separated
         :raises ValueError: for both, or neither
         """
         options = speakers_options(segments, speakers, channel, track, receipt)
@@ -222,7 +222,7 @@ class AsyncClient(Base):
         audio: AsyncRecording,
         segments: Sequence[SpeakerSegment] | str | None = None,
         *,
-        speakers: Literal["2", "auto"] | None = None,
+        speakers: Literal["auto", "2", "3", "4", "5", "6"] | None = None,
         channel: int | None = None,
         track: int | None = None,
         receipt: bool = False,
@@ -231,7 +231,7 @@ class AsyncClient(Base):
         One report per speaker.
 
         :param segments: of a diarizer or a transcript; a text is RTTM
-        :param speakers: without ``segments``: ``2`` voices on one channel, or ``auto`` for one or two, are separated
+        :param speakers: without ``segments``: ``2`` to ``6`` voices on one channel, or as many as ``auto`` finds, are separated
         :raises ValueError: for both, or neither
         """
         options = speakers_options(segments, speakers, channel, track, receipt)

@@ -32,8 +32,8 @@ class UrlOptions(TypedDict, total=False):
     channel: int
     track: int
     channels: Literal["split"]
-    #: Separates 2 voices on one channel, or with auto one or two.
-    speakers: Literal["2", "auto"]
+    #: Separates 2 to 6 voices on one channel, or as many as auto finds.
+    speakers: Literal["auto", "2", "3", "4", "5", "6"]
     #: Adds a signed receipt to the report.
     receipt: bool
     #: URL that receives the finished job.

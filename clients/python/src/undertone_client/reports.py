@@ -25,13 +25,13 @@ Interruption: TypeAlias = int
 
 class Conversation(TypedDict):
     """
-    Who speaks when, from the `speech` segments of both channels or speakers.
+    Who speaks when, from the `speech` segments of both channels or of all speakers, in their order.
     """
 
-    talk_share: tuple[TalkShareItem, TalkShareItem]
+    talk_share: list[TalkShareItem]
     overlap_s: float
-    response_gaps_s: tuple[list[float], list[float]]
-    interruptions: tuple[Interruption, Interruption]
+    response_gaps_s: list[list[float]]
+    interruptions: list[Interruption]
 
 
 class UnassignedItem(TypedDict):
@@ -189,7 +189,7 @@ class ModelCard(TypedDict):
 
     name: str
     version: str
-    kind: Literal['activity', 'trunk', 'emotion', 'cognitive']
+    kind: Literal['activity', 'trunk', 'voice', 'emotion', 'cognitive']
     description: str
     features_version: int
     weights_sha256: str
@@ -504,7 +504,7 @@ class JobList(TypedDict):
     channel: NotRequired[int | None]
     track: NotRequired[int | None]
     channels: NotRequired[Literal['split'] | None]
-    speakers: NotRequired[Literal['2', 'auto'] | None]
+    speakers: NotRequired[Literal['2', '3', '4', '5', '6', 'auto'] | None]
     receipt: NotRequired[bool]
     callback: NotRequired[str | None]
     metadata: NotRequired[dict[str, str]]
