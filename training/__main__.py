@@ -1,4 +1,4 @@
-"""Command line: python -m training train | evaluate | baseline-reference, or one of TABLES.
+"""Command line: python -m training train | evaluate | baseline-reference | diarization, or one of TABLES.
 
 The scripts training/train and training/evaluate call it.
 """
@@ -36,6 +36,10 @@ def parse_arguments() -> argparse.Namespace:
     evaluate.add_argument("--write", action="store_true", help="put metrics and plots into results, documents and cards")
     baseline = commands.add_parser("baseline-reference", parents=[small], help="fits the reference of the part `baseline`")
     baseline.add_argument("--rates", action="store_true", help="only measure the reference that is there, for docs/results/calls.md")
+    diarization = commands.add_parser("diarization", help="prints the errors of `speakers` on recordings with RTTM")
+    diarization.add_argument("folder", type=Path, help="WAV files, and RTTM files that name them")
+    diarization.add_argument("--set", type=set_name, default=SETS[0])
+    diarization.set_defaults(small=False)
     for name, text in TABLES.items():
         commands.add_parser(name, help=f"writes {text}").set_defaults(small=False)
     options = parser.parse_args()
@@ -82,6 +86,11 @@ def main() -> None:
     options = parse_arguments()
     if options.command == "train":
         check_tools()
+    if options.command == "diarization":
+        from training.evaluation import diarization
+
+        print(diarization.judge(options.folder, settings.MODELS.with_name(options.set)))
+        return
     check_data()
     prepare(options.small)
     if options.command == "train":
