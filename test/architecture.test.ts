@@ -153,7 +153,7 @@ for (const set of modelSets.map((name) => `models/${name}`)) {
       .readdirSync(set)
       .filter((name) => !['failures.json', 'sample.json'].includes(name))
       .sort();
-    t.deepEqual(names, ['cognitive', 'emotion', 'trunk', 'vad']);
+    t.deepEqual(names, ['cognitive', 'emotion', 'trunk', 'vad', 'voice']);
     for (const name of names) {
       const { weights, trunk, params } = readManifest(name);
       const voice = params.severalSpeakers?.weights;

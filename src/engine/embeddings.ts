@@ -17,7 +17,7 @@ import {
   type SpeechWindow,
   type Utterance,
 } from './utterances.ts';
-import { type ChunkVoice, type SpeakerMode, separateVoices } from './voices.ts';
+import { type ChunkVoice, type SpeakerMode, separateVoices, type VoiceModel } from './voices.ts';
 
 export type Scored = ScoredUtterance & {
   /** Null when not requested. */
@@ -83,8 +83,9 @@ export async function scoreUtterances(
     return { scored: next, totals: heads.totals };
   };
   const { voices: mode } = request;
+  const reader = { model: models.voice as VoiceModel, platform: models.platform };
   const separated = isMode(mode)
-    ? await separateVoices(utterances, mode, speech, models, execution)
+    ? await separateVoices(utterances, mode, speech, reader, execution)
     : { voices: [], parts: [] };
   for (const [index, utterance] of utterances.entries()) {
     const cut = separated.parts[index] ?? [];

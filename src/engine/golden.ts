@@ -1,7 +1,7 @@
 /** Replays a seeded synthetic signal through every model, which detects a wrong model or feature spec. */
 
 import { z } from 'zod';
-import { filterbanksOf, type Models, type VoiceModel } from './loader.ts';
+import { filterbanksOf, type Models } from './loader.ts';
 import type { Kind, Manifest } from './manifest.ts';
 import { type FeatureSpec, ModelError, type Platform, type Values } from './platform.ts';
 import { type Signal, signals } from './signals/table.ts';
@@ -89,8 +89,9 @@ export async function replay(models: Models, samples: Float32Array): Promise<Out
 }
 
 /** Outputs of the voice model, of the whole signal as one window; it is not part of `replay`, since few requests need it. */
-async function replayVoice({ manifest, load }: VoiceModel, samples: Float32Array, { extract }: Platform) {
-  const { data, frames, bins } = extract(samples, manifest.features);
+async function replayVoice({ voice, platform }: Models, samples: Float32Array): Promise<Golden['outputs']> {
+  const { manifest, load } = voice as NonNullable<Models['voice']>;
+  const { data, frames, bins } = platform.extract(samples, manifest.features);
   const count = Math.ceil(frames / manifest.params.framesPerEmbedding);
   const weights: Values = { data: new Float32Array(count).fill(1), shape: [1, count] };
   const session = await load();
@@ -99,8 +100,7 @@ async function replayVoice({ manifest, load }: VoiceModel, samples: Float32Array
 
 async function replayAll(models: Models, samples: Float32Array): Promise<Outputs> {
   const outputs = await replay(models, samples);
-  const { voice, platform } = models;
-  return voice === null ? outputs : { ...outputs, voice: await replayVoice(voice, samples, platform) };
+  return models.voice === null ? outputs : { ...outputs, voice: await replayVoice(models, samples) };
 }
 
 /** Zeros for a head that adds up utterances, whose parameters say how many. */

@@ -19,20 +19,12 @@ import {
 } from './platform.ts';
 import { definitions, type Signal, signals } from './signals/table.ts';
 import { settleVad } from './speech.ts';
+import type { VoiceModel } from './voices.ts';
 
 type RequiredKind = Exclude<Kind, 'voice'>;
 export const kinds: readonly RequiredKind[] = ['vad', 'trunk', ...signals];
 
 export type Model<K extends Kind> = { readonly manifest: ManifestOf<K>; readonly session: Session };
-
-/** It is opened when it is first needed. */
-export type VoiceModel = {
-  readonly manifest: ManifestOf<'voice'>;
-  /** Without `highpassHz`, which is in the filter of the models. */
-  readonly features: FeatureSpec;
-  /** @throws ModelError */
-  readonly load: () => Promise<Session>;
-};
 
 /** One model of each kind; `trunk` and `vad` read the same features. */
 export type Models = {
@@ -53,7 +45,7 @@ export type Models = {
   /** Compares voices of utterances; null when the params of the trunk have no `severalSpeakers`. */
   readonly severalSpeakers: Session | null;
   /** Separates voices; null in a set without it. */
-  readonly voice: VoiceModel | null;
+  readonly voice: (VoiceModel & { readonly manifest: ManifestOf<'voice'> }) | null;
   /** What runs them. */
   readonly platform: Platform;
 } & { readonly [K in RequiredKind]: Model<K> };
@@ -161,7 +153,7 @@ function specsOf(trunk: ManifestOf<'trunk'> | ManifestOf<'vad'>) {
 
 const withoutHighpass = ({ highpassHz: _, ...spec }: FeatureSpec): FeatureSpec => spec;
 
-function voiceOf(set: readonly ModelBytes[], platform: Platform): VoiceModel | null {
+function voiceOf(set: readonly ModelBytes[], platform: Platform): Models['voice'] {
   if (!set.some(({ manifest: { kind } }) => kind === 'voice')) return null;
   const { manifest } = bytesOf(set, 'voice');
   let session: Promise<Session> | null = null;

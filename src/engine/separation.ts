@@ -4,10 +4,10 @@ import { shiftToRecording } from './aggregate.ts';
 import type { ChunkResult } from './analyze-chunk.ts';
 import type { Scored, Totals } from './embeddings.ts';
 import type { Execution } from './execution.ts';
-import type { Models, VoiceModel } from './loader.ts';
+import type { Models } from './loader.ts';
 import { countFrames, intersect, type Segment, shift, unbounded } from './segments.ts';
 import { definitions, type Signal } from './signals/table.ts';
-import { joinVoices, type SpeakerMode } from './voices.ts';
+import { joinVoices, type SpeakerMode, type VoiceModel } from './voices.ts';
 
 /** An utterance in frames of the recording, and its speaker from 0; null for one that may be of either. */
 type Assigned = Scored & { readonly speaker: number | null };

@@ -12,8 +12,7 @@ import {
   type Vector,
 } from './clustering.ts';
 import type { Execution } from './execution.ts';
-import type { Models, VoiceModel } from './loader.ts';
-import type { Session, Values } from './platform.ts';
+import type { FeatureSpec, Platform, Session, Values } from './platform.ts';
 import { clipSegments, countFrames, type Segment } from './segments.ts';
 import type { DetectedSpeech } from './speech.ts';
 import { framesOf, minSeconds, type SpeechWindow, type Utterance } from './utterances.ts';
@@ -45,6 +44,21 @@ export const voiceParams = z.strictObject({
 });
 export type VoiceParams = z.infer<typeof voiceParams>;
 
+/** It is opened when it is first needed. */
+export type VoiceModel = {
+  readonly manifest: { readonly params: VoiceParams };
+  /** Without `highpassHz`, which is in the filter of the models. */
+  readonly features: FeatureSpec;
+  /** @throws ModelError */
+  readonly load: () => Promise<Session>;
+};
+
+/** What reads voices. */
+type Reader = {
+  readonly model: VoiceModel;
+  readonly platform: Pick<Platform, 'extract' | 'temporalCentroid' | 'release'>;
+};
+
 /** Windows that are clustered, and those that are followed through an utterance: length and step. */
 const clustered = { seconds: 1, step: 0.5 };
 const followed = { seconds: 0.7, step: 0.1 };
@@ -74,14 +88,13 @@ export async function separateVoices(
   utterances: readonly Utterance[],
   mode: SpeakerMode,
   speech: DetectedSpeech,
-  models: Models,
+  reader: Reader,
   execution: Execution,
 ): Promise<Separated> {
-  const model = models.voice as VoiceModel;
-  const session = await model.load();
-  const { params } = model.manifest;
+  const session = await reader.model.load();
+  const { params } = reader.model.manifest;
   const read = (utterance: Utterance, windows: readonly Segment[]) =>
-    readVoices(utterance, windows, speech, models, session);
+    readVoices(utterance, windows, speech, reader, session);
   const tracks: Track[] = [];
   for (const utterance of utterances) {
     tracks.push(await follow(utterance, speech.framesPerSecond, read));
@@ -228,10 +241,9 @@ async function readVoices(
   utterance: SpeechWindow,
   windows: readonly Segment[],
   speech: DetectedSpeech,
-  { platform, voice }: Models,
+  { platform, model: { manifest, features } }: Reader,
   session: Session,
 ): Promise<Vector[]> {
-  const { manifest, features } = voice as VoiceModel;
   const rows = framesOf(speech, [utterance], { features, filterbanks: null, readsSamples: false, platform });
   const frames = rows.data.length / rows.bins;
   const { framesPerEmbedding } = manifest.params;

@@ -125,7 +125,7 @@ test('a recording without exactly two channels is refused', async (t) => {
   const request = { ...defaultOptions, baselines: [], signals: ['emotion'], cancel: null } as const;
   const three = wavFile(new Float32Array(3 * rate), rate, 3);
   for (const [audio, got] of [
-    [toneFile(1), '1; `speakers` separates two voices on one channel'],
+    [toneFile(1), '1; `speakers` separates voices on one channel'],
     [three, '3'],
   ] as const) {
     const error = await t.throwsAsync(analyzer.analyze({ ...request, audio, channels: 'split' }));

@@ -4,18 +4,17 @@ import { describeConversation } from '../../src/engine/conversation.ts';
 type Bounds = readonly (readonly [start: number, end: number])[];
 
 /** Seconds, at 100 frames per second. */
+const framesOf = (bounds: Bounds) => bounds.map(([start, end]) => ({ start: 100 * start, end: 100 * end }));
+
+const spanOf = (bounds: Bounds) => ({
+  segments: framesOf(bounds),
+  missing: [],
+  framesPerSecond: 100,
+  speechSeconds: bounds.reduce((sum, [start, end]) => sum + end - start, 0),
+});
+
 function conversationOf(one: Bounds, other: Bounds, unassigned: Bounds = []) {
-  const framesOf = (bounds: Bounds) => bounds.map(([start, end]) => ({ start: 100 * start, end: 100 * end }));
-  const [first, second] = [one, other].map((bounds) => ({
-    segments: framesOf(bounds),
-    missing: [],
-    framesPerSecond: 100,
-    speechSeconds: bounds.reduce((sum, [start, end]) => sum + end - start, 0),
-  }));
-  return describeConversation(
-    [first as NonNullable<typeof first>, second as NonNullable<typeof second>],
-    framesOf(unassigned),
-  );
+  return describeConversation([spanOf(one), spanOf(other)], framesOf(unassigned));
 }
 
 test('turns without overlap: each response has the silence before it', (t) => {
@@ -147,4 +146,21 @@ test('the channels change places with their values, and a count of every frame a
     const overlap = [...frames(one)].filter((frame) => ofOther.has(frame)).length / 100;
     t.true(Math.abs(there.overlapSeconds - overlap) < 1e-6, `${there.overlapSeconds} and ${overlap}`);
   }
+});
+
+test('of three speakers each is compared with the others together', (t) => {
+  const bounds: readonly Bounds[] = [
+    [
+      [0, 2],
+      [6, 8],
+    ],
+    [[2.5, 4]],
+    [[7, 9]],
+  ];
+  t.deepEqual(describeConversation(bounds.map(spanOf)), {
+    talkShare: [4 / 7.5, 1.5 / 7.5, 2 / 7.5],
+    overlapSeconds: 1,
+    responseGapsSeconds: [[2], [0.5], []],
+    interruptions: [0, 0, 1],
+  });
 });

@@ -99,7 +99,7 @@ test('--speakers: a report per voice', async (t) => {
   t.is(whole.conversation, null);
   const { stdout } = await voices('2');
   t.regex(stdout, /one\.wav \(speaker 1\)\n[\s\S]*one\.wav \(speaker 2\)\n/);
-  t.regex(stdout, /conversation\n {2}talk share {6}\d+ %, \d+ %\n {2}of neither {6}\d+\.\d s\n$/);
+  t.regex(stdout, /conversation\n {2}talk share {6}\d+ %, \d+ %\n {2}unassigned {6}\d+\.\d s\n$/);
 });
 
 const wrong: Readonly<Record<string, readonly [args: readonly string[], error: RegExp]>> = {
@@ -109,7 +109,7 @@ const wrong: Readonly<Record<string, readonly [args: readonly string[], error: R
     ['--channels', 'split', '--segments', rttm, call],
     /no --segments for `--channels`/,
   ],
-  'three voices': [['--speakers', '3', one], /Expected 2 or auto for `--speakers`, got "3"/],
+  'seven voices': [['--speakers', '7', one], /Expected 2 to 6 or auto for `--speakers`, got "7"/],
   'segments and voices': [
     ['--segments', rttm, '--speakers', '2', one],
     /no --speakers for `--segments`, got both: remove one of them/,

@@ -7,7 +7,7 @@ import test from 'ava';
 import { runCli, startCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { listen } from '../support/listening.ts';
-import { withoutComparison } from '../support/models.ts';
+import { withoutVoice } from '../support/models.ts';
 import { type Server, startServer } from '../support/server.ts';
 import { share } from '../support/share.ts';
 import { until } from '../support/wait.ts';
@@ -54,12 +54,12 @@ test.serial(
 test.serial(
   'an option that the service refuses for every file ends the run, and no file counts as answered',
   async (t) => {
-    const server = await startServer(t, { UNDERTONE_MODELS_DIR: await withoutComparison(t) });
+    const server = await startServer(t, { UNDERTONE_MODELS_DIR: await withoutVoice(t) });
     const output = join(makeFolder(), 'out.jsonl');
     const args = ['--url', server.url, '--token', server.token, '--speakers', '2', '--output', output];
     const refused = await runCli(['bulk', makeTree(2), ...args]);
     t.is(refused.code, 2);
-    t.regex(refused.stderr, /Expected models that compare voices for `speakers`/);
+    t.regex(refused.stderr, /Expected models with a voice model for `speakers`/);
     t.is(fs.readFileSync(output, 'utf8'), '');
   },
 );

@@ -45,7 +45,7 @@ test('measures, reports, and keeps no audio', async (t) => {
   t.is(stderr, '6 files analysed, 0 failed\n');
   t.deepEqual(readdirSync(out).sort(), ['report.html', 'report.json', 'scores.jsonl']);
   const { figures, confusion, models } = report();
-  t.is(models.length, 4);
+  t.is(models.length, 5);
   const of = (figure: string) => figures.find((one: { figure: string }) => one.figure === figure);
   t.like(of('error of the dominant emotion at 100 % coverage'), { group: 'all', recordings: 5, speakers: 5 });
   t.is(

@@ -54,6 +54,7 @@ test.serial('each analysis responds with its own report', async (t) => {
     'cognitive',
     'emotion',
     'trunk',
+    'voice',
   ]);
   t.is(server.stdout(), `listening on ${server.url}\n`);
   t.false(/secret-name|static-token/.test(server.stderr()));
@@ -123,7 +124,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
     'channels',
     'audio.channel',
     beside('channels', 'split'),
-    'Expected a recording with 2 channels, got 1; `speakers` separates two voices on one channel',
+    'Expected a recording with 2 channels, got 1; `speakers` separates voices on one channel',
   ],
   'unknown channels': [
     'channels',
@@ -149,11 +150,11 @@ const refusals: Readonly<Record<string, Refusal>> = {
     beside('segments', '[{"start":1,"end":0,"speaker":"A"}]'),
     'Expected an end after the start, in `segments[0]`, got something else',
   ],
-  'three voices': [
+  'seven voices': [
     'speakers',
     'speakers',
-    beside('speakers', '3'),
-    'Expected 2 or auto for `speakers`, got something else',
+    beside('speakers', '7'),
+    'Expected 2 to 6 or auto for `speakers`, got something else',
   ],
   'voices beside segments': [
     'speakers',

@@ -115,7 +115,7 @@ void Sink::CheckChannels(int channels) const {
   }
   if (channels < 1) throw Error(ErrorCode::kMalformed, "Expected at least one channel, got none");
   if (options_.channel == kEachOfTwoChannels && channels != 2) {
-    const std::string advice = channels == 1 ? "; `speakers` separates two voices on one channel" : "";
+    const std::string advice = channels == 1 ? "; `speakers` separates voices on one channel" : "";
     throw Error(ErrorCode::kChannel,
                 "Expected a recording with 2 channels, got " + std::to_string(channels) + advice);
   }
