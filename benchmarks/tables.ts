@@ -55,7 +55,7 @@ Each case measures its peer and Undertone on the same audio in the same run and 
 installed into a git-ignored folder. Figures are medians with the 10th and 90th percentile. \`npm run bench\` runs every case;
 \`npm run bench -- tables\` writes this page and the table of README.md and docs/benchmarks.md from \`benchmarks/results\`.`;
 
-/** What README.md and docs/benchmarks.md compare: one row of a result each. */
+/** What docs/benchmarks.md compares, one row of a result each; README.md has the first ones. */
 const headlines = [
   [
     'Both signals of 10 s of speech, 8 connections: throughput',
@@ -103,12 +103,16 @@ const headlines = [
 
 const showTimes = (times: number) => (times >= 10 ? times.toFixed(0) : times.toFixed(1));
 
+const rowsOfReadme = 2;
+
+type Headline = (typeof headlines)[number];
+
 /** Rows that no kept result has are left out. */
-function headlineTable(results: readonly Result[]): string {
+function headlineTable(results: readonly Result[], wantedRows: readonly Headline[]): string {
   const rows = results.flatMap((result) =>
     result.rows.map((row) => ({ ...row, id: `${result.case}: ${row.name}` })),
   );
-  const lines = headlines.flatMap(([what, wanted, peer, gain]) => {
+  const lines = wantedRows.flatMap(([what, wanted, peer, gain]) => {
     const found = rows.find(({ id }) => id === wanted);
     if (!found?.ours || !found.peer) return [];
     const times = found.peer.median / found.ours.median;
@@ -117,8 +121,7 @@ function headlineTable(results: readonly Result[]): string {
     const shown = showTimes(times);
     return [[what, ours, theirs, shown === '1.0' ? 'equal' : `**${shown} times** ${gain}`]];
   });
-  const table = markdownTable(['What', 'Undertone', 'Peer, same run', ''], lines);
-  return `${[table, ...memorySentence(results)].join('\n\n')}\n`;
+  return markdownTable(['What', 'Undertone', 'Peer, same run', ''], lines);
 }
 
 /** Rows of the case `memory` that the table quotes. */
@@ -180,7 +183,13 @@ export function writeTables(): void {
     join(root, 'docs', 'results', 'benchmarks.md'),
     `${[introduction, ...whole, ...results.map(section)].join('\n\n')}\n`,
   );
-  for (const path of ['README.md', 'docs/benchmarks.md']) replaceMarked(path, headlineTable(results));
+  const page = [headlineTable(results, headlines), ...memorySentence(results)];
+  replaceMarked('docs/benchmarks.md', `${page.join('\n\n')}\n`);
+  const first = headlines.slice(0, rowsOfReadme);
+  const shown = results.filter((result) => first.some(([, row]) => row.startsWith(`${result.case}: `)));
+  const processors = [...new Set(shown.map(({ machine }) => machine.cpu))];
+  const measured = `Two cores of ${processors.join(', ')}. The peers have random weights of that size: timing needs no training.`;
+  replaceMarked('README.md', `${headlineTable(results, first)}\n\n${measured}\n`);
 }
 
 /** Below the table of a case: what is measured, and why goals are missed. */
