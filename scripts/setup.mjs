@@ -194,7 +194,7 @@ function main() {
   // The packages are in what is built.
   const service = digest(['rolldown.config.mjs', 'package-lock.json', 'src'], []);
   build('service', 'building the service', service, [entry], () => run('npm', ['run', 'build:service']));
-  const pages = digest(['web', 'examples/sample.wav'], ['vite', 'wavesurfer.js', 'uplot']);
+  const pages = digest(['web', 'examples/sample.wav'], ['vite', 'wavesurfer.js']);
   build('pages', 'building the pages', pages, [page], () => run('npm', ['run', 'build:pages']));
   // Its types are made from the API document, in src.
   const written = filesUnder('clients/typescript/src').filter((file) => file !== types);

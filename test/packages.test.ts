@@ -188,7 +188,7 @@ test('FFmpeg is built with the decoders and demuxers of the addon', (t) => {
 
 test('the notices hold the licences of bundled packages', (t) => {
   const notices = thirdPartyNotices();
-  for (const name of ['koa', 'better-auth', 'bullmq', 'zod', 'uplot'])
+  for (const name of ['koa', 'better-auth', 'bullmq', 'zod', 'wavesurfer.js'])
     t.regex(notices, new RegExp(`^${name} \\d`, 'm'), name);
   t.notRegex(notices, /^typescript \d/m);
 });

@@ -78,7 +78,7 @@ const isAllowed: readonly ((each: Import) => boolean)[] = [
     !from.startsWith('clients/typescript/src/') || /^(clients\/typescript\/src\/|node:)/.test(target),
   ({ from, target, kind }) =>
     !/^web\/.+\/.*\.ts$/.test(from) ||
-    /^(web\/|examples\/|(wavesurfer\.js|uplot)(\/|$))/.test(target) ||
+    /^(web\/|examples\/|wavesurfer\.js(\/|$))/.test(target) ||
     // The page has the sentences of warnings and the annotations of the command: both files import no code.
     ['src/engine/warnings.ts', 'src/tools/annotations.ts'].includes(target) ||
     (kind === 'type' && target.startsWith('src/')),

@@ -102,9 +102,9 @@ export function stereo(left: Float32Array, right: Float32Array, sampleRate: numb
   return wavFile(both, sampleRate, 2);
 }
 
-const calmVoices = ['en-us+m3-140', 'en-us+f2-110', 'en-gb+m5-160'] as const;
+const calmVoices = ['en-us+m3-140', 'en-gb+m5-160'] as const;
 
-/** Six plain utterances with pauses, and among them one that is faster and higher. @param emotional whether that one is there */
+/** Six plain utterances of one voice, as `speakers` counts, with pauses, and among them one that is faster and higher. @param emotional whether that one is there */
 export function outburst(emotional: boolean): { readonly samples: Float32Array; readonly start: number } {
   const silence = new Float32Array(16_000);
   const parts: Float32Array[] = [silence];

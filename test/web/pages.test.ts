@@ -99,7 +99,10 @@ test.serial(
     t.is(await page.locator('.bars li').count(), 7);
     t.true((await page.locator('.plane-stop').count()) > 0);
     await drawn(page, '.waveform');
-    await drawn(page, '.chart');
+    t.is(
+      await page.locator('.affect-track .affect-line').count(),
+      2 * (await page.locator('.utterance-column').count()),
+    );
 
     await page.getByRole('link', { name: 'Account', exact: true }).click();
     const used = page.locator('#usage-rows tr').filter({ hasText: 'laptop' });

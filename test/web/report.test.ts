@@ -16,7 +16,7 @@ import {
   unfold,
   widthOf,
 } from '../support/playground.ts';
-import { callOf, fast, lecture, outburst } from '../support/recordings.ts';
+import { callOf, fast, lecture, outburst, talk } from '../support/recordings.ts';
 import { startSite } from '../support/site.ts';
 
 const site = startSite({ UNDERTONE_SIGNUP: 'open' });
@@ -216,7 +216,7 @@ for (const [device, viewport] of [
 }
 
 test.serial('blocks of utterances are reached with the keyboard, and play', async (t) => {
-  const { page, complaints } = await site.report(t, 'call.wav', callOf(8));
+  const { page, complaints } = await site.report(t, 'call.wav', wavFile(talk(['low'], 0.5).samples));
   const { timeline } = (await shownReport(page)).emotion as EmotionReport;
   await unfold(page, 'Utterances');
   const blocks = page.locator('button.utterance');

@@ -1,6 +1,6 @@
 /** The cards of valence, arousal and emotions: of a recording, and of the last seconds of a live session. */
 import { element, percent } from '../elements.ts';
-import { createAffectChart, createAffectPlane } from './affect-plots.ts';
+import { createAffectPlane } from './affect-plane.ts';
 import { card, term } from './cards.ts';
 import {
   type Affect,
@@ -14,32 +14,17 @@ import {
 import { meanings, probabilityScale } from './scores.ts';
 import { share, signed } from './wording.ts';
 
-type EmotionCards = {
-  readonly root: HTMLElement;
-  /** Call it once `root` is in the page. */
-  draw(): void;
-  /** Marks a time in the chart. */
-  mark(seconds: number): void;
-  destroy(): void;
-};
-
 /** Without valence and arousal, the probabilities alone. */
-export function createEmotionCards(report: Report, signals: EmotionSignals, { tone }: Rules): EmotionCards {
+export function createEmotionCards(report: Report, signals: EmotionSignals, { tone }: Rules): HTMLElement {
   const { emotion } = report;
   const bars = createEmotionBars();
   bars.show(signals);
   const root = element('div', { class: 'affect' }, emotionsCard(bars.root));
-  if (!hasAffect(signals)) return { root, draw: () => {}, mark: () => {}, destroy: () => {} };
+  if (!hasAffect(signals)) return root;
   const plane = createAffectPlane(tone);
   plane.show('the whole recording', signals, emotion.timeline.filter(hasAffect));
-  const chart = createAffectChart(report);
-  const overTime = card(
-    term(affectScale, 'Over time'),
-    'Each utterance on its own: speech between pauses, at most ten seconds.',
-    chart.root,
-  );
-  root.prepend(affectCard(plane.root, changeNote(emotion)), overTime);
-  return { root, draw: chart.draw, mark: chart.mark, destroy: chart.destroy };
+  root.prepend(affectCard(plane.root, changeNote(emotion)));
+  return root;
 }
 
 type LiveEmotionCards = {

@@ -13,7 +13,13 @@ import {
   type Rules,
 } from './report.ts';
 import { createComparison, createSummary, type Kept } from './summary.ts';
-import { createMoments, createTimeline, type MomentList, type Timeline } from './timeline.ts';
+import {
+  createAffectLegend,
+  createMoments,
+  createTimeline,
+  type MomentList,
+  type Timeline,
+} from './timeline.ts';
 import { createWaveform, type Peaks } from './waveform.ts';
 
 export type Shown<Kind> = {
@@ -43,7 +49,8 @@ export type FirstCard = { readonly root: HTMLElement; readonly moments: MomentLi
 
 /** The first card, which needs nothing but the report. */
 export function answerCard(report: Report, name: string, isExample: boolean): FirstCard {
-  const moments = createMoments(report.emotion.moments ?? null);
+  const inOrder = report.emotion.moments?.toSorted((one, other) => one.start_s - other.start_s);
+  const moments = createMoments(inOrder ?? null);
   const summary = createSummary(report, name, isExample, moments.root);
   return { root: wide(element('section', { class: 'card' }, summary)), moments };
 }
@@ -68,20 +75,26 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
     isExample ? null : createChoice(report.audio, choice, 1, onChoice),
     waveform.root,
     timeline.columns,
-    element('div', { class: 'below-waveform' }, timeline.legend, keep, compareSets),
+    timeline.affect,
+    element(
+      'div',
+      { class: 'below-waveform' },
+      timeline.legend,
+      timeline.affect && createAffectLegend(),
+      keep,
+      compareSets,
+    ),
   ];
   first.root.append(...within.filter((part) => part !== null));
   if (kept !== null) host.append(wide(card('Side by side', null, createComparison(kept, compared))));
   const context = { before, reference: rules.reference, onBaseline: isExample ? null : onBaseline };
-  const parts = showParts(host, { request, answer, rules }, timeline, context);
+  showParts(host, { request, answer, rules }, timeline, context);
   waveform.load();
   if (waveform.playSpan !== null) first.moments.enable(waveform.playSpan);
   waveform.onTime(timeline.mark);
-  waveform.onTime(parts.mark);
   return () => {
     ended.abort();
     waveform.destroy();
-    parts.destroy();
   };
 }
 
@@ -126,28 +139,21 @@ function setNames(): readonly [string, string] | null {
   return JSON.parse(byId('sets', HTMLScriptElement).text) as [string, string] | null;
 }
 
-export type Parts = {
-  readonly mark: (seconds: number) => void;
-  readonly destroy: () => void;
-};
-
 /** Adds what a report is made of to `host`, which is in the page. */
 export function showParts(
   host: HTMLElement,
   shown: DetailedReport,
   timeline: Timeline,
   context: Parameters<typeof effortCard>[2],
-): Parts {
+): void {
   const { report } = shown.answer;
   const [emotion, cognitive] = [emotionSignals(report), cognitiveSignals(report)];
   const affect = emotion && createEmotionCards(report, emotion, shown.rules);
-  const plane = affect?.root.querySelector<SVGElement>('svg.plane') ?? null;
+  const plane = affect?.querySelector<SVGElement>('svg.plane') ?? null;
   const cards = [
-    affect && wide(affect.root),
+    affect && wide(affect),
     cognitive && wide(effortCard(report.cognitive, cognitive, context)),
     wide(createDetails(shown, timeline.details, plane)),
   ];
   host.append(...cards.filter((part) => part !== null));
-  affect?.draw();
-  return { mark: (seconds) => affect?.mark(seconds), destroy: () => affect?.destroy() };
 }

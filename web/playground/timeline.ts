@@ -10,7 +10,7 @@ import {
   type Span,
 } from './report.ts';
 import { meanings, probabilityScale } from './scores.ts';
-import { clock, fixed, score, share, tick } from './wording.ts';
+import { clock, score, share, tick } from './wording.ts';
 
 type Utterance = Emotion['timeline'][number];
 type PlaySpan = (span: Span) => void;
@@ -18,6 +18,8 @@ type PlaySpan = (span: Span) => void;
 export type Timeline = {
   /** On the time axis of the waveform. */
   readonly columns: HTMLElement | null;
+  /** Valence and arousal with their intervals, on the same axis; null where the models have none. */
+  readonly affect: HTMLElement | null;
   /** Names the colours of the columns. */
   readonly legend: HTMLElement | null;
   /** The scores of each utterance, on demand. */
@@ -31,7 +33,7 @@ export function createTimeline(report: Report, onPlay: PlaySpan | null): Timelin
   const { timeline, moments } = report.emotion;
   const signals = emotionSignals(report);
   if (signals === null || timeline.length === 0)
-    return { columns: null, legend: null, details: null, mark: () => {} };
+    return { columns: null, affect: null, legend: null, details: null, mark: () => {} };
   const columns = timeline.map((utterance) => createColumn(utterance, signals));
   const isMoment = ({ start_s }: Utterance) => moments?.some((moment) => moment.start_s === start_s) ?? false;
   const blocks = timeline.map((utterance) =>
@@ -48,6 +50,7 @@ export function createTimeline(report: Report, onPlay: PlaySpan | null): Timelin
   }
   return {
     columns: element('div', { class: 'utterance-track', 'aria-hidden': 'true' }, ...columns),
+    affect: createAffectTrack(timeline, shown),
     legend: createLegend(timeline, signals),
     details: fold(
       `Utterances (${timeline.length})`,
@@ -69,6 +72,44 @@ export function createTimeline(report: Report, onPlay: PlaySpan | null): Timelin
       }
     },
   };
+}
+
+const affects = ['valence', 'arousal'] as const;
+
+/** A line from 0 to 1 per utterance, and its interval. The table of utterances has the values. */
+function createAffectTrack(timeline: readonly Utterance[], shown: Span): HTMLElement | null {
+  const parts = timeline.map((utterance) => {
+    const lines = affects.flatMap((name) => {
+      const value = utterance[name];
+      return value === null ? [] : createAffectLine(name, value, utterance.intervals?.[name] ?? null);
+    });
+    const part = element('span', {}, ...lines);
+    placeBlock(part, utterance, shown);
+    return part;
+  });
+  if (!parts.some((part) => part.childElementCount > 0)) return null;
+  return element('div', { class: 'affect-track', 'aria-hidden': 'true' }, ...parts);
+}
+
+function createAffectLine(
+  name: (typeof affects)[number],
+  value: number,
+  interval: readonly [number, number] | null,
+): HTMLElement[] {
+  const line = element('span', { class: `affect-line ${name}` });
+  line.style.bottom = percent(value);
+  if (interval === null) return [line];
+  const [low, high] = interval;
+  const band = element('span', { class: `affect-band ${name}` });
+  band.style.bottom = percent(low);
+  band.style.height = percent(high - low);
+  return [band, line];
+}
+
+/** Names the colours of `affect`. */
+export function createAffectLegend(): HTMLElement {
+  const entries = affects.map((name) => element('li', { class: name }, name));
+  return element('ul', { class: 'legend', 'aria-label': 'Lines with their 80 % intervals' }, ...entries);
 }
 
 /** The probabilities of an utterance on top of one another, in the order of those of the recording. */
@@ -210,10 +251,10 @@ export type MomentList = {
 /** The others are on demand. */
 const shownAtOnce = 3;
 const momentScale =
-  'Utterances that sound more emotional than the others of the same voice, the most unusual first. A spread is how much the others usually differ.';
+  'Utterances that sound more emotional than the others of the same voice, in order of time.';
 
 /**
- * @param moments null where no utterances were compared
+ * @param moments in order of time; null where no utterances were compared
  * @param nameOf the voice of a moment, where there are several
  */
 export function createMoments(
@@ -248,11 +289,21 @@ export function createMoments(
   };
 }
 
+/** Words for more and less of a measure. */
+const changes: Readonly<Record<string, readonly [more: string, less: string]>> = {
+  arousal: ['more excited', 'calmer'],
+  valence: ['more positive', 'more negative'],
+};
+/** In spreads of the other utterances of the voice. */
+const muchAbove = 5;
+
 function describe({ start_s, emotion, probability, differences }: Moment) {
   const [first, ...others] = differences;
   const [most] = others.toSorted((one, other) => Math.abs(other.spreads) - Math.abs(one.spreads));
+  const [more, less] = changes[most?.measure ?? ''] ?? [`more ${emotion}`, ''];
+  const much = (first?.spreads ?? 0) >= muchAbove ? 'much ' : '';
   const why = [
-    `${fixed(first?.spreads ?? 0, 1)} spreads`,
+    `${much}${(most?.spreads ?? 1) > 0 ? more : less} than usual`,
     most && `${most.measure} ${score(most.value)}, usually ${score(most.typical)}`,
   ];
   return [

@@ -4,10 +4,17 @@ import { countVoices, createChoice } from './analyze.ts';
 import { wide } from './cards.ts';
 import type { DetailedReport } from './details.ts';
 import { emotionSignals, type Report, type SeveralReport, warningsOf } from './report.ts';
-import { type Parts, type Shown, showParts } from './report-view.ts';
+import { type Shown, showParts } from './report-view.ts';
 import { createScores, scoresOf } from './scores.ts';
 import { titleOf, warningNotice } from './summary.ts';
-import { createLegend, createMoments, createTimeline, type MomentList, type Timeline } from './timeline.ts';
+import {
+  createAffectLegend,
+  createLegend,
+  createMoments,
+  createTimeline,
+  type MomentList,
+  type Timeline,
+} from './timeline.ts';
 import { createWaveform } from './waveform.ts';
 import { clock, length, share } from './wording.ts';
 
@@ -37,73 +44,74 @@ export function showVoices(host: HTMLElement, shown: Shown<SeveralReport>): () =
     createVoicesSummary(report, request.recording.name, names, moments.root, headline),
     createChoice(report.audio, choice, voices.length, onChoice),
     waveform.root,
-    ...timelines.map(({ columns }, index) => createLane(columns, names.label(index))),
-    legendOf(voices),
+    ...timelines.map(({ columns, affect }, index) => createLane(columns, affect, names.label(index))),
+    element(
+      'div',
+      { class: 'below-waveform' },
+      legendOf(voices),
+      timelines.some(({ affect }) => affect !== null) ? createAffectLegend() : null,
+    ),
   );
   host.append(wide(root));
   waveform.load();
   if (waveform.playSpan !== null) moments.enable(waveform.playSpan);
-  let mark = (_: number) => {};
   const details = createVoiceDetails(voices, names, (voice, index, inside) => {
     const ofVoice = { request, answer: { ...answer, report: voice.report }, rules, voice: voice.name };
-    const parts = showVoice(inside, ofVoice, timelines[index] as Timeline);
-    mark = parts.mark;
-    return parts.destroy;
+    showVoice(inside, ofVoice, timelines[index] as Timeline);
   });
   host.append(details.root);
   details.open();
   for (const timeline of timelines) waveform.onTime(timeline.mark);
-  waveform.onTime((seconds) => mark(seconds));
-  return () => {
-    waveform.destroy();
-    details.destroy();
-  };
+  return waveform.destroy;
 }
 
 /** The scores of one voice, and what they are made of. */
-function showVoice(host: HTMLElement, shown: DetailedReport, timeline: Timeline): Parts {
+function showVoice(host: HTMLElement, shown: DetailedReport, timeline: Timeline): void {
   const { report } = shown.answer;
   const scores = createScores();
   scores.show(scoresOf(report));
   const warnings = warningNotice(warningsOf(report));
   host.append(wide(element('section', { class: 'card', 'aria-label': 'Scores' }, scores.root, warnings)));
   const context = { before: null, reference: shown.rules.reference, onBaseline: null };
-  return showParts(host, shown, timeline, context);
+  showParts(host, shown, timeline, context);
 }
 
-/** The moments of all voices as one list, the most unusual first, and the headline that names the first. */
+/** The moments of all voices as one list, in order of time, and the headline, which names the most unusual one of each voice. */
 function createVoiceMoments(
   voices: readonly Voice[],
   names: Names,
 ): { readonly moments: MomentList; readonly headline: readonly Child[] } {
   const found = voices
     .flatMap(({ report: { emotion } }, voice) => (emotion.moments ?? []).map((moment) => ({ moment, voice })))
-    .sort((one, other) => spreadsOf(other.moment) - spreadsOf(one.moment));
+    .sort((one, other) => one.moment.start_s - other.moment.start_s);
   const compared = voices.some(({ report: { emotion } }) => Array.isArray(emotion.moments));
   const moments = createMoments(compared ? found.map(({ moment }) => moment) : null, (index) =>
     element('span', {}, names.label(found[index]?.voice ?? 0)),
   );
-  const [most, ...others] = found;
-  const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  const headline =
-    most === undefined
-      ? [capitalized(countVoices(voices.length))]
-      : [
-          names.label(most.voice),
-          ' sounds ',
-          element('em', {}, most.moment.emotion),
-          ` at ${clock(most.moment.start_s)}${more}`,
-        ];
-  return { moments, headline };
+  const named = voices.flatMap((_, voice) => {
+    const [most] = found
+      .filter((one) => one.voice === voice)
+      .sort((one, other) => spreadsOf(other.moment) - spreadsOf(one.moment));
+    if (most === undefined) return [];
+    const { emotion, start_s } = most.moment;
+    return [[names.label(voice), ' ', element('em', {}, emotion), ` at ${clock(start_s)}`]];
+  });
+  const headline = named.flatMap((one, index) => (index === 0 ? one : [', ', ...one]));
+  return { moments, headline: headline.length === 0 ? [capitalized(countVoices(voices.length))] : headline };
 }
 
 /** @param columns null without scores */
-function createLane(columns: HTMLElement | null, label: HTMLElement): HTMLElement {
+function createLane(
+  columns: HTMLElement | null,
+  affect: HTMLElement | null,
+  label: HTMLElement,
+): HTMLElement {
   return element(
     'div',
     { class: 'lane' },
     element('span', { class: 'small muted' }, label),
     columns ?? element('div', { class: 'utterance-track' }),
+    affect,
   );
 }
 
@@ -141,6 +149,7 @@ function createNames(voices: readonly Voice[]): Names {
         value: names[index] ?? '',
         maxlength: '40',
         'aria-label': `Name of ${names[index]}`,
+        title: 'Type a name',
         autocomplete: 'off',
       });
       input.addEventListener('input', () => {
@@ -188,25 +197,22 @@ function createVoicesSummary(
 
 /**
  * Buttons of the voices, above what one of them is made of. `open` it once `root` is in the page.
- * @param show returns a function that stops it
  */
 function createVoiceDetails(
   voices: readonly Voice[],
   names: Names,
-  show: (voice: Voice, index: number, host: HTMLElement) => () => void,
-): { readonly root: HTMLElement; readonly open: () => void; readonly destroy: () => void } {
+  show: (voice: Voice, index: number, host: HTMLElement) => void,
+): { readonly root: HTMLElement; readonly open: () => void } {
   const host = element('div', { class: 'results' });
-  let hide = () => {};
   const buttons = voices.map((voice, index) =>
     button('small', () => choose(voice, index), names.label(index)),
   );
   const choose = (voice: Voice, index: number) => {
-    hide();
     host.replaceChildren();
     for (const [at, one] of buttons.entries()) one.ariaPressed = String(at === index);
-    hide = show(voice, index, host);
+    show(voice, index, host);
   };
   const group = { class: 'row voice-choice', role: 'group', 'aria-label': 'Voice' };
   const root = wide(element('div', { class: 'stack' }, element('div', group, ...buttons), host));
-  return { root, open: () => buttons[0]?.click(), destroy: () => hide() };
+  return { root, open: () => buttons[0]?.click() };
 }

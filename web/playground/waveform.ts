@@ -171,7 +171,7 @@ function tickStep(duration: number, count: number): number {
 
 // Colours of the style sheet, for canvases.
 
-export type Colour = 'text' | 'muted' | 'line' | 'accent' | 'valence' | 'arousal' | 'edge';
+type Colour = 'text' | 'muted' | 'line' | 'accent' | 'edge';
 
 const probe = document.createElement('span');
 probe.hidden = true;
