@@ -65,7 +65,7 @@ function converge(
   starts: readonly Vector[],
 ): Clusters {
   let centroids = starts;
-  let labels = vectors.map((vector) => nearest(vector, centroids).label);
+  let labels = vectors.map((vector) => nearest(vector, centroids));
   for (let step = 0; step < maxSteps; step++) {
     const used = [...new Set(labels)].sort((one, other) => one - other);
     centroids = centroidsOf(
@@ -73,7 +73,7 @@ function converge(
       weights,
       labels.map((label) => used.indexOf(label)),
     );
-    const next = vectors.map((vector) => nearest(vector, centroids).label);
+    const next = vectors.map((vector) => nearest(vector, centroids));
     const isStable = next.every((label, index) => label === used.indexOf(labels[index] as number));
     labels = next;
     if (isStable) break;
@@ -100,15 +100,19 @@ export function centroidsOf(
   });
 }
 
-/** The nearest centroid, and how much nearer it is than the next one, as a difference of cosines; infinite for one centroid. */
-export function nearest(vector: Vector, centroids: readonly Vector[]) {
-  let [label, most, second] = [0, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+function nearest(vector: Vector, centroids: readonly Vector[]): number {
+  let [label, most] = [0, Number.NEGATIVE_INFINITY];
   for (const [index, centroid] of centroids.entries()) {
     const cosine = dot(vector, centroid);
-    if (cosine > most) [label, most, second] = [index, cosine, most];
-    else if (cosine > second) second = cosine;
+    if (cosine > most) [label, most] = [index, cosine];
   }
-  return { label, margin: most - second };
+  return label;
+}
+
+/** How much nearer a vector is to one centroid than to every other, as a difference of cosines; infinite for one centroid. */
+export function marginOf(vector: Vector, label: number, centroids: readonly Vector[]): number {
+  const cosines = centroids.map((centroid) => dot(vector, centroid));
+  return (cosines[label] as number) - Math.max(...cosines.filter((_, index) => index !== label));
 }
 
 /** The largest cosine between two centroids; -1 for fewer. */

@@ -155,10 +155,18 @@ const withoutHighpass = ({ highpassHz: _, ...spec }: FeatureSpec): FeatureSpec =
 
 function voiceOf(set: readonly ModelBytes[], platform: Platform): Models['voice'] {
   if (!set.some(({ manifest: { kind } }) => kind === 'voice')) return null;
-  const { manifest } = bytesOf(set, 'voice');
+  // Without the bytes of the other models, which nothing needs any more.
+  const model = bytesOf(set, 'voice');
+  const { manifest } = model;
   let session: Promise<Session> | null = null;
   const load = () => {
-    session ??= open(set, 'voice', platform).then((model) => model.session);
+    session ??= open([model], 'voice', platform).then(
+      (opened) => opened.session,
+      (error) => {
+        session = null;
+        throw error;
+      },
+    );
     return session;
   };
   return { manifest, features: withoutHighpass(manifest.features), load };
@@ -251,9 +259,14 @@ function checkFilterbanks(name: string, manifest: Manifest, platform: Platform):
 }
 
 /** They are of the same frames of the same samples. */
-function checkSampling(name: string, features: FeatureSpec, spec: FeatureSpec, field: string): void {
-  for (const key of ['sampleRate', 'hopLength', 'highpassHz'] as const)
-    expectEqual(name, `${field}.${key}`, features[key], spec[key]);
+function checkSampling(
+  name: string,
+  features: FeatureSpec,
+  spec: FeatureSpec,
+  field: string,
+  keys: readonly (keyof FeatureSpec)[] = ['sampleRate', 'hopLength', 'highpassHz'],
+): void {
+  for (const key of keys) expectEqual(name, `${field}.${key}`, features[key], spec[key]);
 }
 
 /** A set has one model of each kind, but `voice`, of which it may have none, and its heads have the trunk of their training. @throws ModelError */
@@ -270,7 +283,11 @@ export function checkSet(manifests: readonly Manifest[]): void {
   for (const manifest of manifests) {
     if (manifest.trunk !== null) expectEqual(manifest.name, 'trunk', pinned, manifest.trunk);
     if (manifest.kind === 'voice')
-      checkSampling(manifest.name, trunk.features, manifest.features, 'features');
+      // The samples are filtered once, as the trunk needs them.
+      checkSampling(manifest.name, trunk.features, manifest.features, 'features', [
+        'sampleRate',
+        'hopLength',
+      ]);
     else if (manifest.features !== null)
       expectEqual(manifest.name, 'features', trunk.features, manifest.features);
   }

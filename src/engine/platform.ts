@@ -223,7 +223,7 @@ export type Platform = {
 type EngineErrorCode =
   | Exclude<AudioErrorCode, 'unknown' | 'deadline' | 'cancelled' | 'bad_argument' | 'internal'>
   | 'insufficient_speech'
-  /** The models compare no voices. */
+  /** The set has no voice model. */
   | 'speakers'
   /** A segment starts after the end of the recording. */
   | 'segments'

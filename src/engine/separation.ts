@@ -9,7 +9,7 @@ import { countFrames, intersect, type Segment, shift, unbounded } from './segmen
 import { definitions, type Signal } from './signals/table.ts';
 import { joinVoices, type SpeakerMode, type VoiceModel } from './voices.ts';
 
-/** An utterance in frames of the recording, and its speaker from 0; null for one that may be of either. */
+/** An utterance in frames of the recording, and its speaker from 0; null for one that may be of several. */
 type Assigned = Scored & { readonly speaker: number | null };
 
 /**
@@ -30,9 +30,10 @@ export async function separateSpeakers(
     whole.map((result) => result.voices),
     mode,
     params,
+    execution,
   );
-  const utterances = assign(results, voices);
-  const count = mode === 'auto' ? new Set(voices.flat()).size : Number(mode);
+  const { utterances, spoken } = assign(results, voices);
+  const count = mode === 'auto' ? spoken : Number(mode);
   if (count <= 1) return [whole];
   const turns = turnsOf(utterances);
   execution.endStage('voices');
@@ -51,8 +52,11 @@ export async function separateSpeakers(
 const partsOf = (utterance: Scored): readonly Scored[] =>
   utterance.parts.length === 0 ? [utterance] : utterance.parts;
 
-/** @param voices of the recording, for each voice of each chunk */
-function assign(results: readonly ChunkResult[], voices: readonly (readonly number[])[]): Assigned[] {
+/** @param voices of the recording, for each voice of each chunk @returns `spoken`: the number of voices with an utterance */
+function assign(
+  results: readonly ChunkResult[],
+  voices: readonly (readonly number[])[],
+): { readonly utterances: Assigned[]; readonly spoken: number } {
   /** Voices in the order in which they first speak. */
   const order: number[] = [];
   const withVoices = results.map((result, index) => ({
@@ -65,7 +69,8 @@ function assign(results: readonly ChunkResult[], voices: readonly (readonly numb
       return { ...utterance, speaker: order.indexOf(voice) };
     }),
   }));
-  return shiftToRecording(withVoices, (result) => result.utterances);
+  const utterances = shiftToRecording(withVoices, (result) => result.utterances);
+  return { utterances, spoken: order.length };
 }
 
 type Turn = Segment & { readonly speaker: number | null };

@@ -51,8 +51,8 @@ export function betweenVariance(voices: readonly Voice[], minSize: number): numb
   return divide(voices, minSize).between / voices.length;
 }
 
-/** `between`: sum of squares between two groups. `axis`: difference of their means. `middle`: between the means. */
-type Division = { readonly between: number; readonly axis: Float64Array; readonly middle: Float64Array };
+/** `between`: sum of squares between two groups. `axis`: difference of their means. */
+type Division = { readonly between: number; readonly axis: Float64Array };
 
 /** The best of several starts. */
 function divide(voices: readonly Voice[], minSize: number): Division {
@@ -97,7 +97,7 @@ function cutAlong(
   const above = differenceOf(total, 1, below, 1);
   const rest = voices.length - size;
   const axis = differenceOf(above, rest, below, size);
-  return { between, axis, middle: axis.map((apart, index) => (below[index] as number) / size + apart / 2) };
+  return { between, axis };
 }
 
 /** @param sum of `count` voices; `total` is that of these and the `rest` others */

@@ -8,7 +8,7 @@ import {
   decodeSequence,
   kMeans,
   largestSimilarity,
-  nearest,
+  marginOf,
   type Vector,
 } from './clustering.ts';
 import type { Execution } from './execution.ts';
@@ -34,7 +34,7 @@ const apart = z.strictObject({
 export const voiceParams = z.strictObject({
   /** Frames of one row of the graph's pooling. */
   framesPerEmbedding: z.int().positive(),
-  /** An utterance that is nearer to its voice than to another one by less, as a difference of cosines, is of neither. */
+  /** An utterance that is nearer to its voice than to another one by less, as a difference of cosines, is of none. */
   minMargin: z.number().nonnegative(),
   /** Of a change of the voice, in cosines of steps. */
   changeCost: z.number().nonnegative(),
@@ -120,24 +120,23 @@ export async function separateVoices(
       lengths,
       count,
     );
-    const spoken: { part: Utterance; vector: Vector; label: number; utterance: number }[] = [];
+    await execution.yieldToOthers();
+    const cut: (Utterance & { readonly label: number; readonly vector: Vector })[][] = [];
     for (const [index, utterance] of utterances.entries()) {
       const track = tracks[index] as Track;
       const parts = cutUtterance(utterance, track, centroids, params, speech);
-      for (const { label, ...part } of parts)
-        spoken.push({
-          part,
-          label,
-          utterance: index,
-          vector: await vectorOf(part, track, parts.length === 1),
-        });
+      const isWhole = parts.length === 1;
+      cut.push([]);
+      for (const part of parts) cut.at(-1)?.push({ ...part, vector: await vectorOf(part, track, isWhole) });
       execution.endStage('voices');
+      await execution.yieldToOthers();
     }
-    const used = [...new Set(spoken.map(({ label }) => label))].sort((one, other) => one - other);
-    const labels = spoken.map(({ label }) => used.indexOf(label));
-    const weights = spoken.map(({ part }) => part.speechFrames);
+    const all = cut.flat();
+    const used = [...new Set(all.map(({ label }) => label))].sort((one, other) => one - other);
+    const labels = all.map(({ label }) => used.indexOf(label));
+    const weights = all.map(({ speechFrames }) => speechFrames);
     const vectors = centroidsOf(
-      spoken.map(({ vector }) => vector),
+      all.map(({ vector }) => vector),
       weights,
       labels,
     );
@@ -145,13 +144,11 @@ export async function separateVoices(
       const frames = weights.reduce((sum, weight, index) => sum + (labels[index] === voice ? weight : 0), 0);
       return { vector, seconds: frames / speech.framesPerSecond };
     });
-    const parts = utterances.map((_, index) =>
-      spoken
-        .filter(({ utterance }) => utterance === index)
-        .map(({ part, vector }) => {
-          const { label, margin } = nearest(vector, vectors);
-          return { ...part, voice: margin < params.minMargin ? null : label };
-        }),
+    const parts = cut.map((ofUtterance) =>
+      ofUtterance.map(({ vector, label, ...part }) => {
+        const voice = used.indexOf(label);
+        return { ...part, voice: marginOf(vector, voice, vectors) < params.minMargin ? null : voice };
+      }),
     );
     return { voices, parts };
   }
@@ -160,7 +157,7 @@ export async function separateVoices(
 
 /** As many voices as are apart from each other. */
 async function countVoices<Found extends { readonly voices: readonly ChunkVoice[] }>(
-  divide: (count: number) => Found | Promise<Found>,
+  divide: (count: number) => Promise<Found>,
   params: Pick<VoiceParams, 'two' | 'more'>,
 ): Promise<Found> {
   let found = await divide(1);
@@ -183,10 +180,11 @@ export async function joinVoices(
   chunks: readonly (readonly ChunkVoice[])[],
   mode: SpeakerMode,
   params: VoiceParams,
+  execution: Pick<Execution, 'yieldToOthers'>,
 ): Promise<readonly (readonly number[])[]> {
   const all = chunks.flat();
   if (chunks.length === 1 || all.length === 0) return chunks.map((voices) => voices.map((_, index) => index));
-  const divide = (count: number) => {
+  const divide = async (count: number) => {
     const seconds = all.map((voice) => voice.seconds);
     const { centroids, labels } = kMeans(
       all.map(({ vector }) => vector),
@@ -197,9 +195,10 @@ export async function joinVoices(
       vector,
       seconds: seconds.reduce((sum, one, index) => sum + (labels[index] === voice ? one : 0), 0),
     }));
+    await execution.yieldToOthers();
     return { voices, labels };
   };
-  const { labels } = mode === 'auto' ? await countVoices(divide, params) : divide(Number(mode));
+  const { labels } = await (mode === 'auto' ? countVoices(divide, params) : divide(Number(mode)));
   let first = 0;
   return chunks.map((voices) => {
     first += voices.length;
@@ -264,7 +263,7 @@ async function readVoices(
   return windows.map((_, index) => data.slice(index * size, (index + 1) * size));
 }
 
-/** Parts of an utterance, each with the label of its centroid. A cut that would leave less than `minSeconds` of speech is left out. */
+/** Parts of an utterance, each with the label of its centroid. Less than `minSeconds` of speech is no part of its own. */
 function cutUtterance(
   { start, end, window, cause, speechFrames }: Utterance,
   { followed: steps }: Track,
@@ -277,35 +276,29 @@ function cutUtterance(
     centroids,
     changeCost,
   );
-  const middle = (index: number) => {
-    const { start: from, end: to } = steps[index] as Window;
-    return (from + to) / 2;
-  };
+  const middle = ({ start: from, end: to }: Segment) => (from + to) / 2;
   const speechIn = (part: Segment) => countFrames(clipSegments(segments, part));
-  const minFrames = minSeconds * framesPerSecond;
-  const starts = [start];
-  for (let index = 1; index < labels.length; index++) {
-    if (labels[index] === labels[index - 1]) continue;
-    const cut = Math.round((middle(index - 1) + middle(index)) / 2);
-    const isLong = (part: Segment) => speechIn(part) >= minFrames;
-    if (isLong({ start: starts.at(-1) as number, end: cut }) && isLong({ start: cut, end })) starts.push(cut);
+  const isShort = (part: Segment) => speechIn(part) < minSeconds * framesPerSecond;
+  const parts: (Segment & { readonly label: number })[] = [];
+  for (const [index, label] of labels.entries()) {
+    const [step, next] = [steps[index], steps[index + 1]];
+    if (next !== undefined && label === labels[index + 1]) continue;
+    const to = next === undefined ? end : Math.round((middle(step as Window) + middle(next)) / 2);
+    const part = { start: parts.at(-1)?.end ?? start, end: to, label };
+    const last = parts.at(-1);
+    // A short first part joins the second, any other one the part before.
+    if (last === undefined) parts.push(part);
+    else if (isShort(part) || last.label === label) parts[parts.length - 1] = { ...last, end: to };
+    else if (isShort(last)) parts[parts.length - 1] = { ...part, start: last.start };
+    else parts.push(part);
   }
-  return starts.map((from, index) => {
-    const to = starts[index + 1] ?? end;
-    const part = { start: from, end: to };
-    const inside = labels.filter((_, step) => middle(step) >= from && middle(step) < to);
-    return {
-      ...part,
-      window: { start: index === 0 ? window.start : from, end: to === end ? window.end : to },
-      speechFrames: starts.length === 1 ? speechFrames : speechIn(part),
-      cause: to === end ? cause : 'length',
-      label: mostFrequent(inside) ?? 0,
-    };
-  });
-}
-
-function mostFrequent(labels: readonly number[]): number | undefined {
-  const counts = new Map<number, number>();
-  for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
-  return [...counts].sort(([, one], [, other]) => other - one)[0]?.[0];
+  return parts.map((part, index) => ({
+    ...part,
+    window: {
+      start: index === 0 ? window.start : part.start,
+      end: part.end === end ? window.end : part.end,
+    },
+    speechFrames: parts.length === 1 ? speechFrames : speechIn(part),
+    cause: part.end === end ? cause : 'length',
+  }));
 }

@@ -91,7 +91,7 @@ const entries = {
       'the utterances sound like more than one speaker: at least 8 utterances of 0.8 s, 4 of each voice; about 1 recording of two speakers in 5, with models/fast 1 in 3, has no warning ([models.md](models.md#several-speakers))',
     text: 'The recording sounds like more than one speaker: the scores are a mean of their voices. Analyse each with `speakers`, `segments` or `channels`.',
     pageText:
-      'The recording sounds like more than one speaker: the scores are a mean of their voices. Choose two voices below.',
+      'The recording sounds like more than one speaker: the scores are a mean of their voices. Choose their number below.',
     raised: ({ spoken }) => spoken?.severalSpeakers === true,
   },
   truncated: {

@@ -5,7 +5,7 @@ import {
   decodeSequence,
   kMeans,
   largestSimilarity,
-  nearest,
+  marginOf,
 } from '../../src/engine/clustering.ts';
 import { type ChunkVoice, joinVoices } from '../../src/engine/voices.ts';
 import { loadModels } from '../../src/node/models.ts';
@@ -43,10 +43,10 @@ test('a weight counts as so many vectors', (t) => {
 });
 
 test('the margin is that to the next centroid', (t) => {
-  const { label, margin } = nearest(at(0.5), [at(0), at(2)]);
-  t.is(label, 0);
-  t.true(Math.abs(margin - (Math.cos(0.5) - Math.cos(1.5))) < 1e-6);
-  t.is(nearest(at(0.5), [at(0)]).margin, Number.POSITIVE_INFINITY);
+  const voices = [at(0), at(2), at(3)];
+  t.true(Math.abs(marginOf(at(0.5), 0, voices) - (Math.cos(0.5) - Math.cos(1.5))) < 1e-6);
+  t.true(marginOf(at(0.5), 1, voices) < 0);
+  t.is(marginOf(at(0.5), 0, [at(0)]), Number.POSITIVE_INFINITY);
   t.is(largestSimilarity([at(0)]), -1);
   t.true(Math.abs(largestSimilarity([at(0), at(2), at(1)]) - Math.cos(1)) < 1e-6);
 });
@@ -60,20 +60,21 @@ test('a change of the voice has to be worth its cost', (t) => {
   t.deepEqual(decodeSequence([], voices, 1), []);
 });
 
+const execution = { yieldToOthers: async () => {} };
 const voice = (angle: number, seconds = 10): ChunkVoice => ({ vector: at(angle), seconds });
 
 test('voices of chunks are joined, whatever their order there', async (t) => {
   if (params === undefined) return t.fail();
   const chunks = [[voice(0), voice(2)], [voice(2.1), voice(0.1)], [voice(1.9)]];
-  const [first = [], second = [], third = []] = await joinVoices(chunks, '2', params);
+  const [first = [], second = [], third = []] = await joinVoices(chunks, '2', params, execution);
   t.deepEqual([second, third], [[first[1], first[0]], [first[1]]]);
-  t.deepEqual(await joinVoices(chunks, 'auto', params), [first, second, third]);
-  t.deepEqual(await joinVoices([[voice(0)], [voice(0.3)]], 'auto', params), [[0], [0]]);
+  t.deepEqual(await joinVoices(chunks, 'auto', params, execution), [first, second, third]);
+  t.deepEqual(await joinVoices([[voice(0)], [voice(0.3)]], 'auto', params, execution), [[0], [0]]);
 });
 
 test('auto counts no voice of little speech', async (t) => {
   if (params === undefined) return t.fail();
   const chunks = [[voice(0)], [voice(0)], [voice(2, 0.9 * params.two.minSeconds)]];
-  t.deepEqual(await joinVoices(chunks, 'auto', params), [[0], [0], [0]]);
-  t.is(new Set((await joinVoices(chunks, '2', params)).flat()).size, 2);
+  t.deepEqual(await joinVoices(chunks, 'auto', params, execution), [[0], [0], [0]]);
+  t.is(new Set((await joinVoices(chunks, '2', params, execution)).flat()).size, 2);
 });

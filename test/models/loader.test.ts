@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import test from 'ava';
 import { goldenDifferences } from '../../src/engine/golden.ts';
 import { analyzerOf, combinedReport, defaultOptions } from '../../src/engine/index.ts';
-import { kinds, type Models } from '../../src/engine/loader.ts';
-import { ModelError, type Session, type Values } from '../../src/engine/platform.ts';
+import { checkSet, kinds, type Models } from '../../src/engine/loader.ts';
+import type { Manifest } from '../../src/engine/manifest.ts';
+import { type FeatureSpec, ModelError, type Session, type Values } from '../../src/engine/platform.ts';
 import { signals } from '../../src/engine/schema.ts';
 import { hasControls } from '../../src/node/controls.ts';
 import { createAnalyzer, loadModels, readGolden, readManifests } from '../../src/node/models.ts';
@@ -388,3 +389,15 @@ for (const [folder, loaded] of sets) {
     });
   }
 }
+
+test('a voice model joins models that another filter precedes, but not those of other frames', async (t) => {
+  const change = (field: 'highpassHz' | 'hopLength', value: number | undefined) => (manifest: Manifest) =>
+    manifest.kind === 'vad' || manifest.kind === 'trunk'
+      ? { ...manifest, features: { ...manifest.features, [field]: value } as FeatureSpec }
+      : manifest;
+  const manifests = await readManifests(shippedModels);
+  t.notThrows(() => checkSet(manifests.map(change('highpassHz', undefined))));
+  t.throws(() => checkSet(manifests.map(change('hopLength', 80))), {
+    message: 'Model voice: Expected 80 for `features.hopLength`, got 160',
+  });
+});

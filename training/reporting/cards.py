@@ -1,6 +1,6 @@
 """The evidence in each manifest, and models/<name>/CARD.md.
 
-Metrics come from results/metrics.json where they were measured on these very weights.
+Metrics come from results/metrics.json where they were measured on these very weights; those of voices are in docs/results/calls.md.
 """
 
 import json
@@ -116,7 +116,7 @@ def training_data(manifest: dict, models: Path) -> list[dict]:
 
 
 def run_of(models: ModelSet, folder: Path) -> dict:
-    """The evaluation of the recipe of exactly these weights; otherwise an empty one."""
+    """The evaluation of the recipe of exactly these weights, but for a voice model that came later; otherwise an empty one."""
     run = results.read().get(models.name)
     return run if run and run["models"].items() <= results.weights_in(folder).items() else {"figures": [], "failures": {}}
 

@@ -271,7 +271,7 @@ function show(request: AnalysisRequest, answer: Answer, picture: Picture): void 
 }
 
 const notCompared = [
-  'Two voices are not compared',
+  'Several voices are not compared',
   'Choose one voice or one channel under Analyse to compare it with the recording before.',
 ] as const;
 

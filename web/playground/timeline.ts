@@ -301,9 +301,10 @@ function describe({ start_s, emotion, probability, differences }: Moment) {
   const [first, ...others] = differences;
   const [most] = others.toSorted((one, other) => Math.abs(other.spreads) - Math.abs(one.spreads));
   const [more, less] = changes[most?.measure ?? ''] ?? [`more ${emotion}`, ''];
-  const much = (first?.spreads ?? 0) >= muchAbove ? 'much ' : '';
+  const spreads = (most ?? first)?.spreads ?? 0;
+  const much = Math.abs(spreads) >= muchAbove ? 'much ' : '';
   const why = [
-    `${much}${(most?.spreads ?? 1) > 0 ? more : less} than usual`,
+    `${much}${spreads >= 0 ? more : less} than usual`,
     most && `${most.measure} ${score(most.value)}, usually ${score(most.typical)}`,
   ];
   return [

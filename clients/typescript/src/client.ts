@@ -72,7 +72,7 @@ export type SpeakerSegment = { readonly start: number; readonly end: number; rea
 type Speakers =
   /** Who speaks when; a text is RTTM. */
   | { readonly segments: readonly SpeakerSegment[] | string; readonly speakers?: undefined }
-  /** Separates 2 voices on one channel, or with `auto` one or two. */
+  /** Separates 2 to 6 voices on one channel, or as many as `auto` finds. */
   | { readonly speakers: 'auto' | '2' | '3' | '4' | '5' | '6'; readonly segments?: undefined };
 
 export type SpeakersOptions = Omit<AnalyzeOptions, 'baseline'> & Speakers;
@@ -97,7 +97,7 @@ export type Client = SignalMethods & {
   analyze(audio: Recording, options?: AnalyzeOptions): Promise<Report>;
   /** One report per channel of a recording with two, and their conversation. */
   analyzeChannels(audio: Recording, options?: ChannelsOptions): Promise<ChannelsReport>;
-  /** One report per speaker: of a diarizer or a transcript, or of two voices on one channel. */
+  /** One report per speaker: of a diarizer or a transcript, or of voices on one channel. */
   analyzeSpeakers(audio: Recording, options: SpeakersOptions): Promise<SpeakersReport>;
   /** Embeddings of the recording and of its utterances; needs the scope `embed`. */
   embed(audio: Recording, options?: EmbedOptions): Promise<EmbeddingReport>;
