@@ -20,6 +20,7 @@ TABLES = {
     "sets": "the table of sets of models into README.md and docs/models.md",
     "corpus-pages": "the counts of training/corpora/pages",
     "choices": "what the heads were chosen by into docs/results/studies.md",
+    "voices": "how well `speakers` separates voices into docs/results/calls.md",
     "added-model": "a small classifier through `undertone models add` into docs/results/added-models.md",
 }
 
@@ -113,6 +114,10 @@ def main() -> None:
         from training.evaluation import choices
 
         choices.run()
+    elif options.command == "voices":
+        from training.evaluation import voices
+
+        voices.run(settings.MODELS)
     elif options.command == "added-model":
         from training.evaluation import added_model
 

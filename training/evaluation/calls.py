@@ -1,4 +1,4 @@
-"""Moments, turns and voices of calls: built from clips of speakers of the test part, a channel for each of two or one for both, and moments of talk
+"""Moments and turns of calls: built from clips of speakers of the test part, a channel for each of two or one for both, and moments of talk
 as it is.
 
 results/calls.json has the last run of each set of models; docs/results/calls.md has the tables.
@@ -22,9 +22,8 @@ from training.evaluation.joined import Joined, samples_of
 from training.evaluation.metrics import Metric, make_metrics
 from training.evaluation.recordings import analyze_joined, overlap
 from training.evaluation.reports import BOTH, analyze
-from training.evaluation.speakers import FIGURES, speaker_metrics
 from training.evaluation.statistics import mean
-from training.reporting.tables import replace_between, table
+from training.reporting.tables import interval_cell, replace_between, table
 from training.settings import SAMPLE_RATE
 
 PATH = settings.RESULTS / "calls.json"
@@ -226,7 +225,7 @@ def run(folders: dict[str, Path]) -> None:
     """Set of models -> folder of its row of speakers. Into the results and docs/results/calls.md."""
     runs = {}
     for name, folder in folders.items():
-        metrics = built_metrics(folder) + talk_metrics(folder) + turn_metrics(folder) + speaker_metrics(folder)
+        metrics = built_metrics(folder) + talk_metrics(folder) + turn_metrics(folder)
         runs[name] = results.new_run(settings.MODELS.with_name(name), metrics)
     write_page(results.save(runs, PATH))
 
@@ -235,11 +234,7 @@ def write_page(found: dict[str, dict]) -> None:
     by_set = {name: {(metric.figure, metric.group): metric for metric in results.metrics_of(run)} for name, run in found.items()}
     sources = results.describe_sources(found)
     keys = list(next(iter(by_set.values())))
-    for name, figures in (("moments", (FOUND, EVEN, PER_MINUTE)), ("turns", (*CHANGES, AGREEING)), ("speakers", FIGURES)):
+    for name, figures in (("moments", (FOUND, EVEN, PER_MINUTE)), ("turns", (*CHANGES, AGREEING))):
         chosen = [key for key in keys if key[0] in figures]
-        rows = [[*key, *(cell_of(metrics.get(key)) for metrics in by_set.values())] for key in chosen]
+        rows = [[*key, *(interval_cell(metrics.get(key)) for metrics in by_set.values())] for key in chosen]
         replace_between(PAGE, name, f"{sources}\n\n{table(['figure', 'speech', *by_set], rows)}")
-
-
-def cell_of(metric: Metric | None) -> str:
-    return "" if metric is None else f"{metric.value:.2f} [{metric.interval[0]:.2f}, {metric.interval[1]:.2f}]"

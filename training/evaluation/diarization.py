@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from training.evaluation.reports import BOTH, analyze
-from training.evaluation.speakers import NOBODY, Spans, count_of, spans_of
+from training.evaluation.voices import NOBODY, Spans, count_of, spans_of
 from training.features.spec import FRAMES_PER_SECOND
 from training.reporting.tables import table
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from training import settings
 from training.corpora.recipe import RESEARCH
-from training.evaluation import calls, invariances, recordings, results, rows
+from training.evaluation import calls, invariances, recordings, results, rows, voices
 from training.evaluation.metrics import Metric, corpus_metrics, make_metrics, mean_metric, natural_metrics, speakers_metrics
 from training.evaluation.reports import CLEAN, Reports, analyze_clean, analyze_corrupted, is_ok
 from training.evaluation.statistics import pcc, relative_error
@@ -73,6 +73,8 @@ def evaluate(names: list[str], write: bool) -> None:
         results.save(runs)
         recordings_page.write({name: recordings.measure(SETS[name], folder) for name, folder in folders.items()})
         calls.run(folders)
+        if STANDARD.name in names:
+            voices.run(folder_of(STANDARD))
         sets_table.write()
         refresh_quotes(settings.PAGES)
         for name in names:

@@ -58,7 +58,7 @@ VAD = ModelSpec(
     failures=("Cries, laughter and other vocal bursts without words count as no speech.",),
 )
 
-# Chosen on calls that are built from speakers of the parts dev and calibration (evaluation/speakers.py).
+# Chosen on calls that are built from speakers of the parts dev and calibration (evaluation/voices.py).
 VOICE_PARAMS = {
     "framesPerEmbedding": 2,
     "minMargin": 0.12,

@@ -30,6 +30,11 @@ def short_cell(m: Metric | None) -> str:
     return f"{m.value:.3f} ({m.interval[0]:.2f} to {m.interval[1]:.2f}){m.mark}"
 
 
+def interval_cell(m: Metric | None) -> str:
+    """Two decimals"""
+    return "" if m is None else f"{m.value:.2f} [{m.interval[0]:.2f}, {m.interval[1]:.2f}]"
+
+
 def confusion_matrix(truth: np.ndarray, predicted: np.ndarray) -> str:
     counts = np.zeros((len(EMOTIONS), len(EMOTIONS)), int)
     np.add.at(counts, (truth, predicted), 1)

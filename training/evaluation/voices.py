@@ -1,4 +1,7 @@
-"""Voices on one channel: calls that are built from clips of speakers of the test part, separated by the command with `--speakers`."""
+"""Voices on one channel: calls that are built from clips of speakers of the test part, separated by the command with `--speakers`.
+
+results/voices.json has the last run, of models/standard: all sets have its voice model. docs/results/calls.md has the table.
+"""
 
 import tempfile
 from collections.abc import Sequence
@@ -12,14 +15,18 @@ from scipy.optimize import linear_sum_assignment
 from training import settings
 from training.corpora.corpus import Clip, Part
 from training.corpora.registry import read_clips
+from training.evaluation import results
 from training.evaluation.joined import SCALE, samples_of
 from training.evaluation.metrics import Metric, make_metrics
 from training.evaluation.reports import BOTH, analyze
 from training.evaluation.statistics import mean
 from training.features.spec import FRAMES_PER_SECOND, HOP_LENGTH
 from training.heads.speaker import UNRELIABLE
+from training.reporting.tables import interval_cell, replace_between, table
 from training.settings import SAMPLE_RATE
 
+PATH = settings.RESULTS / "voices.json"
+PAGE = settings.RESULT_PAGES / "calls.md"
 MIN_CLIP_S = 1.5
 CLIPS = 8  # of each speaker, at most
 MIN_CLIPS = 6  # of each speaker, at least
@@ -217,3 +224,10 @@ def speaker_metrics(models: Path) -> list[Metric]:
         clips, values = zip(*figures[figure])
         metrics += make_metrics("emotion", figure, "all", mean, list(clips), np.array(values), np.array(values))
     return metrics
+
+
+def run(models: Path) -> None:
+    """Into the results and docs/results/calls.md."""
+    found = results.save({models.name: results.new_run(models, speaker_metrics(models))}, PATH)
+    rows = [[metric.figure, interval_cell(metric)] for metric in results.metrics_of(found[models.name])]
+    replace_between(PAGE, "speakers", f"{results.describe_sources(found)}\n\n{table(['figure', 'value'], rows)}")
