@@ -263,7 +263,7 @@ async function readVoices(
   return windows.map((_, index) => data.slice(index * size, (index + 1) * size));
 }
 
-/** Parts of an utterance, each with the label of its centroid. Less than `minSeconds` of speech is no part of its own. */
+/** Parts of an utterance, each with the label of its centroid. A part has at least `minSeconds` of speech. */
 function cutUtterance(
   { start, end, window, cause, speechFrames }: Utterance,
   { followed: steps }: Track,
