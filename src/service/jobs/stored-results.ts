@@ -64,7 +64,12 @@ export function openStoredResults(database: Database, url: string) {
         if (last > 0) yield piece;
       }
     },
-    close: async () => thread?.destroy(),
+    /** Waits for what runs: the driver ends the process when its thread is terminated inside a call. */
+    async close() {
+      // After 30 s the pool reports an error, and terminates the thread all the same.
+      thread?.once('error', () => {});
+      await thread?.close();
+    },
   };
 }
 
