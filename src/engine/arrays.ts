@@ -38,6 +38,16 @@ export function meanEmbedding(embeddings: Values, weights: Values): Float32Array
   return Float32Array.from(weightedMean(rows, weights.data));
 }
 
+type Vector = Float32Array | Float64Array;
+
+export function dot(one: Vector, other: Vector): number {
+  let total = 0;
+  for (let index = 0; index < one.length; index++) {
+    total += (one[index] as number) * (other[index] as number);
+  }
+  return total;
+}
+
 export function sum<Item>(items: readonly Item[], value: (item: Item) => number): number {
   return items.reduce((total, item) => total + value(item), 0);
 }

@@ -1,4 +1,6 @@
 /** Unit vectors -> clusters: spherical k-means, and the most likely sequence of clusters. */
+import { dot } from './arrays.ts';
+import { uniform } from './random.ts';
 
 export type Vector = Float32Array;
 
@@ -19,7 +21,7 @@ export type Clusters = {
  * @returns at most `count` clusters; none is empty
  */
 export function kMeans(vectors: readonly Vector[], weights: readonly number[], count: number): Clusters {
-  const random = randomNumbers(1);
+  const random = uniform(1);
   let best = { centroids: [] as readonly Vector[], labels: [] as readonly number[] };
   let most = Number.NEGATIVE_INFINITY;
   for (let run = 0; run < runs; run++) {
@@ -67,18 +69,20 @@ function converge(
   let centroids = starts;
   let labels = vectors.map((vector) => nearest(vector, centroids));
   for (let step = 0; step < maxSteps; step++) {
-    const used = [...new Set(labels)].sort((one, other) => one - other);
-    centroids = centroidsOf(
-      vectors,
-      weights,
-      labels.map((label) => used.indexOf(label)),
-    );
+    const numbered = withoutGaps(labels);
+    centroids = centroidsOf(vectors, weights, numbered);
     const next = vectors.map((vector) => nearest(vector, centroids));
-    const isStable = next.every((label, index) => label === used.indexOf(labels[index] as number));
+    const isStable = next.every((label, index) => label === numbered[index]);
     labels = next;
     if (isStable) break;
   }
   return { centroids, labels };
+}
+
+/** The same labels in their order, numbered from 0 without a gap. */
+export function withoutGaps(labels: readonly number[]): number[] {
+  const used = [...new Set(labels)].sort((one, other) => one - other);
+  return labels.map((label) => used.indexOf(label));
 }
 
 /** Weighted means of length 1 of the vectors with each label, from 0 on without a gap. */
@@ -148,19 +152,4 @@ export function decodeSequence(
     last = from[last] as number;
   }
   return sequence.reverse();
-}
-
-function dot(one: Vector, other: Vector): number {
-  let sum = 0;
-  for (let index = 0; index < one.length; index++) sum += (one[index] as number) * (other[index] as number);
-  return sum;
-}
-
-/** From 0 to 1, the same for every run (Numerical Recipes' linear congruential generator). */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
 }

@@ -83,9 +83,9 @@ export async function scoreUtterances(
     return { scored: next, totals: heads.totals };
   };
   const { voices: mode } = request;
-  const reader = { model: models.voice as VoiceModel, platform: models.platform };
+  const { voice: model, platform } = models;
   const separated = isMode(mode)
-    ? await separateVoices(utterances, mode, speech, reader, execution)
+    ? await separateVoices(utterances, mode, speech, { model: model as VoiceModel, platform }, execution)
     : { voices: [], parts: [] };
   for (const [index, utterance] of utterances.entries()) {
     const cut = separated.parts[index] ?? [];

@@ -1,5 +1,6 @@
 /** Whether a recording sounds like several speakers: voices of its utterances, by a head of the trunk. */
 import { z } from 'zod';
+import { dot } from './arrays.ts';
 import type { Session, Values } from './platform.ts';
 import type { Encoded } from './utterances.ts';
 
@@ -17,7 +18,7 @@ export const severalSpeakersParams = z.strictObject({
   minUtterances: z.int().positive(),
   /** A larger variance between two groups of utterances means several speakers. */
   threshold: z.number(),
-  /** Of models before 4.1.0; not read. */
+  /** Of earlier models; not read. */
   minMargin: z.number().optional(),
   minChange: z.number().optional(),
   minVariance: z.number().optional(),
@@ -112,12 +113,6 @@ function squaresBetween(sum: Float64Array, count: number, total: Float64Array, r
 }
 
 type Vector = Float32Array | Float64Array;
-
-function dot(one: Vector, other: Vector): number {
-  let sum = 0;
-  for (let index = 0; index < one.length; index++) sum += (one[index] as number) * (other[index] as number);
-  return sum;
-}
 
 /** Difference of two sums, each divided by its count. */
 function differenceOf(one: Vector, oneCount: number, other: Vector, otherCount: number): Float64Array {

@@ -10,6 +10,7 @@ import {
   largestSimilarity,
   marginOf,
   type Vector,
+  withoutGaps,
 } from './clustering.ts';
 import type { Execution } from './execution.ts';
 import type { FeatureSpec, Platform, Session, Values } from './platform.ts';
@@ -132,27 +133,36 @@ export async function separateVoices(
       await execution.yieldToOthers();
     }
     const all = cut.flat();
-    const used = [...new Set(all.map(({ label }) => label))].sort((one, other) => one - other);
-    const labels = all.map(({ label }) => used.indexOf(label));
+    const labels = withoutGaps(all.map(({ label }) => label));
     const weights = all.map(({ speechFrames }) => speechFrames);
     const vectors = centroidsOf(
       all.map(({ vector }) => vector),
       weights,
       labels,
     );
-    const voices = vectors.map((vector, voice) => {
-      const frames = weights.reduce((sum, weight, index) => sum + (labels[index] === voice ? weight : 0), 0);
-      return { vector, seconds: frames / speech.framesPerSecond };
-    });
+    const seconds = weights.map((frames) => frames / speech.framesPerSecond);
+    let index = 0;
     const parts = cut.map((ofUtterance) =>
-      ofUtterance.map(({ vector, label, ...part }) => {
-        const voice = used.indexOf(label);
+      ofUtterance.map(({ vector, label: _, ...part }) => {
+        const voice = labels[index++] as number;
         return { ...part, voice: marginOf(vector, voice, vectors) < params.minMargin ? null : voice };
       }),
     );
-    return { voices, parts };
+    return { voices: voicesOf(vectors, seconds, labels), parts };
   }
   return mode === 'auto' ? countVoices(divide, params) : divide(Number(mode));
+}
+
+/** @param seconds of each part or voice, whose voice `labels` has */
+function voicesOf(
+  vectors: readonly Vector[],
+  seconds: readonly number[],
+  labels: readonly number[],
+): ChunkVoice[] {
+  return vectors.map((vector, voice) => ({
+    vector,
+    seconds: seconds.reduce((total, one, index) => total + (labels[index] === voice ? one : 0), 0),
+  }));
 }
 
 /** As many voices as are apart from each other. */
@@ -191,12 +201,8 @@ export async function joinVoices(
       seconds,
       count,
     );
-    const voices = centroids.map((vector, voice) => ({
-      vector,
-      seconds: seconds.reduce((sum, one, index) => sum + (labels[index] === voice ? one : 0), 0),
-    }));
     await execution.yieldToOthers();
-    return { voices, labels };
+    return { voices: voicesOf(centroids, seconds, labels), labels };
   };
   const { labels } = await (mode === 'auto' ? countVoices(divide, params) : divide(Number(mode)));
   let first = 0;

@@ -1,5 +1,6 @@
 /** Documented indices: weighted sums of each measure's position in a reference distribution. */
 import { z } from 'zod';
+import { uniform } from '../random.ts';
 import type { Interval } from './intervals.ts';
 import { type Measures, measureRuns, type Run } from './measures.ts';
 
@@ -224,7 +225,7 @@ function middleOf(scores: number[], score: number): Interval {
 }
 
 function resample(runs: readonly Run[]): Measures[] {
-  const random = uniform();
+  const random = uniform(1);
   return Array.from({ length: draws }, () => {
     let [speech, pause] = [0, 0];
     for (let count = 0; count < runs.length; count++) {
@@ -234,13 +235,4 @@ function resample(runs: readonly Run[]): Measures[] {
     }
     return measureRuns({ speech, pause, runs: runs.length });
   });
-}
-
-/** Linear congruential generator of Numerical Recipes: the same numbers in [0, 1) on every call. */
-function uniform(): () => number {
-  let state = 1;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
