@@ -227,7 +227,7 @@ def judging_folder(models: ModelSet, without: frozenset[int], with_intervals: bo
     """Folder in the cache: the trunk and VAD model of a set, with heads and calibration that clips of `without` had no part in."""
 
     def make(folder: Path) -> None:
-        for kind in ("vad", "trunk", "voice"):
+        for kind in ("vad", "trunk"):
             shutil.copytree(folder_of(models) / kind, folder / kind, dirs_exist_ok=True)
         trained = train_emotion(models, folder, without)
         train_clarity(models, folder, without)

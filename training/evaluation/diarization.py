@@ -73,8 +73,9 @@ def judge(folder: Path, models: Path) -> str:
         given = counted[path] if count == 1 else analyze([path], BOTH, models, ["--speakers", str(min(count, MOST))])[0]
         reports = {"auto": counted[path], "given": given}
         errors = {name: compare(truth, spans_of(report), report["audio"]["duration_s"]) for name, report in reports.items()}
-        parts = [f"{value / max(1, errors['auto'].spoken):.2f}" for value in (errors["auto"].missed, errors["auto"].false_alarm, errors["auto"].confused)]
-        rates.append([error.rate for error in errors.values()])
-        rows.append([path.stem, count, count_of(spans_of(reports["auto"])), *(f"{error.rate:.2f}" for error in errors.values()), *parts])
-    means = ["mean", "", "", *(f"{rate:.3f}" for rate in np.mean(rates, 0)), "", "", ""]
+        found = errors["auto"]
+        parts = [value / max(1, found.spoken) for value in (found.missed, found.false_alarm, found.confused)]
+        rates.append([*(error.rate for error in errors.values()), *parts])
+        rows.append([path.stem, count, count_of(spans_of(reports["auto"])), *(f"{rate:.2f}" for rate in rates[-1])])
+    means = ["mean", "", "", *(f"{rate:.3f}" for rate in np.mean(rates, 0))]
     return table(["recording", "voices", "`auto`", "error, `auto`", "error, number given", "missed", "false alarm", "confused"], [*rows, means])

@@ -143,18 +143,12 @@ def calls_of(parts: Sequence[Part] = (Part.TEST,)) -> list[Call]:
         for count in COUNTS:
             for _ in range(CALLS if len(speakers) >= count else 0):
                 chosen = rng.choice(list(speakers), count, replace=False)
-                by_turns = [(own[i], speaker) for own, speaker in ((speakers[name], place) for place, name in enumerate(chosen))
-                            for i in rng.permutation(len(own))[:CLIPS]]  # fmt: skip
-                by_turns = [turn for place in range(CLIPS) for turn in take(by_turns, place)]
+                drawn = [[speakers[name][i] for i in rng.permutation(len(speakers[name]))[:CLIPS]] for name in chosen]
+                by_turns = [(own[place], speaker) for place in range(CLIPS) for speaker, own in enumerate(drawn) if place < len(own)]
                 mixed = [by_turns[i] for i in rng.permutation(len(by_turns))]
                 for style in STYLES if count == 2 else (TURNS,):
                     calls.append(build(mixed if style == PAUSES else by_turns, style, rng))
     return calls
-
-
-def take(turns: list[tuple[Clip, int]], place: int) -> list[tuple[Clip, int]]:
-    """The clip at `place` of each speaker that has so many."""
-    return [own[place] for speaker in sorted({one for _, one in turns}) if len(own := [turn for turn in turns if turn[1] == speaker]) > place]
 
 
 def alone(parts: Sequence[Part] = (Part.TEST,)) -> list[Call]:
