@@ -221,7 +221,7 @@ export async function decide(
   let state: LiveState | null = null;
   for (const { start, end, ...step } of schedule.advance(recording.frames())) {
     const bytes = recording.slice(start, end);
-    const request = { ...step, format, bytes, state, signals, split: false, cancel: null };
+    const request = { ...step, format, bytes, state, signals, split: false, speakers: null, cancel: null };
     const { messages, stages, ...after }: LiveResult = await analyzer.live(request);
     state = after.state;
     decisions.push(...messages.map(({ type }) => ({ type, seconds: end / sampleRate })));

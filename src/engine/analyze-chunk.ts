@@ -2,6 +2,7 @@
 
 import type { SpeechChunk } from './chunks.ts';
 import {
+  isMode,
   minVoiceFrames,
   type Scored,
   type ScoreRequest,
@@ -18,7 +19,7 @@ import { meanOver, type Segment } from './segments.ts';
 import { definitions, type Signal } from './signals/table.ts';
 import { segmentSeconds } from './speech.ts';
 import { cutUtterances } from './utterances.ts';
-import type { ChunkVoice, SpeakerMode } from './voices.ts';
+import { type ChunkVoice, type SpeakerMode, separateVoices } from './voices.ts';
 
 /** Mergeable result of a chunk, without its samples and features. Positions are frames of the chunk. */
 export type ChunkResult = {
@@ -119,17 +120,24 @@ export async function scoreChunk(
     models.features,
   );
   const cut = cutUtterances(speech, models.trunk.manifest.params, bounds, previousEnd);
-  const context = { speech, meter, totals: previous?.totals ?? {} };
+  const totals = previous?.totals ?? {};
   const isScored = isUsable && cut.length > 0;
   const isCompared = request.voices !== 'compare' || !isWhole || mayBeSeveral(cut, models);
   const compared = isCompared ? request : { ...request, voices: null };
-  const { scored, totals, voices } = isScored
+  const { voices: mode } = compared;
+  const { parts, voices } =
+    isScored && isMode(mode)
+      ? await separateVoices(cut, mode, speech, models, execution)
+      : { parts: [], voices: [] };
+  const context = { speech, meter, totals, parts };
+  const scored = isScored
     ? await scoreUtterances(cut, context, compared, models, execution)
-    : { scored: [], totals: context.totals, voices: [] };
+    : { scored: [], totals };
   const runs = isUsable && !isScored ? await scoreRuns(context, compared, models, execution) : null;
   const { segments, power } = speech;
   const noise = meter.noise();
-  return { frames: power.length, segments, gaps, utterances: scored, voices, runs, totals, noise };
+  const { scored: utterances, totals: next } = scored;
+  return { frames: power.length, segments, gaps, utterances, voices, runs, totals: next, noise };
 }
 
 /** Whether a whole recording has enough utterances to sound like several speakers. */

@@ -32,6 +32,7 @@ import { separateSpeakers } from './separation.ts';
 import type { Baseline } from './signals/definition.ts';
 import type { Signal } from './signals/table.ts';
 import { checkStarts, restrictToSpeaker, soloSpans } from './speaker-segments.ts';
+import { voiceModelOf } from './voices.ts';
 
 export type AnalyzeRequest = AnalyzeOptions & {
   readonly audio: Uint8Array;
@@ -100,7 +101,7 @@ async function analyze(
   const { models, limits } = context;
   const execution = startExecution(request.cancel, request.yieldToOthers);
   const { sampleRate } = models.features;
-  if (request.speakers !== null && models.voice === null) throw noVoices();
+  if (request.speakers !== null) voiceModelOf(models);
   const opened = openDecoders('audio', request.audio, request, context);
   const hashes = hashSamples(opened, request, models.platform);
   const { decoders } = hashes;
@@ -185,12 +186,6 @@ function othersOf(segments: readonly (readonly Segment[])[], index: number): Seg
 }
 
 const allSegmentsOf = ({ allSegments }: ChunkResult) => allSegments;
-
-function noVoices(): EngineError {
-  const message =
-    'Expected models with a voice model for `speakers`, got none: copy the folder voice of models/standard into the folder of models';
-  return new EngineError('speakers', 'speakers', message);
-}
 
 /** @returns decoders whose samples are hashed if the request wants it */
 function hashSamples(

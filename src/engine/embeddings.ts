@@ -17,7 +17,7 @@ import {
   type SpeechWindow,
   type Utterance,
 } from './utterances.ts';
-import { type ChunkVoice, type SpeakerMode, separateVoices, type VoiceModel } from './voices.ts';
+import type { SpeakerMode, VoicePart } from './voices.ts';
 
 export type Scored = ScoredUtterance & {
   /** Null when not requested. */
@@ -38,7 +38,7 @@ export type Totals = Readonly<Partial<Record<Signal, unknown>>>;
 export type ScoreRequest = {
   readonly signals: readonly Signal[];
   readonly embeddings: boolean;
-  /** With a mode, utterances have parts where the voice changes, and each has totals. */
+  /** With a mode, each utterance has totals. */
   readonly voices: 'compare' | SpeakerMode | null;
 };
 
@@ -48,18 +48,15 @@ type ScoreContext = {
   readonly meter: QualityMeter;
   /** Of the utterances before. */
   readonly totals: Totals;
+  /** Of each utterance; empty unless speakers are separated. */
+  readonly parts: readonly (readonly VoicePart[])[];
 };
 
-export type ScoredUtterances = {
-  readonly scored: Scored[];
-  readonly totals: Totals;
-  /** Empty unless speakers are separated. */
-  readonly voices: readonly ChunkVoice[];
-};
+export type ScoredUtterances = { readonly scored: Scored[]; readonly totals: Totals };
 
 export async function scoreUtterances(
   utterances: readonly Utterance[],
-  { speech, meter, totals: before }: ScoreContext,
+  { speech, meter, totals: before, parts: cut }: ScoreContext,
   request: ScoreRequest,
   models: Models,
   execution: Execution,
@@ -82,24 +79,23 @@ export async function scoreUtterances(
     const next: Scored = { start, end, speechFrames, quality, ...heads.scores, chunkVoice, parts };
     return { scored: next, totals: heads.totals };
   };
-  const { voices: mode } = request;
-  const { voice: model, platform } = models;
-  const separated = isMode(mode)
-    ? await separateVoices(utterances, mode, speech, { model: model as VoiceModel, platform }, execution)
-    : { voices: [], parts: [] };
   for (const [index, utterance] of utterances.entries()) {
-    const cut = separated.parts[index] ?? [];
+    const spoken = cut[index] ?? [];
     const parts: Scored[] = [];
-    if (cut.length > 1) for (const part of cut) parts.push((await scoreNext(part, {}, [])).scored);
-    const next = await scoreNext({ ...utterance, voice: cut[0]?.voice ?? null }, totals, parts);
+    if (spoken.length > 1) for (const part of spoken) parts.push((await scoreNext(part, {}, [])).scored);
+    const next = await scoreNext({ ...utterance, voice: spoken[0]?.voice ?? null }, totals, parts);
     totals = next.totals;
     scored.push(next.scored);
   }
-  return { scored, totals, voices: separated.voices };
+  return { scored, totals };
 }
 
-const isMode = (voices: ScoreRequest['voices']): voices is SpeakerMode =>
+export const isMode = (voices: ScoreRequest['voices']): voices is SpeakerMode =>
   voices !== null && voices !== 'compare';
+
+/** The parts of an utterance, or the utterance alone when it is not cut. */
+export const partsOf = (utterance: Scored): readonly Scored[] =>
+  utterance.parts.length === 0 ? [utterance] : utterance.parts;
 
 type EncodedRuns = Encoded & { readonly rows: Rows };
 

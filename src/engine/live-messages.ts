@@ -9,6 +9,7 @@ import { clipSegments, countFrames, type Segment } from './segments.ts';
 import type { RecordingContext } from './signals/definition.ts';
 import { round } from './signals/intervals.ts';
 import { definitions, type Signal } from './signals/table.ts';
+import type { SpeakerMode } from './voices.ts';
 import { recordingWarnings } from './warnings.ts';
 
 /** Messages to the client, without their sequence numbers. */
@@ -35,6 +36,8 @@ export type MessageContext = {
   readonly signals: readonly Signal[];
   /** Each of two channels alone. */
   readonly split: boolean;
+  /** Not null: turns have a speaker. */
+  readonly speakers: SpeakerMode | null;
   readonly models: Models;
   readonly source: Source;
 };
@@ -45,6 +48,7 @@ export function scoredSignals({ signals, models }: MessageContext): Signal[] {
 
 type Entry = Readonly<Record<string, unknown>>;
 
+/** @param earlier utterances of all speakers */
 export function toTurn(
   utterance: Scored,
   earlier: readonly Scored[],
@@ -52,7 +56,11 @@ export function toTurn(
   provisional: boolean,
   context: MessageContext,
 ): LiveMessage {
-  const analysis = toAnalysis([utterance], earlier, {}, null, context);
+  const { chunkVoice: voice } = utterance;
+  const isSeparate = context.speakers !== null;
+  const compared = isSeparate ? earlier.filter(({ chunkVoice }) => chunkVoice === voice) : earlier;
+  const ofSpeaker = isSeparate && voice === null ? [] : compared;
+  const analysis = toAnalysis([utterance], ofSpeaker, {}, null, context);
   const withoutBounds = ({ start_s: _, end_s: __, ...entry }: Entry) => entry;
   const entries = context.signals.flatMap((signal) => {
     const body = bodyOf(signal, analysis) as {
@@ -71,6 +79,7 @@ export function toTurn(
     end_s: round(utterance.end / framesPerSecond),
     cause,
     provisional,
+    ...(isSeparate && { speaker: voice === null ? null : String(voice + 1) }),
     ...Object.fromEntries(entries),
   };
 }

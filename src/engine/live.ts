@@ -1,7 +1,7 @@
 /** A stream, step by step: bytes -> frames -> utterances, each scored once -> messages. */
 
 import { joinArrays } from './arrays.ts';
-import { type Scored, scoreUtterances, type Totals } from './embeddings.ts';
+import { partsOf, type Scored, scoreUtterances, type Totals } from './embeddings.ts';
 import { type Execution, type Stage, startExecution } from './execution.ts';
 import {
   type LiveMessage,
@@ -14,6 +14,7 @@ import {
   toTurn,
 } from './live-messages.ts';
 import { decodeNext, initialSampleState, type SampleState } from './live-samples.ts';
+import { followVoices, type KnownPart } from './live-voices.ts';
 import type { Models } from './loader.ts';
 import type { SampleFormat } from './pcm.ts';
 import type { DecodeLimits } from './platform.ts';
@@ -33,6 +34,7 @@ import {
   sliceFrames,
 } from './speech.ts';
 import { cutUtterances, gridFrames, hasEnded, maxGapSeconds, type Utterance } from './utterances.ts';
+import { type SpeakerMode, voiceModelOf } from './voices.ts';
 
 export type LiveStep = {
   readonly format: SampleFormat;
@@ -43,6 +45,8 @@ export type LiveStep = {
   readonly signals: readonly Signal[];
   /** Each of two channels alone. */
   readonly split: boolean;
+  /** Not null: turns have a speaker. Not with `split`. */
+  readonly speakers: SpeakerMode | null;
   /** Whether a measurement is due. */
   readonly measure: boolean;
   /** Not null: the client ended the turn, or the session, at the end of the bytes. */
@@ -72,6 +76,8 @@ type ChannelState = {
   readonly speech: SpeechSoFar;
   /** The last ones, at most `maxEarlier`, in frames of the stream: more than the last seconds hold. */
   readonly utterances: readonly Scored[];
+  /** With `speakers`. */
+  readonly known: readonly KnownPart[];
 };
 
 export type LiveResult = {
@@ -80,7 +86,8 @@ export type LiveResult = {
   readonly stages: readonly Stage[];
 };
 
-type Step = MessageContext & Pick<LiveStep, 'measure' | 'cause'> & { readonly execution: Execution };
+type Step = MessageContext &
+  Pick<LiveStep, 'measure' | 'cause' | 'speakers'> & { readonly execution: Execution };
 
 /** @throws EngineError */
 export async function analyzeLive(
@@ -89,6 +96,7 @@ export async function analyzeLive(
   limits: DecodeLimits,
 ): Promise<LiveResult> {
   const execution = startExecution(step.cancel);
+  if (step.speakers !== null) voiceModelOf(models);
   const before = state ?? initialState(step.split ? 2 : 1, models);
   const { features, platform } = models;
   const decoded = decodeNext(before, bytes, step, features.sampleRate, limits, platform);
@@ -124,6 +132,7 @@ function initialState(channels: number, models: Models): LiveState {
     totals: {},
     speech: noSpeech,
     utterances: [],
+    known: [],
   };
   return { ...initialSampleState, channels: Array.from({ length: channels }, () => channel) };
 }
@@ -175,28 +184,44 @@ async function analyzeChannel(
 
   const meter = createQualityMeter(speech, state.noise, models.features);
   const request = { signals: scoredSignals(step), embeddings: false, voices: null };
+  const follow = (utterances: readonly Utterance[], known: readonly KnownPart[]) => {
+    const { speakers } = step;
+    if (speakers === null) return { parts: [], known };
+    return followVoices(utterances, known, speakers, speech, models, execution);
+  };
+  const { parts, known } = await follow(over, state.known);
   const scored = await scoreUtterances(
     over,
-    { speech, meter, totals: state.totals },
+    { speech, meter, totals: state.totals, parts },
     request,
     models,
     execution,
   );
   const kept = keepOpen(state, speech, over, meter, step);
+  const openParts = cause === 'turn.end' ? (await follow(open, known)).parts : [];
   const shown = isShown
-    ? await scoreUtterances(open, { speech, meter, totals: scored.totals }, request, models, execution)
+    ? await scoreUtterances(
+        open,
+        { speech, meter, totals: scored.totals, parts: openParts },
+        request,
+        models,
+        execution,
+      )
     : null;
-  const ended = shift(scored.scored, state.offset);
-  const stillOpen = shift(shown?.scored ?? [], state.offset);
+  const ended = scored.scored.flatMap((utterance, index) => {
+    const spoken = shift(partsOf(utterance), state.offset);
+    const { cause: why } = over[index] as Utterance;
+    const last = why === 'end' ? 'session.end' : why;
+    return spoken.map((one, at) => ({ ...one, cause: at < spoken.length - 1 ? 'speaker' : last }));
+  });
+  const stillOpen = shift((shown?.scored ?? []).flatMap(partsOf), state.offset);
   const isRecent = ({ end }: Scored) => end > state.offset + now - recentSeconds * speech.framesPerSecond;
 
   const activity = announce(state, speech, isLast, models);
-  const utterances = [...state.utterances, ...ended];
-  const turns = ended.map((one, index) => {
-    const { cause: why } = over[index] as Utterance;
-    const earlier = utterances.slice(0, state.utterances.length + index);
-    return toTurn(one, earlier, why === 'end' ? 'session.end' : why, false, step);
-  });
+  const utterances: Scored[] = [...state.utterances, ...ended];
+  const turns = ended.map((one, index) =>
+    toTurn(one, utterances.slice(0, state.utterances.length + index), one.cause, false, step),
+  );
   const asked =
     cause === 'turn.end' ? stillOpen.map((one) => toTurn(one, utterances, cause, true, step)) : [];
   const next: ChannelState = {
@@ -206,6 +231,7 @@ async function analyzeChannel(
     announced: activity.announced,
     totals: scored.totals,
     utterances: utterances.slice(-maxEarlier),
+    known,
   };
   const recent = [...utterances.filter(isRecent), ...stillOpen];
   const measured =

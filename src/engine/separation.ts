@@ -2,12 +2,12 @@
 
 import { shiftToRecording } from './aggregate.ts';
 import type { ChunkResult } from './analyze-chunk.ts';
-import type { Scored, Totals } from './embeddings.ts';
+import { partsOf, type Scored, type Totals } from './embeddings.ts';
 import type { Execution } from './execution.ts';
 import type { Models } from './loader.ts';
 import { countFrames, intersect, type Segment, shift, unbounded } from './segments.ts';
 import { definitions, type Signal } from './signals/table.ts';
-import { joinVoices, type SpeakerMode, type VoiceModel } from './voices.ts';
+import { joinVoices, type SpeakerMode, voiceModelOf } from './voices.ts';
 
 /** An utterance in frames of the recording, and its speaker from 0; null for one that may be of several. */
 type Assigned = Scored & { readonly speaker: number | null };
@@ -25,7 +25,7 @@ export async function separateSpeakers(
   execution: Execution,
 ): Promise<readonly (readonly ChunkResult[])[]> {
   const results = whole.map((result) => ({ ...result, utterances: result.utterances.flatMap(partsOf) }));
-  const { params } = (models.voice as VoiceModel).manifest;
+  const { params } = voiceModelOf(models).manifest;
   const voices = await joinVoices(
     whole.map((result) => result.voices),
     mode,
@@ -48,9 +48,6 @@ export async function separateSpeakers(
   }
   return speakers;
 }
-
-const partsOf = (utterance: Scored): readonly Scored[] =>
-  utterance.parts.length === 0 ? [utterance] : utterance.parts;
 
 /** @param voices of the recording, for each voice of each chunk @returns `spoken`: the number of voices with an utterance */
 function assign(

@@ -13,7 +13,7 @@ import {
   withoutGaps,
 } from './clustering.ts';
 import type { Execution } from './execution.ts';
-import type { FeatureSpec, Platform, Session, Values } from './platform.ts';
+import { EngineError, type FeatureSpec, type Platform, type Session, type Values } from './platform.ts';
 import { clipSegments, countFrames, type Segment } from './segments.ts';
 import type { DetectedSpeech } from './speech.ts';
 import { framesOf, minSeconds, type SpeechWindow, type Utterance } from './utterances.ts';
@@ -23,7 +23,7 @@ export const speakerModes = ['auto', '2', '3', '4', '5', '6'] as const;
 export type SpeakerMode = (typeof speakerModes)[number];
 /** As messages name them. */
 export const speakerModesText = '2 to 6 or auto';
-const maxVoices = 6;
+export const maxVoices = 6;
 
 const apart = z.strictObject({
   /** Voices are nearer to each other, as a cosine. */
@@ -54,14 +54,22 @@ export type VoiceModel = {
   readonly load: () => Promise<Session>;
 };
 
-/** What reads voices. */
-type Reader = {
-  readonly model: VoiceModel;
+/** @throws EngineError when the set has none */
+export function voiceModelOf({ voice }: { readonly voice: VoiceModel | null }): VoiceModel {
+  if (voice !== null) return voice;
+  const message =
+    'Expected models with a voice model for `speakers`, got none: copy the folder voice of models/standard into the folder of models';
+  throw new EngineError('speakers', 'speakers', message);
+}
+
+/** What reads voices: a set with a voice model, and the platform. */
+export type Reader = {
+  readonly voice: VoiceModel | null;
   readonly platform: Pick<Platform, 'extract' | 'temporalCentroid' | 'release'>;
 };
 
 /** Windows that are clustered, and those that are followed through an utterance: length and step. */
-const clustered = { seconds: 1, step: 0.5 };
+export const clustered = { seconds: 1, step: 0.5 };
 const followed = { seconds: 0.7, step: 0.1 };
 
 /** A voice of a chunk. */
@@ -77,7 +85,7 @@ export type Separated = {
 };
 
 /** Windows of an utterance, in frames, with their vectors. */
-type Track = {
+export type Track = {
   readonly clustered: readonly Window[];
   readonly followed: readonly Window[];
   readonly whole: Vector;
@@ -92,10 +100,8 @@ export async function separateVoices(
   reader: Reader,
   execution: Execution,
 ): Promise<Separated> {
-  const session = await reader.model.load();
-  const { params } = reader.model.manifest;
-  const read = (utterance: Utterance, windows: readonly Segment[]) =>
-    readVoices(utterance, windows, speech, reader, session);
+  const { params } = voiceModelOf(reader).manifest;
+  const read = await openVoices(speech, reader);
   const tracks: Track[] = [];
   for (const utterance of utterances) {
     tracks.push(await follow(utterance, speech.framesPerSecond, read));
@@ -154,7 +160,7 @@ export async function separateVoices(
 }
 
 /** @param seconds of each part or voice, whose voice `labels` has */
-function voicesOf(
+export function voicesOf(
   vectors: readonly Vector[],
   seconds: readonly number[],
   labels: readonly number[],
@@ -165,13 +171,14 @@ function voicesOf(
   }));
 }
 
-/** As many voices as are apart from each other. */
-async function countVoices<Found extends { readonly voices: readonly ChunkVoice[] }>(
+/** As many voices as are apart from each other, at most `most`. */
+export async function countVoices<Found extends { readonly voices: readonly ChunkVoice[] }>(
   divide: (count: number) => Promise<Found>,
   params: Pick<VoiceParams, 'two' | 'more'>,
+  most = maxVoices,
 ): Promise<Found> {
   let found = await divide(1);
-  for (let count = 2; count <= maxVoices; count++) {
+  for (let count = 2; count <= most; count++) {
     const next = await divide(count);
     const { maxSimilarity, minSeconds } = count === 2 ? params.two : params.more;
     const similarity = largestSimilarity(next.voices.map(({ vector }) => vector));
@@ -212,10 +219,20 @@ export async function joinVoices(
   });
 }
 
-async function follow(
+/** Vectors of windows of an utterance. */
+export type ReadVoices = (utterance: SpeechWindow, windows: readonly Segment[]) => Promise<Vector[]>;
+
+/** @throws ModelError */
+export async function openVoices(speech: DetectedSpeech, reader: Reader): Promise<ReadVoices> {
+  const model = voiceModelOf(reader);
+  const session = await model.load();
+  return (utterance, windows) => readVoices(utterance, windows, speech, { ...reader, model }, session);
+}
+
+export async function follow(
   utterance: Utterance,
   framesPerSecond: number,
-  read: (utterance: Utterance, windows: readonly Segment[]) => Promise<Vector[]>,
+  read: ReadVoices,
 ): Promise<Track> {
   const windowsOf = ({ seconds, step }: typeof followed) =>
     spread(utterance, seconds * framesPerSecond, step * framesPerSecond);
@@ -246,7 +263,7 @@ async function readVoices(
   utterance: SpeechWindow,
   windows: readonly Segment[],
   speech: DetectedSpeech,
-  { platform, model: { manifest, features } }: Reader,
+  { platform, model: { manifest, features } }: Pick<Reader, 'platform'> & { readonly model: VoiceModel },
   session: Session,
 ): Promise<Vector[]> {
   const rows = framesOf(speech, [utterance], { features, filterbanks: null, readsSamples: false, platform });
@@ -270,12 +287,12 @@ async function readVoices(
 }
 
 /** Parts of an utterance, each with the label of its centroid. A part has at least `minSeconds` of speech. */
-function cutUtterance(
+export function cutUtterance(
   { start, end, window, cause, speechFrames }: Utterance,
   { followed: steps }: Track,
   centroids: readonly Vector[],
   { changeCost }: VoiceParams,
-  { segments, framesPerSecond }: DetectedSpeech,
+  { segments, framesPerSecond }: Pick<DetectedSpeech, 'segments' | 'framesPerSecond'>,
 ): (Utterance & { readonly label: number })[] {
   const labels = decodeSequence(
     steps.map(({ vector }) => vector),

@@ -1,6 +1,8 @@
 /** A live session against the report of the same samples. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
+import { analyzerOf } from '../../src/engine/analyze.ts';
+import { joinArrays } from '../../src/engine/arrays.ts';
 import { syntheticSignal } from '../../src/engine/golden.ts';
 import type { LiveState, LiveStep } from '../../src/engine/live.ts';
 import type { LiveMessage } from '../../src/engine/live-messages.ts';
@@ -8,9 +10,11 @@ import { defaultOptions } from '../../src/engine/options.ts';
 import { wavHeader } from '../../src/engine/pcm.ts';
 import { combinedReport } from '../../src/engine/report.ts';
 import type { Relative } from '../../src/engine/schema.ts';
-import { createAnalyzer } from '../../src/node/models.ts';
+import type { SpeakerMode } from '../../src/engine/voices.ts';
+import { createAnalyzer, loadModels } from '../../src/node/models.ts';
 import { limits } from '../support/analysis.ts';
-import { callOf } from '../support/recordings.ts';
+import { withoutVoice } from '../support/models.ts';
+import { callOf, sentence, talk } from '../support/recordings.ts';
 import { dataOf } from '../support/stream-client.ts';
 
 const signals = ['emotion', 'cognitive'] as const;
@@ -21,7 +25,13 @@ const stepSeconds = 0.25;
 type Ask = { readonly atStep: number; readonly cause: 'turn.end' };
 
 /** @param sampleRate of the samples as they are taken: another one changes their pitch */
-async function stream(samples: Buffer, sampleRate = 16_000, ask: Ask | null = null, channels = 1) {
+async function stream(
+  samples: Buffer,
+  sampleRate = 16_000,
+  ask: Ask | null = null,
+  channels = 1,
+  speakers: SpeakerMode | null = null,
+) {
   const format = { encoding: 's16le', sampleRate, channels } as const;
   const bytes = 2 * channels * Math.round(stepSeconds * sampleRate);
   const messages: LiveMessage[] = [];
@@ -35,6 +45,7 @@ async function stream(samples: Buffer, sampleRate = 16_000, ask: Ask | null = nu
       bytes: samples.subarray(at, at + bytes),
       signals,
       split: false,
+      speakers,
       cause,
       cancel: null,
     };
@@ -61,7 +72,14 @@ function bytesOf(value: unknown): number {
 
 test('a step measures speech for the requested signals alone', async (t) => {
   const format = { encoding: 's16le', sampleRate: 16_000, channels: 1 } as const;
-  const step = { format, bytes: sample.subarray(0, 32_000), state: null, split: false, measure: true };
+  const step = {
+    format,
+    bytes: sample.subarray(0, 32_000),
+    state: null,
+    split: false,
+    speakers: null,
+    measure: true,
+  };
   for (const [signal, measured] of [
     ['emotion', []],
     ['cognitive', ['cognitive']],
@@ -75,6 +93,7 @@ type Turn = LiveMessage & {
   readonly start_s: number;
   readonly end_s: number;
   readonly provisional: boolean;
+  readonly speaker?: string | null;
   readonly emotion: {
     readonly valence: number;
     readonly arousal: number;
@@ -139,6 +158,71 @@ test('turns are relative to the utterances before them as entries of the report 
       (arousal[Math.ceil((arousal.length - 1) / 2)] ?? 0)) /
     2;
   t.true(Math.abs(Number(last?.arousal) - median - Number(last?.relative?.arousal.change)) < 0.02);
+});
+
+function toBytes(samples: Float32Array): Buffer {
+  const bytes = Buffer.alloc(2 * samples.length);
+  for (const [at, value] of samples.entries()) bytes.writeInt16LE(Math.round(32_767 * value), 2 * at);
+  return bytes;
+}
+
+for (const speakers of ['2', 'auto'] as const) {
+  test(`each turn has its speaker: ${speakers}`, async (t) => {
+    const { samples, turns: built } = talk(['low', 'high'], 0.6);
+    const { messages, largest } = await stream(toBytes(samples), 16_000, null, 1, speakers);
+    const turns = turnsOf(messages);
+    t.true(turns.length >= 10);
+    for (const { start_s, end_s, speaker } of turns) {
+      const { voice } = built.findLast(({ start }) => start <= (start_s + end_s) / 2) ?? {};
+      t.is(speaker, voice === 'low' ? '1' : '2', `${start_s} to ${end_s} s`);
+    }
+    t.true(largest <= 450_000, `${largest} bytes`);
+  });
+}
+
+test('a turn ends where another voice begins', async (t) => {
+  const gap = new Float32Array(0.6 * 16_000);
+  const apart = [1, 2].flatMap((number) => [sentence(`low-${number}`), gap, sentence(`high-${number}`), gap]);
+  const samples = joinArrays([...apart, sentence('low-3'), sentence('high-3'), gap]);
+  const { messages } = await stream(toBytes(samples), 16_000, null, 1, '2');
+  const turns = turnsOf(messages);
+  const change = turns.findIndex(({ cause }) => cause === 'speaker');
+  t.like(turns.slice(change), [
+    { speaker: '1', provisional: false },
+    { speaker: '2', cause: 'pause', start_s: turns[change]?.end_s },
+  ]);
+  const built = (samples.length - gap.length - sentence('high-3').length) / 16_000;
+  t.true(Math.abs(Number(turns[change]?.end_s) - built) < 0.3);
+});
+
+test('a turn is compared with those of its speaker', async (t) => {
+  const bytes = toBytes(talk(['low', 'high'], 0.6).samples);
+  const twice = Buffer.concat([bytes, bytes]);
+  const { messages } = await stream(twice, 16_000, null, 1, '2');
+  const own = turnsOf(messages).filter(({ speaker }) => speaker === '2');
+  const alone = turnsOf((await stream(twice)).messages);
+  const compared = own.filter(({ emotion }) => emotion.relative !== null);
+  t.true(compared.length > 2);
+  for (const { start_s, emotion } of compared) {
+    const all = alone.find((turn) => turn.start_s === start_s);
+    if (all !== undefined) t.notDeepEqual(emotion.relative, all.emotion.relative);
+  }
+});
+
+test('a set without a voice model refuses speakers', async (t) => {
+  const models = await loadModels(await withoutVoice(t));
+  const format = { encoding: 's16le', sampleRate: 16_000, channels: 1 } as const;
+  const step = {
+    format,
+    bytes: sample,
+    state: null,
+    split: false,
+    measure: false,
+    cause: null,
+    cancel: null,
+  };
+  const live = analyzerOf(models, limits).live({ ...step, signals, speakers: '2' });
+  await t.throwsAsync(live, { message: /^Expected models with a voice model for `speakers`, got none/ });
 });
 
 test('cognitive signals of the session so far end near those of the report', async (t) => {

@@ -7,6 +7,7 @@ import {
   largestSimilarity,
   marginOf,
 } from '../../src/engine/clustering.ts';
+import { addParts, type KnownPart } from '../../src/engine/live-voices.ts';
 import { type ChunkVoice, joinVoices } from '../../src/engine/voices.ts';
 import { loadModels } from '../../src/node/models.ts';
 
@@ -77,4 +78,40 @@ test('auto counts no voice of little speech', async (t) => {
   const chunks = [[voice(0)], [voice(0)], [voice(2, 0.9 * params.two.minSeconds)]];
   t.deepEqual(await joinVoices(chunks, 'auto', params, execution), [[0], [0], [0]]);
   t.is(new Set((await joinVoices(chunks, '2', params, execution)).flat()).size, 2);
+});
+
+test('a stream numbers voices as they are found, and keeps a bounded number of parts', async (t) => {
+  if (params === undefined) return t.fail('expected a voice model');
+  let known: readonly KnownPart[] = [];
+  const found: (number | null)[] = [];
+  // One voice, then another one, then both in turn.
+  const angles = [
+    0,
+    0.1,
+    2,
+    2.1,
+    ...Array.from({ length: 300 }, (_, index) => (index % 2) * 2 + 0.01 * (index % 7)),
+  ];
+  for (const angle of angles) {
+    const next = await addParts(known, [{ vector: at(angle), seconds: 2.5 }], 'auto', params);
+    found.push(...next.voices);
+    known = next.known;
+  }
+  t.deepEqual(found, [0, 0, 1, 1, ...Array.from({ length: 300 }, (_, index) => index % 2)]);
+  t.is(known.length, 100);
+  t.is(
+    known.reduce((sum, { seconds }) => sum + seconds, 0),
+    2.5 * angles.length,
+  );
+});
+
+test('of two speakers no third one is found, and a part between two voices is of none', async (t) => {
+  if (params === undefined) return t.fail('expected a voice model');
+  const parts = [0, 2, 4].map((angle) => ({ vector: at(angle), seconds: 4 }));
+  const { voices, known } = await addParts([], parts, '2', params);
+  t.is(new Set(voices).size, 2);
+  const all = await addParts([], parts, 'auto', params);
+  t.deepEqual(all.voices, [0, 1, 2]);
+  const between = await addParts(known.slice(0, 2), [{ vector: at(1), seconds: 0.1 }], '2', params);
+  t.deepEqual(between.voices, [null]);
 });

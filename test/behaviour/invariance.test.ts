@@ -198,6 +198,7 @@ test('a live session reports the moment with its turn', async (t) => {
       state,
       signals: ['emotion'],
       split: false,
+      speakers: null,
       measure: false,
       cause: isLast ? 'session.end' : null,
       cancel: null,

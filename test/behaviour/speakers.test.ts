@@ -11,7 +11,7 @@ import { combinedReport } from '../../src/engine/report.ts';
 import { loadModels } from '../../src/node/models.ts';
 import { limits, speech } from '../support/analysis.ts';
 import { withoutVoice } from '../support/models.ts';
-import { call, type Turn, talk } from '../support/recordings.ts';
+import { call, sentence, type Turn, talk } from '../support/recordings.ts';
 
 const rate = 16_000;
 const models = await loadModels('models/standard');
@@ -99,18 +99,11 @@ test('chunks of a long recording have the speakers of the whole', async (t) => {
   }
 });
 
-/** Without the silence at its ends. */
-function spoken(name: string): Float32Array {
-  const samples = speech(name);
-  const isLoud = (value: number) => Math.abs(value) > 0.02;
-  return samples.subarray(samples.findIndex(isLoud), samples.findLastIndex(isLoud));
-}
-
 test('auto finds one voice, whose report is that of the recording without the part', async (t) => {
   const gap = new Float32Array(rate);
-  const alone = [1, 2, 3, 4, 5].flatMap((sentence) => [spoken(`low-${sentence}`), gap]);
+  const alone = [1, 2, 3, 4, 5].flatMap((number) => [sentence(`low-${number}`), gap]);
   // Less than two seconds of another voice are no second speaker.
-  const samples = joinArrays([...alone, spoken('high-1').subarray(0, 1.2 * rate), gap]);
+  const samples = joinArrays([...alone, sentence('high-1').subarray(0, 1.2 * rate), gap]);
   for (const chunkSeconds of [180, 9]) {
     const { speakers, unassigned, conversation } = await analyze(samples, { speakers: 'auto' }, chunkSeconds);
     t.deepEqual([unassigned, conversation], [[], null]);

@@ -102,6 +102,7 @@ test('a measurement of a split live session counts turns as the report does', as
       state,
       signals: ['emotion', 'cognitive'],
       split: true,
+      speakers: null,
       measure: true,
       cause: at + step >= bytes.length ? 'session.end' : null,
       cancel: null,

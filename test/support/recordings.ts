@@ -35,6 +35,13 @@ export function fast(wav: Buffer, factor: number): Buffer {
   return played;
 }
 
+/** A sentence without the silence at its ends. */
+export function sentence(name: string): Float32Array {
+  const samples = speech(name);
+  const isLoud = (value: number) => Math.abs(value) > 0.02;
+  return samples.subarray(samples.findIndex(isLoud), samples.findLastIndex(isLoud));
+}
+
 export type Turn = { readonly voice: string; readonly start: number; readonly end: number };
 
 /** Five sentences of each voice in turns on one channel. @param gapSeconds before each and after the last */

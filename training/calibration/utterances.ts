@@ -49,7 +49,7 @@ async function describe(files: readonly Uint8Array[], models: Models) {
   const meter = createQualityMeter(speech, noNoise, models.features);
   const request = { signals: [], embeddings: true, voices: 'compare' as const };
   const utterances = cutUtterances(speech, params, [unbounded]);
-  const { scored } = await scoreUtterances(utterances, { speech, meter, totals: {} }, request, models, execution);
+  const { scored } = await scoreUtterances(utterances, { speech, meter, totals: {}, parts: [] }, request, models, execution);
   const long = scored.filter(({ voice }) => voice !== null);
   return {
     clips: long.map(({ start, end }) => clipAt(clips, ((start + end) / 2) * hopLength)),

@@ -1,0 +1,170 @@
+/** Voices of a stream: an utterance that has ended -> its parts and their voices, by all parts before. */
+import { sum } from './arrays.ts';
+import { centroidsOf, kMeans, marginOf, type Vector, withoutGaps } from './clustering.ts';
+import type { Execution } from './execution.ts';
+import type { DetectedSpeech } from './speech.ts';
+import type { Utterance } from './utterances.ts';
+import {
+  type ChunkVoice,
+  clustered,
+  countVoices,
+  cutUtterance,
+  follow,
+  maxVoices,
+  openVoices,
+  type Reader,
+  type SpeakerMode,
+  type Track,
+  type VoiceParams,
+  type VoicePart,
+  voiceModelOf,
+  voicesOf,
+} from './voices.ts';
+
+/** A part of the stream, or several of one voice. `voice`: from 0, in the order in which voices are found. */
+export type KnownPart = ChunkVoice & { readonly voice: number };
+
+/** Above it the oldest two of a voice become one: 100 parts are some 80 kB. */
+const maxKnown = 100;
+
+/** Of a number of speakers: nearer voices are one until they are further apart. */
+const together = { maxSimilarity: 0.75, minSeconds: 0 };
+
+export type Followed = {
+  /** Of each utterance, in order. */
+  readonly parts: readonly (readonly VoicePart[])[];
+  readonly known: readonly KnownPart[];
+};
+
+/**
+ * A voice may be found late: parts before it have the number of another one. Of a number of speakers, at most so many are found.
+ * @param before parts of the utterances before
+ */
+export async function followVoices(
+  utterances: readonly Utterance[],
+  before: readonly KnownPart[],
+  mode: SpeakerMode,
+  speech: DetectedSpeech,
+  reader: Reader,
+  execution: Execution,
+): Promise<Followed> {
+  if (utterances.length === 0) return { parts: [], known: before };
+  const { params } = voiceModelOf(reader).manifest;
+  const read = await openVoices(speech, reader);
+  const parts: VoicePart[][] = [];
+  let known = before;
+  for (const utterance of utterances) {
+    const track = await follow(utterance, speech.framesPerSecond, read);
+    const cut = cutUtterance(utterance, track, centroidsWith(known, track, mode), params, speech);
+    const added: ChunkVoice[] = [];
+    for (const part of cut) {
+      const [vector] = cut.length === 1 ? [track.whole] : await read(part, [part]);
+      added.push({ vector: vector as Vector, seconds: part.speechFrames / speech.framesPerSecond });
+    }
+    const next = await addParts(known, added, mode, params);
+    known = next.known;
+    const withVoices = cut.map(({ label: _, ...part }, index) => ({
+      ...part,
+      voice: next.voices[index] as number | null,
+    }));
+    parts.push(joinEqual(withVoices));
+    execution.endStage('voices');
+    await execution.yieldToOthers();
+  }
+  return { parts, known };
+}
+
+const mostOf = (mode: SpeakerMode) => (mode === 'auto' ? maxVoices : Number(mode));
+
+/** Of the parts so far, and of windows of an utterance, in which one more voice may speak. The first utterance is not cut. */
+function centroidsWith(known: readonly KnownPart[], track: Track, mode: SpeakerMode): readonly Vector[] {
+  const windows = track.clustered.map(({ vector }) => ({ vector, seconds: clustered.step }));
+  const points = [...known, ...windows];
+  const count = 1 + new Set(known.map(({ voice }) => voice)).size;
+  return kMeans(
+    points.map(({ vector }) => vector),
+    points.map(({ seconds }) => seconds),
+    Math.min(count, mostOf(mode)),
+  ).centroids;
+}
+
+/**
+ * Clusters all parts again; a voice keeps the number that most of its speech had.
+ * @returns `voices`: of `added`; null for a part that may be of several
+ */
+export async function addParts(
+  before: readonly KnownPart[],
+  added: readonly ChunkVoice[],
+  mode: SpeakerMode,
+  params: Pick<VoiceParams, 'minMargin' | 'two' | 'more'>,
+): Promise<{ readonly voices: readonly (number | null)[]; readonly known: readonly KnownPart[] }> {
+  const parts = [...before, ...added];
+  const vectors = parts.map(({ vector }) => vector);
+  const seconds = parts.map((part) => part.seconds);
+  const divide = async (count: number) => {
+    const labels = withoutGaps(kMeans(vectors, seconds, count).labels);
+    return { voices: voicesOf(centroidsOf(vectors, seconds, labels), seconds, labels), labels };
+  };
+  const limits = mode === 'auto' ? params : { two: together, more: together };
+  const { voices, labels } = await countVoices(divide, limits, mostOf(mode));
+  const centroids = voices.map(({ vector }) => vector);
+  const numbers = numbersOf(before, labels, voices.length);
+  const known = parts.map((part, index) => ({ ...part, voice: numbers[labels[index] as number] as number }));
+  return {
+    voices: known.slice(before.length).map(({ vector, voice }, index) => {
+      const label = labels[before.length + index] as number;
+      return marginOf(vector, label, centroids) < params.minMargin ? null : voice;
+    }),
+    known: withinLimit(known),
+  };
+}
+
+/** @returns the number of each label: pairs that share most speech first, others the next free numbers */
+function numbersOf(known: readonly KnownPart[], labels: readonly number[], count: number): number[] {
+  const shared = new Map<string, { label: number; voice: number; seconds: number }>();
+  for (const [index, { voice, seconds }] of known.entries()) {
+    const label = labels[index] as number;
+    const key = `${label} ${voice}`;
+    shared.set(key, { label, voice, seconds: seconds + (shared.get(key)?.seconds ?? 0) });
+  }
+  const numbers = new Array<number>(count).fill(-1);
+  for (const { label, voice } of [...shared.values()].sort((one, other) => other.seconds - one.seconds))
+    if (numbers[label] === -1 && !numbers.includes(voice)) numbers[label] = voice;
+  for (const [label, number] of numbers.entries())
+    if (number === -1) numbers[label] = numbers.findIndex((_, free) => !numbers.includes(free));
+  return numbers;
+}
+
+function withinLimit(parts: readonly KnownPart[]): readonly KnownPart[] {
+  let kept = parts;
+  while (kept.length > maxKnown) {
+    const of = (voice: number | undefined) => kept.filter((part) => part.voice === voice);
+    const { voice } = kept.find((part) => of(part.voice).length > 1) as KnownPart;
+    const pair = of(voice).slice(0, 2);
+    const seconds = pair.map((part) => part.seconds);
+    const [vector] = centroidsOf(
+      pair.map((part) => part.vector),
+      seconds,
+      [0, 0],
+    );
+    const joined = { vector: vector as Vector, seconds: sum(seconds, (one) => one), voice: voice as number };
+    kept = [joined, ...kept.filter((part) => !pair.includes(part))];
+  }
+  return kept;
+}
+
+/** Neighbours of one voice are one part. */
+function joinEqual(parts: readonly VoicePart[]): VoicePart[] {
+  const joined: VoicePart[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (last === undefined || last.voice !== part.voice) {
+      joined.push(part);
+      continue;
+    }
+    const window = { start: last.window.start, end: part.window.end };
+    const speechFrames = last.speechFrames + part.speechFrames;
+    joined[joined.length - 1] = { ...part, start: last.start, window, speechFrames };
+  }
+  return joined;
+}
