@@ -236,6 +236,7 @@ const stepOf = (task: ThreadTask): SerializedStep => ({
   spare: null,
   signals: ['emotion'],
   split: false,
+  speakers: null,
   measure: false,
   cause: null,
 });

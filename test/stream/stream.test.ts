@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { fixture } from '../../scripts/recordings.ts';
 import { wavHeader } from '../../src/engine/pcm.ts';
 import { call } from '../support/http.ts';
+import { talk } from '../support/recordings.ts';
 import { startServer } from '../support/server.ts';
 import { share } from '../support/share.ts';
 import {
@@ -121,6 +122,22 @@ test('how the audio is cut into frames changes no byte of any message', async (t
     }),
     { numRuns: 12 },
   );
+});
+
+test('speakers: turns have a speaker, and the report is that of an upload', async (t) => {
+  const { samples } = talk(['low', 'high'], 0.6);
+  const bytes = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
+  const session = await open({ headers: { 'X-Request-Id': 'same' } });
+  session.send({ ...monoConfig, encoding: 'f32le', speakers: 'auto' });
+  for (let at = 0; at < bytes.length; at += 2 ** 20) session.socket.send(bytes.subarray(at, at + 2 ** 20));
+  session.send({ type: 'session.end' });
+  t.is((await session.closed).code, 1000);
+  const format = { encoding: 'f32le', sampleRate: 16_000, channels: 1 } as const;
+  const wav = Buffer.concat([wavHeader(format, bytes.length), bytes]);
+  const { body } = await analyzeFile(server().port, server().token, wav, 'same', { speakers: 'auto' });
+  t.is(reportText(session), body);
+  const speakers = session.messages('turn').map(({ speaker }) => speaker);
+  t.deepEqual(new Set(speakers), new Set(['1', '2']));
 });
 
 test('split: each channel has its messages, and the report of channels=split', async (t) => {
@@ -244,6 +261,17 @@ const closings: Readonly<
     ({ send }) => send({ ...monoConfig, channels: 2, split: true, signals: ['emotion'] }),
     4422,
     'invalid',
+  ],
+  'seven speakers': [({ send }) => send({ ...monoConfig, speakers: '7' }), 4422, '2 to 6 or auto'],
+  'speakers of one signal': [
+    ({ send }) => send({ ...monoConfig, speakers: '2', signals: ['emotion'] }),
+    4422,
+    'invalid',
+  ],
+  'speakers beside split': [
+    ({ send }) => send({ ...monoConfig, channels: 2, split: true, speakers: '2' }),
+    4422,
+    'Expected no `speakers` with `split`',
   ],
   'an unknown field': [({ send }) => send({ ...monoConfig, volume: 1 }), 4422, 'got `volume`'],
   'an interval between two steps': [({ send }) => send({ ...monoConfig, interval_s: 1.1 }), 4422, 'invalid'],

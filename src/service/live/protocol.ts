@@ -1,6 +1,6 @@
 /** Messages of the protocol `undertone.v1`. docs/streaming.md describes it. */
 import { z } from 'zod';
-import type { Encoding } from '../../engine/index.ts';
+import { type Encoding, speakerModes, speakerModesText } from '../../engine/index.ts';
 import {
   definitions,
   envelope,
@@ -74,6 +74,13 @@ const configure = z
       .default([...signals])
       .transform((wanted) => signals.filter((signal) => wanted.includes(signal)))
       .describe('Requested signals.'),
+    speakers: z
+      .enum(speakerModes, { error: speakerModesText })
+      .optional()
+      .describe(
+        'Voices on one channel: so many, or as many as are found. Each turn has its speaker, and the report is that of `speakers`. ' +
+          'Not with `split`; with all signals.',
+      ),
     interval_s: z
       .number(oneInterval)
       .min(1, oneInterval)
@@ -253,11 +260,19 @@ export const serverMessages = {
     provisional: z
       .boolean()
       .describe(
-        'false: the utterance has ended, and the report has the same scores. true: it goes on after `turn.end`.',
+        'false: the utterance has ended, and the report has the same scores; with `speakers`, where it is cut alike. true: it goes on after `turn.end`.',
       ),
     cause: z
-      .enum(['pause', 'length', 'turn.end', 'session.end'])
-      .describe('A pause after it, its length, or a message of the client.'),
+      .enum(['pause', 'length', 'speaker', 'turn.end', 'session.end'])
+      .describe('A pause after it, its length, another speaker after it, or a message of the client.'),
+    speaker: z
+      .string()
+      .nullable()
+      .optional()
+      .describe(
+        'Present with `speakers`: `1`, `2` and so on, by the utterances so far; null when it may be of several. The report compares all ' +
+          'utterances: its speakers may differ.',
+      ),
     ...perSignal('timeline', turnOf),
   }),
   final: message('final', 'The report of the session.', {

@@ -297,10 +297,11 @@ export class LiveSession {
   async #run({ arrivedAt, start, end, ...step }: Step & { readonly arrivedAt: number }): Promise<void> {
     if (this.#stream === null) return;
     const { config, format, recording } = this.#stream;
-    const { signals, split } = config;
+    const { signals, split, speakers = null } = config;
     const bytes = recording.slice(start, end);
     const memory = { state: this.#state, spare: this.#spare };
-    const output = await this.#options.tasks.step({ ...step, ...memory, format, bytes, signals, split });
+    const request = { ...step, ...memory, format, bytes, signals, split, speakers };
+    const output = await this.#options.tasks.step(request);
     if (output === null || this.#closed) return;
     this.#spare = this.#state?.buffer ?? null;
     this.#state = output.state;
@@ -313,9 +314,9 @@ export class LiveSession {
     const { config, format, recording } = this.#stream ?? {};
     if (config && format && recording && (reason === 'done' || recording.frames() > 0)) {
       if (recording.frames() === 0) throw invalidPart('audio', 'audio.empty', expectedSamples);
-      const { signals, split } = config;
+      const { signals, split, speakers = null } = config;
       const seconds = recording.frames() / format.sampleRate;
-      const request = { format, signals, split, requestId: this.#options.requestId, seconds };
+      const request = { format, signals, split, speakers, requestId: this.#options.requestId, seconds };
       const report = await this.#options.tasks.report({ ...request, body: recording.take() });
       if (report === null || this.#closed) return;
       this.#sendText('final', `"report":${report}`);
@@ -380,17 +381,21 @@ function reasonOf(error: ServiceError): CloseReason {
   }
 }
 
-/** @throws ServiceError for a signal outside the scopes of the token, and for a format that `split` excludes */
-function checkConfig({ split, channels, signals }: SessionConfig, scopes: readonly Scope[]): void {
+/** @throws ServiceError for a signal outside the scopes of the token, and for fields that `split` or `speakers` excludes */
+function checkConfig({ split, speakers, channels, signals }: SessionConfig, scopes: readonly Scope[]): void {
   const missing = signals.map(scopeOf).filter((scope) => !scopes.includes(scope));
   if (missing.length > 0) {
     const expected = `scope ${missing.join(' and ')}`;
     throw new PolicyError('forbidden', `Expected ${expected} for \`signals\`, got a token without it`);
   }
-  if (!split) return;
-  if (channels !== 2) throw new ServiceError('invalid', 'Expected 2 for `channels` with `split`, got 1');
+  const separate = split ? 'split' : 'speakers';
+  if (!split && speakers === undefined) return;
+  if (split && channels !== 2)
+    throw new ServiceError('invalid', 'Expected 2 for `channels` with `split`, got 1');
+  if (split && speakers !== undefined)
+    throw new ServiceError('invalid', 'Expected no `speakers` with `split`, got one');
   if (signals.length === allSignals.length) return;
-  throw new ServiceError('invalid', 'Expected all signals for `signals` with `split`, got one');
+  throw new ServiceError('invalid', `Expected all signals for \`signals\` with \`${separate}\`, got one`);
 }
 
 export type Connection = {

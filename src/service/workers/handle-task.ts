@@ -77,13 +77,23 @@ async function step(analyzer: Analyzer, { live: { spare, ...live }, cancel }: Li
 /** The body of POST /v1/analyze for the samples as a WAV file. */
 async function reportStream(
   analyzer: Analyzer,
-  { body, format, split, signals, requestId, maxSeconds, cancel, yieldToOthers }: RecordingTask & Yielding,
+  {
+    body,
+    format,
+    split,
+    speakers,
+    signals,
+    requestId,
+    maxSeconds,
+    cancel,
+    yieldToOthers,
+  }: RecordingTask & Yielding,
 ) {
   const length = body.reduce((sum, block) => sum + block.length, 0);
   const audio = Buffer.concat([wavHeader(format, length), ...body]);
   const channels = split ? 'split' : null;
   const limits = { seconds: maxSeconds };
-  const options = { ...defaultOptions, channels, signals, limits, cancel, yieldToOthers } as const;
+  const options = { ...defaultOptions, channels, speakers, signals, limits, cancel, yieldToOthers } as const;
   const request = { ...options, audio, baselines: [] };
   const analyses = await analyzer.analyze(request);
   return replyOf(analyzer, request, { analyses, report: composeReport(request, analyses, requestId) }, null);

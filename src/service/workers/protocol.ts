@@ -3,7 +3,14 @@
 
 import { getHeapStatistics } from 'node:v8';
 import { parentPort, threadId } from 'node:worker_threads';
-import type { AnalyzeOptions, DecodeLimits, LiveStep, SampleFormat, Stage } from '../../engine/index.ts';
+import type {
+  AnalyzeOptions,
+  DecodeLimits,
+  LiveStep,
+  SampleFormat,
+  SpeakerMode,
+  Stage,
+} from '../../engine/index.ts';
 import type { Ignored, Signal } from '../../engine/schema.ts';
 import type { Signing } from '../compose-receipt.ts';
 import { type SerializedError, ServiceError, serializeError, toServiceError } from '../errors.ts';
@@ -65,6 +72,8 @@ export type RecordingTask = {
   readonly format: SampleFormat;
   /** Each of two channels alone. */
   readonly split: boolean;
+  /** At most one of `split` and `speakers`. */
+  readonly speakers: SpeakerMode | null;
   readonly signals: readonly Signal[];
   readonly requestId: string;
   readonly maxSeconds: number;
