@@ -2,9 +2,9 @@
 
 import { definitions, type Moment, type Signal, signals } from '../engine/schema.ts';
 import type { ServerMessages } from '../service/live/local.ts';
+import type { AnalyzeResult } from './analyze-thread.ts';
 import type { CliContext } from './context.ts';
-import type { Report } from './index.ts';
-import { describeReport } from './report-text.ts';
+import { describeResult } from './output.ts';
 
 type LiveMessage = ServerMessages[keyof ServerMessages];
 
@@ -84,7 +84,9 @@ type Entry = {
 
 function describeTurn(message: ServerMessages['turn']): string {
   const { emotion } = message as Entry;
-  const parts = [`  ${message.start_s.toFixed(1)} to ${message.end_s.toFixed(1)} s`.padEnd(labelWidth + 2)];
+  const { start_s, end_s, speaker } = message;
+  const parts = [`  ${start_s.toFixed(1)} to ${end_s.toFixed(1)} s`.padEnd(labelWidth + 2)];
+  if (speaker !== undefined) parts.push(speaker === null ? 'speaker ?' : `speaker ${speaker}`);
   if (emotion !== undefined) {
     const { dominant_emotion, confidence, valence, arousal, moment } = emotion;
     const label = `${dominant_emotion} (${confidence.toFixed(2)})`;
@@ -101,5 +103,6 @@ function describeTurn(message: ServerMessages['turn']): string {
 function describeFinal(name: string, { report }: ServerMessages['final']): string {
   const whole = signals.some((signal) => signal in report);
   const { model } = report as { readonly model?: { readonly name: string } };
-  return describeReport(name, (whole ? report : { ...report, [model?.name ?? '']: report }) as Report);
+  const known = 'speakers' in report || whole ? report : { ...report, [model?.name ?? '']: report };
+  return describeResult(name, { report: known } as AnalyzeResult);
 }

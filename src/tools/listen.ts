@@ -27,6 +27,7 @@ type Options = {
   readonly device?: string;
   readonly json?: true;
   readonly signals: string;
+  readonly speakers?: string;
   readonly interval?: string;
   readonly modelsDir?: string;
 };
@@ -42,6 +43,7 @@ export function registerListen(program: Command, terminal: CliContext): void {
     .option('--device <name>', 'microphone, as the recording program names it')
     .option('--json', 'messages of docs/streaming.md, one a line')
     .option('--signals <names>', `${signals.join(', ')}, or several with commas between`, signals.join(','))
+    .option('--speakers <count>', 'voices on one channel: 2 to 6, or auto')
     .option('--interval <s>', 'between measurements (3)')
     .option('--models-dir <folder>', 'models to use (UNDERTONE_MODELS_DIR, or those of this package)')
     .addHelpText('after', examples)
@@ -95,13 +97,14 @@ function parseRawFormat(
 /** @throws UsageError for a format that a session does not accept */
 function configure(
   format: object,
-  { interval, signals: names }: Options,
+  { interval, signals: names, speakers }: Options,
   parse: (fields: object) => SessionConfig,
 ): SessionConfig {
   const { encoding, sampleRate: sample_rate_hz, channels } = format as SampleFormat;
   const every = interval === undefined ? {} : { interval_s: Number(interval) };
   try {
-    return parse({ encoding, sample_rate_hz, channels, signals: parseSignals(names), ...every });
+    const signals = parseSignals(names);
+    return parse({ encoding, sample_rate_hz, channels, signals, ...(speakers && { speakers }), ...every });
   } catch (error) {
     throw error instanceof ServiceError ? new UsageError(error.message) : error;
   }

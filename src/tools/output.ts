@@ -72,12 +72,12 @@ export function createOutput(
   if (name === 'jsonl') return { listSkipped: true, format: toJsonLine };
   if (name === 'textgrid') return annotationOutput('.TextGrid', toTextGrid, kind);
   if (name === 'audacity') return annotationOutput('.txt', (_, tiers) => toLabels(tiers), kind);
-  const text = perPart(describe);
-  return {
-    shortPaths: true,
-    format: (path, result) => text(path, result) + describeConversation(result),
-  };
+  return { shortPaths: true, format: (path, result) => describeResult(path, result, kind) };
 }
+
+/** A few lines for each channel or speaker, and those of their conversation. */
+export const describeResult = (path: string, result: AnalyzeResult, kind: Kind = null): string =>
+  formatParts(describe, kind)(path, result) + describeConversation(result);
 
 function annotationOutput(extension: string, write: typeof toTextGrid, kind: Kind): OutputFormat {
   return {

@@ -3,8 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
+import { wavFile } from '../../benchmarks/upload-body.ts';
+import { withoutRequestIds } from '../../src/engine/schema.ts';
 import { commandLine, follow, runCli, startCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
+import { talk } from '../support/recordings.ts';
 import { dataOf, parseMessage } from '../support/stream-client.ts';
 
 const path = 'examples/sample.wav';
@@ -49,6 +52,19 @@ test('raw samples, and a WAV file of unknown length, are the same samples', asyn
   const want = { ...reportOf(file), request_id: '' };
   t.deepEqual({ ...reportOf(raw), request_id: '' }, want);
   t.deepEqual({ ...reportOf(piped), request_id: '' }, want);
+});
+
+test('--speakers: a turn has its speaker, and the report is that of the file', async (t) => {
+  const file = join(makeFolder(), 'talk.wav');
+  writeFileSync(file, wavFile(talk(['low', 'high'], 0.6).samples));
+  const { stdout } = await runCli(['analyze', '--jsonl', '--speakers', '2', file]);
+  const { path: _, ...want } = JSON.parse(stdout);
+  const heard = await listenJson(readFileSync(file), '--speakers', '2');
+  t.deepEqual(heard.messages.find(({ type }) => type === 'turn')?.speaker, '1');
+  t.deepEqual(withoutRequestIds(reportOf(heard)), want);
+  const text = await runCli(['listen', '-', '--speakers', '2'], { input: readFileSync(file) });
+  t.regex(text.stdout, /^ {2}0\.\d to \d\.\d s +speaker 1 +\w+ \(0\.\d\d\)/);
+  t.regex(text.stdout, /\nstandard input \(speaker 2\)\n(.*\n)+ {2}conversation\n/);
 });
 
 test('without a terminal, each utterance is a line, and the report follows', async (t) => {
