@@ -53,6 +53,14 @@ class Stream(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(len(report["channels"]), 2)
         self.assertEqual(set(channels), {0, 1})
 
+    async def test_turns_have_a_speaker(self):
+        async with self.client.stream(**FORMAT, speakers="auto") as session:
+            await session.send(SAMPLES)
+            report = await session.end()
+            speakers = [message["speaker"] async for message in session if message["type"] == "turn"]
+        self.assertEqual([speaker["speaker"] for speaker in report["speakers"]], ["1"])
+        self.assertEqual(set(speakers), {"1"})
+
     async def test_a_redirect_is_refused_and_its_target_receives_nothing(self):
         received = []
 

@@ -98,6 +98,19 @@ test('both channels are analysed alone', async (t) => {
   t.deepEqual(new Set(turns.map((turn) => ('channel' in turn ? turn.channel : null))), new Set([0, 1]));
 });
 
+test('turns have a speaker', async (t) => {
+  const session = await clientOf().stream({ ...format, speakers: 'auto' });
+  const reading = read(session);
+  await session.send(samples);
+  const { speakers } = await session.end();
+  t.deepEqual(
+    speakers.map(({ speaker }) => speaker),
+    ['1'],
+  );
+  const turns = (await reading).filter((message) => message.type === 'turn');
+  t.true(turns.length > 0 && turns.every(({ speaker }) => speaker === '1'));
+});
+
 test('turnEnd ends the utterance, and typed arrays are samples', async (t) => {
   const session = await clientOf().stream({ ...format, signals: ['emotion'] });
   const reading = read(session);

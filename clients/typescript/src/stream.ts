@@ -1,6 +1,6 @@
 /** One live session: samples -> messages and a report. */
 import { type ErrorBody, NoAnswerError, SessionEndedError, toApiError } from './errors.ts';
-import type { ChannelsReport, Report, Signal, SignalReports } from './reports.ts';
+import type { ChannelsReport, Report, Signal, SignalReports, SpeakersReport } from './reports.ts';
 import type { components } from './schema.ts';
 
 type Schemas = components['schemas'];
@@ -8,14 +8,16 @@ type Schemas = components['schemas'];
 /** Format of the samples and requested signals. */
 export type StreamConfig = Omit<Schemas['SessionConfigureMessage'], 'type'>;
 
-/** The report of a session that requests one signal is the report of that signal; with `split`, one per channel. */
+/** The report of a session that requests one signal is the report of that signal; with `split`, one per channel; with `speakers`, one per voice. */
 export type ReportOf<Config extends StreamConfig> = Config extends { readonly split: true }
   ? ChannelsReport
-  : Config extends { readonly signals: infer Signals }
-    ? Signals extends readonly [infer S extends Signal]
-      ? SignalReports[S]
-      : Report | SignalReports[Signal]
-    : Report;
+  : Config extends { readonly speakers: string }
+    ? SpeakersReport
+    : Config extends { readonly signals: infer Signals }
+      ? Signals extends readonly [infer S extends Signal]
+        ? SignalReports[S]
+        : Report | SignalReports[Signal]
+      : Report;
 
 /** A message of the service; an error is thrown instead. */
 export type StreamMessage<R = Report> =

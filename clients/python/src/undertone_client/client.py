@@ -338,6 +338,17 @@ class AsyncClient(Base):
         interval_s: float | None = None,
     ) -> AbstractAsyncContextManager[StreamSession[ChannelsReport]]: ...
 
+    @overload
+    def stream(
+        self,
+        *,
+        encoding: Encoding,
+        sample_rate_hz: int,
+        channels: Literal[1, 2] = 1,
+        speakers: Literal["auto", "2", "3", "4", "5", "6"],
+        interval_s: float | None = None,
+    ) -> AbstractAsyncContextManager[StreamSession[SpeakersReport]]: ...
+
     def stream(
         self,
         *,
@@ -345,6 +356,7 @@ class AsyncClient(Base):
         sample_rate_hz: int,
         channels: Literal[1, 2] = 1,
         split: Literal[True] | None = None,
+        speakers: Literal["auto", "2", "3", "4", "5", "6"] | None = None,
         signals: Sequence[Signal] | None = None,
         interval_s: float | None = None,
     ) -> AbstractAsyncContextManager[Any]:
@@ -353,6 +365,7 @@ class AsyncClient(Base):
 
         :param signals: all by default; the report of one signal is that of its method, such as ``emotion()``
         :param split: analyse each of two channels alone; the report is that of ``analyze_channels()``
+        :param speakers: voices on one channel; each turn has its speaker, and the report is that of ``analyze_speakers()``
         :param interval_s: between measurements, s
         """
         fields = {
@@ -360,6 +373,7 @@ class AsyncClient(Base):
             "sample_rate_hz": sample_rate_hz,
             "channels": channels,
             "split": split,
+            "speakers": speakers,
             "signals": None if signals is None else list(signals),
             "interval_s": interval_s,
         }

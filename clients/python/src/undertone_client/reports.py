@@ -728,7 +728,8 @@ class TurnMessage(TypedDict):
     start_s: float
     end_s: float
     provisional: bool
-    cause: Literal['pause', 'length', 'turn.end', 'session.end']
+    cause: Literal['pause', 'length', 'speaker', 'turn.end', 'session.end']
+    speaker: NotRequired[str | None]
     emotion: NotRequired[Emotion1]
 
 
@@ -778,6 +779,7 @@ class SessionConfigureMessage(TypedDict):
     channels: Literal[1, 2]
     split: NotRequired[bool]
     signals: NotRequired[list[Literal['emotion', 'cognitive']]]
+    speakers: NotRequired[Literal['2', '3', '4', '5', '6', 'auto']]
     interval_s: NotRequired[float]
 
 
