@@ -3,6 +3,8 @@
 results/voices.json has the last run, of models/standard: all sets have its voice model. docs/results/calls.md has the table.
 """
 
+import json
+import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +20,7 @@ from training.corpora.registry import read_clips
 from training.evaluation import results
 from training.evaluation.joined import SCALE, samples_of
 from training.evaluation.metrics import Metric, make_metrics
-from training.evaluation.reports import BOTH, analyze
+from training.evaluation.reports import BOTH, analyze, command_environment
 from training.evaluation.statistics import mean
 from training.features.spec import FRAMES_PER_SECOND, HOP_LENGTH
 from training.heads.speaker import UNRELIABLE
@@ -49,11 +51,12 @@ LEVEL_DB = 10.0
 SEXES = {True: "same sex", False: "other sex"}
 COUNTS = {2: "two", 3: "three", 4: "four"}
 MORE = tuple(count for count in COUNTS if count > 2)
-ERROR, ASSIGNED, COUNTED = "error", "seconds assigned", "counted right by `auto`"
+ERROR, ASSIGNED, LIVE, COUNTED = "error", "seconds assigned", "error of live turns", "counted right by `auto`"
+LIVE_SHARE = 4  # of so many calls one is streamed
 ALONE = f"{COUNTED}: one voice, {ALONE_S:.0f} s"
 OF_TWO = tuple(f"{sex}, {style}" for sex in SEXES.values() for style in STYLES)
 OF_MORE = tuple(f"{COUNTS[count]} voices, {TURNS}" for count in MORE)
-FIGURES = (*(f"{name}: {kind}" for name in (ERROR, ASSIGNED, COUNTED) for kind in (*OF_TWO, *OF_MORE)), ALONE)
+FIGURES = (*(f"{name}: {kind}" for name in (ERROR, ASSIGNED, LIVE, COUNTED) for kind in (*OF_TWO, *OF_MORE)), ALONE)
 
 
 @dataclass(frozen=True)
@@ -198,6 +201,15 @@ def separate(paths: list[Path], models: Path, mode: str) -> list[Spans]:
     return [spans_of(report) for report in analyze(paths, BOTH, models, ["--speakers", mode])]
 
 
+def stream(path: Path, models: Path, mode: str) -> Spans:
+    """Of the turns of a live session"""
+    command = ["node", "dist/src/cli.js", "listen", "-", "--json", "--speakers", mode, "--models-dir", str(models.resolve())]
+    with path.open("rb") as samples:
+        run = subprocess.run(command, cwd=settings.REPOSITORY, env=command_environment(), stdin=samples, stdout=subprocess.PIPE, text=True, check=True)
+    turns = [message for message in map(json.loads, run.stdout.splitlines()) if message["type"] == "turn"]
+    return [(turn["start_s"], turn["end_s"], NOBODY if turn["speaker"] is None else int(turn["speaker"]) - 1) for turn in turns]
+
+
 def speaker_metrics(models: Path) -> list[Metric]:
     calls, ones = calls_of(), alone()
     figures: dict[str, list[tuple[Clip, float]]] = {}
@@ -209,6 +221,9 @@ def speaker_metrics(models: Path) -> list[Metric]:
             for index, spans in zip(chosen, separate([paths[i] for i in chosen], models, str(count))):
                 for name, value in zip((ERROR, ASSIGNED), judge(truths[index], spans)):
                     figures.setdefault(f"{name}: {calls[index].kind}", []).append((calls[index].owner, value))
+        for index in range(0, len(calls), LIVE_SHARE):
+            error, _ = judge(truths[index], stream(paths[index], models, str(calls[index].speakers)))
+            figures.setdefault(f"{LIVE}: {calls[index].kind}", []).append((calls[index].owner, error))
         counts = [count_of(spans) for spans in separate(paths, models, "auto")]
     for call, count in zip(calls, counts):
         figures.setdefault(f"{COUNTED}: {call.kind}", []).append((call.owner, float(count == call.speakers)))
