@@ -2,12 +2,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'rolldown';
 
-/** The pages that src/node/paths.ts reads. */
+/** The pages and pictures that src/node/paths.ts reads. */
 const docs = {
   name: 'docs',
   generateBundle() {
     const folder = new URL('docs/', import.meta.url);
-    for (const name of readdirSync(folder, { recursive: true }).filter((file) => file.endsWith('.md'))) {
+    for (const name of readdirSync(folder, { recursive: true }).filter((file) => /\.(md|png|svg)$/.test(file))) {
       this.emitFile({ type: 'asset', fileName: `docs/${name}`, source: readFileSync(new URL(name, folder)) });
     }
   },

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { defineConfig, type Plugin } from 'vite';
 import { definitions, signals } from '../src/engine/schema.ts';
 import { scopeOf } from '../src/service/auth/token-format.ts';
+import { renderPages, searchIndex } from './render-guide.ts';
 
 const page = (name: string) => new URL(name, import.meta.url).pathname;
 
@@ -29,9 +30,26 @@ function scopes(): Plugin {
   };
 }
 
+/** Writes the pages of the documentation beside their template, which goes. */
+function guide(): Plugin {
+  return {
+    name: 'guide',
+    enforce: 'post',
+    generateBundle(_, bundle) {
+      const template = bundle['guide/index.html'];
+      if (template?.type !== 'asset') throw new Error('Expected guide/index.html, got none');
+      delete bundle['guide/index.html'];
+      for (const [fileName, source] of renderPages(String(template.source)))
+        this.emitFile({ type: 'asset', fileName: `guide/${fileName}`, source });
+      const source = JSON.stringify(searchIndex());
+      this.emitFile({ type: 'asset', fileName: 'guide/search.json', source });
+    },
+  };
+}
+
 export default defineConfig({
   root: page('.'),
-  plugins: [partials('head', 'header', 'footer'), scopes()],
+  plugins: [partials('head', 'header', 'footer'), scopes(), guide()],
   // The service replaces this word by a new nonce in each response.
   html: { cspNonce: 'CSP_NONCE' },
   build: {
@@ -47,6 +65,7 @@ export default defineConfig({
         account: page('account/index.html'),
         trust: page('trust/index.html'),
         docs: page('docs/index.html'),
+        guide: page('guide/index.html'),
       },
     },
   },

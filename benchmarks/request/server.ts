@@ -79,7 +79,7 @@ async function startApp(thread: string): Promise<number> {
       signUp: 'closed',
       secure: false,
     }),
-    pages: { documents: new Map(), assets: new Map(), trust: '', docs: '' },
+    pages: { documents: new Map(), assets: new Map(), trust: '', docs: '', guide: '' },
     streams: createStreams({ ...collaborators, secret }),
     receiptKeys: await loadOrCreateKeys(join(folder, 'keys.json')),
     jobs: null,

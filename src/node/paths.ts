@@ -51,7 +51,7 @@ export function nameSets(one: string, other: string): readonly [string, string] 
   return [name(one, parts), name(other, parts)];
 }
 
-// The documentation in Markdown.
+// The documentation: its pages in Markdown, and their pictures.
 
 /** @returns paths below the folder, sorted */
 export function listDocs(): string[] {
@@ -59,13 +59,19 @@ export function listDocs(): string[] {
   return names.filter((name) => name.endsWith('.md')).sort();
 }
 
-/** Links to files that are no pages become text. */
+/** @returns file names below docs/pictures */
+export const listPictures = (): string[] => readdirSync(new URL('pictures/', docsFolder));
+
+export const readPicture = (name: string): Buffer => readFileSync(new URL(`pictures/${name}`, docsFolder));
+
+/** Links to files that are neither pages nor pictures become text. */
 export function readDoc(name: string): string {
   const page = new URL(name, docsFolder);
-  const isPage = ({ href, pathname }: URL) => href.startsWith(docsFolder.href) && pathname.endsWith('.md');
+  const isServed = ({ href, pathname }: URL) =>
+    href.startsWith(docsFolder.href) && /\.(md|png|svg)$/.test(pathname);
   return readFileSync(page, 'utf8').replace(
     /!?\[([^\]]*)\]\((?!https?:|#)([^)]*)\)/g,
     (link: string, text: string, path: string) =>
-      isPage(new URL(path, page)) ? link : `${text} (\`${path.replace(/^(\.\.\/)+/, '')}\`)`,
+      isServed(new URL(path, page)) ? link : `${text} (\`${path.replace(/^(\.\.\/)+/, '')}\`)`,
   );
 }

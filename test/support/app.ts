@@ -131,7 +131,7 @@ export async function startApp(t: Teardown, settings: AppSettings = {}): Promise
     Atomics.store(loaded, 0, 1);
     Atomics.notify(loaded, 0);
   };
-  const pages = settings.pages ?? { documents: new Map(), assets: new Map(), trust: '', docs: '' };
+  const pages = settings.pages ?? { documents: new Map(), assets: new Map(), trust: '', docs: '', guide: '' };
   const { jobs = null, rateLimiters = null } = settings;
   const { accounts, usage } = settings.accounts ?? (await openAccounts(t, config));
   const receiptKeys = await loadOrCreateKeys(join(makeFolder(), 'keys.json'));

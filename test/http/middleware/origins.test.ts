@@ -16,6 +16,7 @@ const pages = {
   assets: new Map(),
   trust: '',
   docs: '',
+  guide: '',
 };
 
 /** Sends raw header lines. */

@@ -104,7 +104,7 @@ test('every page is served as Markdown, and every link of a page and of llms.txt
     t.deepEqual([page.status, page.type], [200, 'text/markdown; charset=utf-8'], name);
     t.regex(page.body, /^# /);
     for (const [, target = ''] of page.body.matchAll(/\]\(((?!https?:|#)[^)#]*)/g)) {
-      t.true(names.includes(posix.join(posix.dirname(name), target)), `${name}: ${target}`);
+      t.true(files.includes(posix.join(posix.dirname(name), target)), `${name}: ${target}`);
     }
   }
   t.is((await get('/docs/none.md')).status, 404);

@@ -13,15 +13,11 @@ import { addMetricsRoutes } from '../metrics.ts';
 import { sendJson, sendShared } from '../responses.ts';
 import { type AccountRouteOptions, addAccountRoutes } from './account.ts';
 import { type AnalysisOptions, addAnalyzeRoutes } from './analyze.ts';
+import { addApiDocsRoutes, addDocsPagesRoutes } from './docs.ts';
 import { addJobRoutes, type JobOptions } from './jobs.ts';
 import { addStreamRoutes, type StreamOptions } from './live.ts';
-import {
-  addApiDocsRoutes,
-  addDocsPagesRoutes,
-  addStaticRoutes,
-  addTrustRoutes,
-  type StaticOptions,
-} from './pages.ts';
+import { addStaticRoutes, type StaticOptions } from './pages.ts';
+import { addTrustRoutes } from './trust.ts';
 import { addUsageRoutes } from './usage.ts';
 
 type RouteOptions = AnalysisOptions &
@@ -47,7 +43,7 @@ export function createRouter(options: RouteOptions): Router<State> {
   addHealthRoutes(router, options);
   if (options.config.metricsAddress === 'public') addMetricsRoutes(router, options);
   addApiDocsRoutes(router, options);
-  addDocsPagesRoutes(router);
+  addDocsPagesRoutes(router, options);
   addStaticRoutes(router, options);
   addAccountRoutes(router, options.account);
   return router;
