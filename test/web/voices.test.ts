@@ -87,3 +87,39 @@ test.serial('the moments of two voices are one list, and each voice has files of
   t.is(file.suggestedFilename(), 'call-channel-1.txt');
   t.regex(readFileSync(await file.path(), 'utf8'), /\tChannel 1 utterance: /);
 });
+
+test.serial(
+  'the call is saved as a whole: rows, tiers and lanes of every voice, under the typed names',
+  async (t) => {
+    const { page, complaints } = await site.report(t, 'call.ogg', readFileSync('examples/call.ogg'));
+    await page.getByLabel('Name of Channel 0').fill('=Customer, Ms');
+    await unfold(page, 'Save the call');
+    const buttons = page.getByRole('group', { name: 'Download the call' });
+    const saved = async (label: string) => {
+      const download = page.waitForEvent('download');
+      await buttons.getByRole('button', { name: label }).click();
+      return readFileSync(await (await download).path(), 'utf8');
+    };
+    const [head = '', ...rows] = (await saved('CSV')).trimEnd().split('\r\n');
+    t.regex(head, /^speaker,start_s,end_s,valence,/);
+    const channels = JSON.parse(await saved('JSON')).channels as { emotion: { timeline: unknown[] } }[];
+    t.is(rows.length, channels.flatMap(({ emotion }) => emotion.timeline).length);
+    const cells = rows.map((row) => /^("[^"]+"|[^,]+),([\d.]+),/.exec(row) ?? []);
+    t.deepEqual([...new Set(cells.map(([, name]) => name))].sort(), [`"'=Customer, Ms"`, 'Channel 1']);
+    const starts = cells.map(([, , start]) => Number(start));
+    t.deepEqual(
+      starts,
+      starts.toSorted((one, other) => one - other),
+    );
+    const textGrid = await saved('Praat');
+    for (const name of ['=Customer, Ms', 'Channel 1']) t.true(textGrid.includes(name), name);
+    const picture = await saved('SVG');
+  const texts = [...picture.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text]) => text);
+  for (const text of ['=Customer, Ms', 'Channel 1', '0:05', 'fearful', 'arousal'])
+    t.true(texts.includes(text), `${text}: ${texts}`);
+  // Every utterance has a colour per emotion, two lines and two bands.
+    t.true((picture.match(/<rect/g) ?? []).length > 8 * rows.length);
+    t.notRegex(picture, /NaN|var\(|color\(/);
+    t.deepEqual(complaints, []);
+  },
+);

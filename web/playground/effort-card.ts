@@ -1,17 +1,29 @@
 /** The parts of load and processing. */
-import { button, type Child, element, percent } from '../elements.ts';
+import { button, type Child, element, fold, percent } from '../elements.ts';
 import { card, term } from './cards.ts';
 import type { Cognitive, CognitiveSignals, Contribution, Reference, Rules } from './report.ts';
-import { type IndexName, isUncertain, meanings } from './scores.ts';
+import { type IndexName, isTooShort, isUncertain, meanings, tooShortTitle } from './scores.ts';
 import { measureMeaning, measureName, quantity, score, share, signed } from './wording.ts';
 
-/** The measure with the largest weight in an index, and what more of it is called. */
+/** The measure with the largest weight in an index, and what less, an equal amount and more of it are called. */
 const mainMeasures: Readonly<
-  Record<IndexName, { readonly measure: string; readonly more: (below: string) => string }>
+  Record<IndexName, { readonly measure: string; readonly words: readonly [string, string, string] }>
 > = {
-  cognitive_load: { measure: 'pause_ratio', more: (below) => `More pauses than ${below} of` },
-  processing: { measure: 'mean_run', more: (below) => `Speaks longer between pauses than ${below} of` },
+  cognitive_load: {
+    measure: 'pause_ratio',
+    words: ['fewer pauses than', 'about as many pauses as', 'more pauses than'],
+  },
+  processing: {
+    measure: 'mean_run',
+    words: [
+      'shorter runs between pauses than',
+      'runs about as long between pauses as',
+      'longer runs between pauses than',
+    ],
+  },
 };
+/** Shares of the reference recordings below which a voice has less than usual, and far less; above 1 less them, more. */
+const [lessShare, farLessShare] = [0.3, 0.1];
 
 type Context = {
   /** Scores of the same recording without its baseline, if known. */
@@ -28,6 +40,7 @@ export function effortCard(cognitive: Cognitive, signals: CognitiveSignals, cont
     : 'Load and processing are compared with reference recordings: 0.50 is their median.';
   const { onBaseline } = context;
   const index = (name: IndexName) => createIndex(name, cognitive, signals, context);
+  const indices = element('div', { class: 'columns' }, index('cognitive_load'), index('processing'));
   return card(
     'Effort and fluency',
     compared,
@@ -39,7 +52,7 @@ export function effortCard(cognitive: Cognitive, signals: CognitiveSignals, cont
         ? null
         : button('plain flush small', onBaseline, 'Compare with the same voice at rest'),
     ),
-    element('div', { class: 'columns' }, index('cognitive_load'), index('processing')),
+    isTooShort(cognitive) ? fold(tooShortTitle, indices) : indices,
     element(
       'p',
       { class: 'small muted' },
@@ -64,12 +77,11 @@ function confidenceNote(signals: CognitiveSignals): HTMLElement {
 
 function createIndex(
   name: IndexName,
-  { contributions, measures, reference, relative, warnings }: Cognitive,
+  { contributions, measures, reference, relative }: Cognitive,
   signals: CognitiveSignals,
   { before, reference: distributions }: Context,
 ): HTMLElement {
   const value = signals[name];
-  const insufficient = warnings.includes('insufficient_speech_cognitive');
   const effects = [...contributions.cognitive_load, ...contributions.processing];
   const widest = Math.max(0.05, ...effects.map(({ effect }) => Math.abs(effect)));
   const start = `${score(reference)}, ${relative ? 'as at rest' : 'the reference'}`;
@@ -77,7 +89,7 @@ function createIndex(
     'div',
     { class: 'stack' },
     element('h4', {}, meanings[name].title),
-    insufficient || relative ? null : comparison(name, measures, distributions),
+    relative ? null : comparison(name, measures, distributions),
     relative ? difference(value - reference, before === null ? null : before[name]) : null,
     element(
       'div',
@@ -93,11 +105,19 @@ function comparison(
   measures: Cognitive['measures'],
   reference: Rules['reference'],
 ): HTMLElement | null {
-  const { measure, more } = mainMeasures[name];
+  const { measure, words } = mainMeasures[name];
   const [measured, entry] = [measures[measure], reference[measure]];
   if (measured === undefined || entry === undefined) return null;
-  const below = share(percentile(measured.value, entry));
-  return element('p', { class: 'small number' }, `${more(below)} reference recordings.`);
+  const below = percentile(measured.value, entry);
+  const nearest = Math.min(below, 1 - below);
+  const [less, equal, more] = words;
+  const word = nearest >= lessShare ? equal : below < 0.5 ? less : more;
+  const sentence = `${nearest < farLessShare ? 'far ' : ''}${word} usual.`;
+  return element(
+    'p',
+    { class: 'small' },
+    sentence.replace(/^./, (first) => first.toUpperCase()),
+  );
 }
 
 function difference(change: number, before: number | null): HTMLElement {

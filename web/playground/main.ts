@@ -16,7 +16,7 @@ import {
 } from './analyze.ts';
 import { createNotice, openFoldsForPrint, wide } from './cards.ts';
 import { createBaselinePanel, createProgress, createRecordingInput, isRecording } from './desk.ts';
-import { save as saveFile } from './details.ts';
+import { save as saveFile } from './downloads.ts';
 import { startLive } from './live.ts';
 import type { LiveOutcome } from './live-session.ts';
 import type { RecorderPanel } from './recorder.ts';
@@ -324,6 +324,7 @@ async function compareSets(
 }
 
 function reveal(sentence: string): void {
+  byId('desk', HTMLElement).classList.add('compact');
   results.ariaLabel = 'Results';
   results.hidden = false;
   announce(sentence);

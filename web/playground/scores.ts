@@ -1,5 +1,5 @@
 /** The scores of a report, each on a line from 0 to 1 with its interval and the explanation of its scale, and their differences. */
-import { type Child, element, hidden, percent } from '../elements.ts';
+import { type Child, element, fold, hidden, percent } from '../elements.ts';
 import { createExplained } from './cards.ts';
 import {
   type Cognitive,
@@ -22,6 +22,8 @@ export type Score = {
   readonly interval: readonly [number, number] | null;
   /** Drawn hollow. */
   readonly isUncertain: boolean;
+  /** Folded away: too little speech. */
+  readonly isTooShort: boolean;
   /** The reference: its score, its name, and how the score differs from it. */
   readonly origin: { readonly at: number; readonly of: string; readonly change?: string } | null;
 };
@@ -75,6 +77,10 @@ export function isUncertain({ confidence }: CognitiveSignals): boolean {
   return confidence < minConfidence;
 }
 
+export const isTooShort = ({ warnings }: Pick<Cognitive, 'warnings'>): boolean =>
+  warnings.includes('insufficient_speech_cognitive');
+export const tooShortTitle = 'Load and processing: too little speech to rely on them';
+
 /** The reference of the indices; null in a live session. */
 type Comparison = Pick<Cognitive, 'reference' | 'relative' | 'warnings'> | null;
 
@@ -106,24 +112,46 @@ function affectScores(signals: EmotionSignals, relative: Emotion['relative']): S
       of: 'the baseline',
       change: `The difference is ${signed(change)}, with an 80 % interval from ${signed(low)} to ${signed(high)}.`,
     };
-    return [{ name, value, interval, isUncertain: interval === null, origin }];
+    return [{ name, value, interval, isUncertain: interval === null, isTooShort: false, origin }];
   });
 }
 
 function cognitiveScores(signals: CognitiveSignals, comparison: Comparison): Score[] {
   const unsure = isUncertain(signals);
-  const isShort = comparison?.warnings.includes('insufficient_speech_cognitive') ?? false;
+  const isShort = comparison !== null && isTooShort(comparison);
   const origin = comparison && {
     at: comparison.reference,
     of: comparison.relative ? 'the baseline' : 'the reference recordings',
   };
   const { cognitive_load, clarity, processing, intervals } = signals;
-  const index = { isUncertain: unsure || isShort, origin };
+  const index = { isUncertain: unsure || isShort, isTooShort: isShort, origin };
   return [
     { name: 'cognitive_load', value: cognitive_load, interval: intervals.cognitive_load, ...index },
-    { name: 'clarity', value: clarity, interval: intervals.clarity, isUncertain: unsure, origin: null },
+    {
+      name: 'clarity',
+      value: clarity,
+      interval: intervals.clarity,
+      isUncertain: unsure,
+      isTooShort: false,
+      origin: null,
+    },
     { name: 'processing', value: processing, interval: intervals.processing, ...index },
   ];
+}
+
+/** The scores of a report, of which those with too little speech are folded away. */
+export function createScoreList(report: Report): HTMLElement {
+  const all = scoresOf(report);
+  const listOf = (shown: readonly Score[]) => {
+    const list = createScores();
+    list.show(shown);
+    return list.root;
+  };
+  const short = all.filter((one) => one.isTooShort);
+  const others = listOf(all.filter((one) => !one.isTooShort));
+  return short.length === 0
+    ? others
+    : element('div', { class: 'stack' }, others, fold(tooShortTitle, listOf(short)));
 }
 
 type Scores = {

@@ -13,7 +13,7 @@ import {
   type Warning,
   warningsOf,
 } from './report.ts';
-import { createDifferences, createScores, probabilityScale, type Score, scoresOf } from './scores.ts';
+import { createDifferences, createScoreList, probabilityScale, type Score, scoresOf } from './scores.ts';
 import { clock, length, seconds, share, warningSentence } from './wording.ts';
 
 /** @param isExample whether nothing was sent yet */
@@ -24,8 +24,6 @@ export function createSummary(
   moments: HTMLElement | null,
 ): HTMLElement {
   const { audio } = report;
-  const scores = createScores();
-  scores.show(scoresOf(report));
   return element(
     'div',
     { class: 'summary' },
@@ -43,7 +41,7 @@ export function createSummary(
         ),
     result(report),
     moments,
-    scores.root,
+    createScoreList(report),
     warningNotice(warningsOf(report)),
   );
 }

@@ -1,11 +1,12 @@
 /** The voices of a recording: who sounds how, who talks how much, and what is behind it for one of them at a time. */
-import { button, type Child, element } from '../elements.ts';
+import { button, type Child, element, fold } from '../elements.ts';
 import { countVoices, createChoice } from './analyze.ts';
 import { wide } from './cards.ts';
 import type { DetailedReport } from './details.ts';
+import { createCallDownloads } from './downloads.ts';
 import { emotionSignals, type Report, type SeveralReport, warningsOf } from './report.ts';
 import { type Shown, showParts } from './report-view.ts';
-import { createScores, scoresOf } from './scores.ts';
+import { createScoreList } from './scores.ts';
 import { titleOf, warningNotice } from './summary.ts';
 import {
   createAffectLegend,
@@ -50,6 +51,16 @@ export function showVoices(host: HTMLElement, shown: Shown<SeveralReport>): () =
       { class: 'below-waveform' },
       legendOf(voices),
       timelines.some(({ affect }) => affect !== null) ? createAffectLegend() : null,
+      fold(
+        'Save the call',
+        createCallDownloads(request.recording, answer, () =>
+          voices.map(({ report: own }, index) => ({
+            ...(timelines[index] as Timeline),
+            name: names.of(index),
+            report: own,
+          })),
+        ),
+      ),
     ),
   );
   host.append(wide(root));
@@ -68,10 +79,9 @@ export function showVoices(host: HTMLElement, shown: Shown<SeveralReport>): () =
 /** The scores of one voice, and what they are made of. */
 function showVoice(host: HTMLElement, shown: DetailedReport, timeline: Timeline): void {
   const { report } = shown.answer;
-  const scores = createScores();
-  scores.show(scoresOf(report));
   const warnings = warningNotice(warningsOf(report));
-  host.append(wide(element('section', { class: 'card', 'aria-label': 'Scores' }, scores.root, warnings)));
+  const scores = createScoreList(report);
+  host.append(wide(element('section', { class: 'card', 'aria-label': 'Scores' }, scores, warnings)));
   const context = { before: null, reference: shown.rules.reference, onBaseline: null };
   showParts(host, shown, timeline, context);
 }
@@ -128,6 +138,7 @@ function legendOf(voices: readonly Voice[]): HTMLElement | null {
 
 /** The name of a voice wherever the page shows it: the user may change it. */
 type Names = {
+  of(index: number): string;
   /** Follows the name. */
   label(index: number): HTMLElement;
   input(index: number): HTMLElement;
@@ -136,9 +147,11 @@ type Names = {
 function createNames(voices: readonly Voice[]): Names {
   const names = voices.map(({ name }) => name);
   const labels = voices.map((): HTMLElement[] => []);
+  const of = (index: number) => names[index] ?? '';
   return {
+    of,
     label: (index) => {
-      const label = element('span', {}, names[index] ?? '');
+      const label = element('span', {}, of(index));
       labels[index]?.push(label);
       return label;
     },
