@@ -139,7 +139,9 @@ for (const [name, bytes, warnings] of [
 ] as const) {
   test.serial(`the answer of ${name} fits the screen, and its result three`, async (t) => {
     const { page, said } = await site.report(t, name, bytes(), { viewport: desktop });
-    for (const score of scoreNames) t.true(said.includes(score), score);
+    const isShort = said.includes('Load and processing: too little speech');
+    const shown = isShort ? ['Valence', 'Arousal', 'Clarity'] : scoreNames;
+    for (const score of shown) t.true(said.includes(score), score);
     t.true((await page.locator('.warnings li').count()) >= warnings);
     const height = await page.locator('#results').evaluate((results) => results.scrollHeight);
     t.true(height <= 3 * desktop.height, `${height}`);

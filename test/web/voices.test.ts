@@ -114,10 +114,10 @@ test.serial(
     const textGrid = await saved('Praat');
     for (const name of ['=Customer, Ms', 'Channel 1']) t.true(textGrid.includes(name), name);
     const picture = await saved('SVG');
-  const texts = [...picture.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text]) => text);
-  for (const text of ['=Customer, Ms', 'Channel 1', '0:05', 'fearful', 'arousal'])
-    t.true(texts.includes(text), `${text}: ${texts}`);
-  // Every utterance has a colour per emotion, two lines and two bands.
+    const texts = [...picture.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text]) => text);
+    for (const text of ['=Customer, Ms', 'Channel 1', '0:05', 'fearful', 'arousal'])
+      t.true(texts.includes(text), `${text}: ${texts}`);
+    // Every utterance has a colour per emotion, two lines and two bands.
     t.true((picture.match(/<rect/g) ?? []).length > 8 * rows.length);
     t.notRegex(picture, /NaN|var\(|color\(/);
     t.deepEqual(complaints, []);
