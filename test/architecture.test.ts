@@ -151,7 +151,7 @@ for (const set of modelSets.map((name) => `models/${name}`)) {
   test(`each folder of ${set} holds a model whose weights are those of its manifest`, (t) => {
     const names = fs
       .readdirSync(set)
-      .filter((name) => !['failures.json', 'sample.json'].includes(name))
+      .filter((name) => !['failures.json', 'example.json'].includes(name))
       .sort();
     t.deepEqual(names, ['cognitive', 'emotion', 'trunk', 'vad', 'voice']);
     for (const name of names) {

@@ -1,17 +1,18 @@
 /**
  * Writes src/service/api/examples.json, the examples of the document, and the answer in docs/http-api.md, as the built service sends them;
- * failures.json and sample.json of every folder of models; and the tables of documents that are made from the code.
+ * failures.json and example.json of every folder of models; and the tables of documents that are made from the code.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { describeDocuments } from '../../scripts/documents.ts';
 import { runScript } from '../../scripts/run-script.ts';
+import { composeReport, defaultOptions } from '../../src/engine/index.ts';
+import { signals } from '../../src/engine/schema.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { modelSets } from '../../src/node/paths.ts';
 import { parseConfig } from '../../src/service/config.ts';
 import { analyzeFailure, readFailures } from '../../src/service/trust.ts';
-import { reporter } from './analysis.ts';
 import { sendExamples, shortened } from './example-requests.ts';
 import { makeToken, requireBuild, startServer } from './server.ts';
 
@@ -27,8 +28,17 @@ async function writeAnswers(modelsDir: string): Promise<void> {
   const answers: Record<string, object> = {};
   for (const failure of await readFailures()) answers[failure.file] = await analyzeFailure(analyzer, failure);
   writeFileSync(`${modelsDir}/failures.json`, format(answers));
-  const report = await (await reporter(modelsDir))(readFileSync('examples/sample.wav'));
-  writeFileSync(`${modelsDir}/sample.json`, format({ ...report, request_id: 'sample' }));
+  const audio = readFileSync('examples/call.ogg');
+  const request = {
+    ...defaultOptions,
+    audio,
+    channels: 'split',
+    baselines: [],
+    signals,
+    cancel: null,
+  } as const;
+  const report = composeReport(request, await analyzer.analyze(request), 'example');
+  writeFileSync(`${modelsDir}/example.json`, format(report));
 }
 
 await runScript(async () => {

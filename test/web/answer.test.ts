@@ -47,17 +47,12 @@ for (const [device, options] of [
     page.on('request', (request) => requests.push(new URL(request.url()).pathname));
     const example = page.getByRole('region', { name: 'Example' });
     await example.locator('.waveform').waitFor();
-    const { emotion, cognitive } = JSON.parse(readFileSync('models/standard/sample.json', 'utf8'));
+    const { channels, conversation } = JSON.parse(readFileSync('models/standard/example.json', 'utf8'));
     const said = await example.innerText();
-    t.true(said.includes(`Sounds ${emotion.signals.dominant_emotion}`), said);
-    for (const [name, value] of [
-      ['Valence', emotion.signals.valence],
-      ['Arousal', emotion.signals.arousal],
-      ['Cognitive load', cognitive.signals.cognitive_load],
-      ['Clarity', cognitive.signals.clarity],
-      ['Processing', cognitive.signals.processing],
-    ] as const)
-      t.regex(said, new RegExp(`${name}\\s+${value.toFixed(2)}\\s[^]*?0\\.\\d\\d to 0\\.\\d\\d`));
+    const [{ emotion, start_s }] = channels[0].emotion.moments;
+    t.true(said.includes(`Channel 0 ${emotion} at 0:${Math.floor(start_s)}`), said);
+    for (const share of conversation.talk_share)
+      t.true(said.includes(`${Math.round(100 * share)} % of the talk`), said);
     const { top, bottom } = await answerOf(page);
     t.true(top >= 0 && bottom <= options.viewport.height, `${top} to ${bottom}`);
     t.is(await page.evaluate(() => scrollY), 0);
@@ -66,7 +61,7 @@ for (const [device, options] of [
     t.false(await page.getByRole('button', { name: 'Compare with the same voice at rest' }).isVisible());
     t.false(requests.includes('/v1/analyze'), 'it is recorded');
     t.is(await widthOf(page), options.viewport.width);
-    await example.getByRole('button', { name: 'Play' }).click();
+    await example.getByRole('button', { name: 'Play', exact: true }).click();
     await example.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     t.deepEqual(complaints, []);
   });
@@ -110,16 +105,16 @@ test.serial('utterances of which none is unusual, and too few to compare', async
 
 test.serial('the rest of the example leaves the focus, and an open scale, where they are', async (t) => {
   const { page } = await site.open(t, '/', { viewport: desktop });
-  const { asked, release } = hold(page, '**/assets/sample-*.wav');
+  const { asked, release } = hold(page, '**/assets/call-*.ogg');
   await page.reload();
   await asked;
-  const valence = page.locator('.scores').getByRole('button', { name: 'Valence' });
-  await valence.focus();
+  const moments = page.getByRole('region', { name: 'Moments' }).getByRole('button', { name: 'Moments' });
+  await moments.focus();
   await page.keyboard.press('Enter');
   t.is(await page.locator('.waveform').count(), 0, 'the answer needs no recording');
   release();
   await page.locator('.waveform').waitFor();
-  t.true(await valence.evaluate((button) => button === document.activeElement));
+  t.true(await moments.evaluate((button) => button === document.activeElement));
   t.is(await bubble(page).count(), 1);
 });
 
@@ -127,7 +122,7 @@ test.serial('the example is gone when a recording is refused', async (t) => {
   const { page } = await site.report(t, 'sample.wav', sample, { viewport: desktop });
   await chooseFile(page, 'notes.txt', Buffer.from('no sound'));
   await page.locator('#results').getByText('This format is not supported').waitFor();
-  t.false(await page.getByText('A synthetic voice').isVisible());
+  t.false(await page.getByText('A call of two synthetic voices').isVisible());
 });
 
 for (const [name, bytes, warnings] of [

@@ -1,6 +1,6 @@
 /** The playground: sends a recording and shows the report. */
 
-import sampleUrl from '../../examples/sample.wav?url';
+import exampleUrl from '../../examples/call.ogg?url';
 import { createAccess } from '../access.ts';
 import { button, byId } from '../elements.ts';
 import { keepPending, takePending } from '../pending.ts';
@@ -27,10 +27,11 @@ import {
   loadRules,
   type Report,
   type Rules,
+  type SeveralReport,
 } from './report.ts';
 import { answerCard, type FirstCard, showReport } from './report-view.ts';
 import type { Kept } from './summary.ts';
-import { showVoices } from './voices.ts';
+import { showVoices, voicesCard } from './voices.ts';
 import { decodePeaks, type Peaks } from './waveform.ts';
 import { explain, explainEnd } from './wording.ts';
 
@@ -88,23 +89,21 @@ void sendPending();
 
 /** Shows the shipped recording with its recorded report until something is sent. */
 async function showExample(): Promise<void> {
-  const report = JSON.parse(byId('example', HTMLScriptElement).text) as Report | null;
+  const report = JSON.parse(byId('example', HTMLScriptElement).text) as SeveralReport | null;
   if (report === null) return;
-  const name = 'sample.wav';
+  const name = 'call.ogg';
   results.ariaLabel = 'Example';
   results.hidden = false;
-  const first = answerCard(report, name, true);
+  const first = voicesCard(report, name, true);
   results.replaceChildren(first.root);
-  const response = await fetch(sampleUrl).catch(() => null);
+  const response = await fetch(exampleUrl).catch(() => null);
   if (!response?.ok) return;
   const example = { name, blob: await response.blob() };
   const picture = await preparePicture(example);
   if (!first.root.isConnected) return;
-  const answer = { report, json: JSON.stringify(report), choice: 'average' } as const;
-  complete({ recording: example, baseline: null, choice: 'average' }, answer, picture, {
-    first,
-    isExample: true,
-  });
+  const request = { recording: example, baseline: null, choice: 'split' } as const;
+  const answer = { report, json: JSON.stringify(report), choice: 'split' } as const;
+  endShown = showVoices(results, { request, answer, ...picture, onChoice: null }, first);
 }
 
 /** Sends the recording that waited for log-in. */
@@ -257,15 +256,17 @@ function show(request: AnalysisRequest, answer: Answer, picture: Picture): void 
   const { report, ...rest } = answer;
   const analysed = { ...request, choice: answer.choice };
   if (isOfSeveral(report)) {
-    results.replaceChildren();
-    endShown = showVoices(results, { request: analysed, answer: { ...rest, report }, ...picture, onChoice });
+    const first = voicesCard(report, request.recording.name, false);
+    results.replaceChildren(first.root);
+    const shown = { request: analysed, answer: { ...rest, report }, ...picture, onChoice };
+    endShown = showVoices(results, shown, first);
     // A baseline is of one voice.
     byId('baseline', HTMLElement).hidden = true;
     if (kept !== null) results.append(wide(createNotice('warn', ...notCompared)));
   } else {
-    const first = answerCard(report, request.recording.name, false);
+    const first = answerCard(report, request.recording.name);
     results.replaceChildren(first.root);
-    complete(analysed, { ...rest, report }, picture, { first, isExample: false });
+    complete(analysed, { ...rest, report }, picture, first);
   }
   reveal(`Results for ${request.recording.name}: ${results.querySelector('h2')?.textContent ?? ''}`);
 }
@@ -285,7 +286,7 @@ function complete(
   request: AnalysisRequest,
   answer: Answer<Report>,
   picture: Picture,
-  started: { readonly first: FirstCard; readonly isExample: boolean },
+  first: FirstCard,
 ): void {
   const { relative } = answer.report.cognitive;
   const signals = cognitiveSignals(answer.report);
@@ -294,7 +295,7 @@ function complete(
   endShown = showReport(results, {
     request,
     answer,
-    ...started,
+    first,
     ...picture,
     kept: kept?.answer === answer ? null : kept,
     onKeep: (chosen) => {

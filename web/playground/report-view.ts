@@ -33,8 +33,6 @@ export type Shown<Kind> = {
 type ShownOne = Shown<Report> & {
   /** The first card, in the page, with the answer in it. */
   readonly first: FirstCard;
-  /** Whether nothing was sent yet. */
-  readonly isExample: boolean;
   /** Scores of the same recording without its baseline, if known. */
   readonly before: CognitiveSignals | null;
   /** The recording to compare with, or null. */
@@ -48,17 +46,16 @@ type ShownOne = Shown<Report> & {
 export type FirstCard = { readonly root: HTMLElement; readonly moments: MomentList };
 
 /** The first card, which needs nothing but the report. */
-export function answerCard(report: Report, name: string, isExample: boolean): FirstCard {
+export function answerCard(report: Report, name: string): FirstCard {
   const inOrder = report.emotion.moments?.toSorted((one, other) => one.start_s - other.start_s);
   const moments = createMoments(inOrder ?? null);
-  const summary = createSummary(report, name, isExample, moments.root);
+  const summary = createSummary(report, name, moments.root);
   return { root: wide(element('section', { class: 'card' }, summary)), moments };
 }
 
 /** Fills the first card, and adds the others to `host`. @returns a function that stops playback and observers */
 export function showReport(host: HTMLElement, shown: ShownOne): () => void {
-  const { request, answer, first, isExample, before, peaks, rules, kept, onKeep, onBaseline, onChoice } =
-    shown;
+  const { request, answer, first, before, peaks, rules, kept, onKeep, onBaseline, onChoice } = shown;
   const { report, choice } = answer;
   const waveform = createWaveform(request.recording, peaks, report.audio.duration_s);
   const timeline = createTimeline(report, waveform.playSpan);
@@ -70,9 +67,9 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
     keep.disabled = true;
   };
   const ended = new AbortController();
-  const compareSets = isExample ? null : compareButton(shown, ended.signal);
+  const compareSets = compareButton(shown, ended.signal);
   const within = [
-    isExample ? null : createChoice(report.audio, choice, 1, onChoice),
+    createChoice(report.audio, choice, 1, onChoice),
     waveform.root,
     timeline.columns,
     timeline.affect,
@@ -87,7 +84,7 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
   ];
   first.root.append(...within.filter((part) => part !== null));
   if (kept !== null) host.append(wide(card('Side by side', null, createComparison(kept, compared))));
-  const context = { before, reference: rules.reference, onBaseline: isExample ? null : onBaseline };
+  const context = { before, reference: rules.reference, onBaseline };
   showParts(host, { request, answer, rules }, timeline, context);
   waveform.load();
   if (waveform.playSpan !== null) first.moments.enable(waveform.playSpan);

@@ -16,29 +16,16 @@ import {
 import { createDifferences, createScoreList, probabilityScale, type Score, scoresOf } from './scores.ts';
 import { clock, length, seconds, share, warningSentence } from './wording.ts';
 
-/** @param isExample whether nothing was sent yet */
-export function createSummary(
-  report: Report,
-  name: string,
-  isExample: boolean,
-  moments: HTMLElement | null,
-): HTMLElement {
+export function createSummary(report: Report, name: string, moments: HTMLElement | null): HTMLElement {
   const { audio } = report;
   return element(
     'div',
     { class: 'summary' },
-    isExample
-      ? element(
-          'p',
-          { class: 'row muted small' },
-          element('strong', { class: 'tag' }, 'Example'),
-          'A synthetic voice',
-        )
-      : element(
-          'p',
-          { class: 'muted small' },
-          `${name} · ${length(audio.duration_s)}, ${length(audio.speech_s)} of it speech`,
-        ),
+    element(
+      'p',
+      { class: 'muted small' },
+      `${name} · ${length(audio.duration_s)}, ${length(audio.speech_s)} of it speech`,
+    ),
     result(report),
     moments,
     createScoreList(report),

@@ -27,23 +27,46 @@ function voicesOf(report: SeveralReport): readonly Voice[] {
     : report.speakers.map((speaker) => ({ name: `Speaker ${speaker.speaker}`, report: speaker }));
 }
 
-/**
- * The answer of each, a lane of the waveform for each, and what one of them is made of.
- * @returns a function that stops playback and observers
- */
-export function showVoices(host: HTMLElement, shown: Shown<SeveralReport>): () => void {
-  const { request, answer, peaks, rules, onChoice } = shown;
-  const { report, choice } = answer;
+/** `onChoice`: null when nothing was sent yet. */
+type ShownVoices = Omit<Shown<SeveralReport>, 'onChoice'> & {
+  readonly onChoice: Shown<SeveralReport>['onChoice'] | null;
+};
+
+/** The first card, which needs nothing but the report. */
+type VoicesCard = {
+  readonly root: HTMLElement;
+  readonly voices: readonly Voice[];
+  readonly names: Names;
+  readonly moments: MomentList;
+};
+
+/** @param isExample whether nothing was sent yet */
+export function voicesCard(report: SeveralReport, name: string, isExample: boolean): VoicesCard {
   const voices = voicesOf(report);
   const names = createNames(voices);
+  const { moments, headline } = createVoiceMoments(voices, names);
+  const title = isExample
+    ? [element('strong', { class: 'tag' }, 'Example'), 'A call of two synthetic voices']
+    : [`${name} · ${length(report.audio.duration_s)}`];
+  const summary = createVoicesSummary(report, title, names, moments.root, headline);
+  return { root: wide(element('section', { class: 'card' }, summary)), voices, names, moments };
+}
+
+/**
+ * Fills the first card, and adds a lane of the waveform for each voice, and what one of them is made of.
+ * @returns a function that stops playback and observers
+ */
+export function showVoices(
+  host: HTMLElement,
+  shown: ShownVoices,
+  { root, voices, names, moments }: VoicesCard,
+): () => void {
+  const { request, answer, peaks, rules, onChoice } = shown;
+  const { report, choice } = answer;
   const waveform = createWaveform(request.recording, peaks, report.audio.duration_s);
   const timelines = voices.map((voice) => createTimeline(voice.report, waveform.playSpan));
-  const { moments, headline } = createVoiceMoments(voices, names);
-  const root = element(
-    'section',
-    { class: 'card' },
-    createVoicesSummary(report, request.recording.name, names, moments.root, headline),
-    createChoice(report.audio, choice, voices.length, onChoice),
+  const within = [
+    onChoice && createChoice(report.audio, choice, voices.length, onChoice),
     waveform.root,
     ...timelines.map(({ columns, affect }, index) => createLane(columns, affect, names.label(index))),
     element(
@@ -62,8 +85,8 @@ export function showVoices(host: HTMLElement, shown: Shown<SeveralReport>): () =
         ),
       ),
     ),
-  );
-  host.append(wide(root));
+  ];
+  root.append(...within.filter((part) => part !== null));
   waveform.load();
   if (waveform.playSpan !== null) moments.enable(waveform.playSpan);
   const details = createVoiceDetails(voices, names, (voice, index, inside) => {
@@ -177,7 +200,7 @@ function createNames(voices: readonly Voice[]): Names {
 /** The answer: a line for each voice. */
 function createVoicesSummary(
   report: SeveralReport,
-  name: string,
+  title: readonly Child[],
   names: Names,
   moments: HTMLElement | null,
   headline: readonly Child[],
@@ -187,7 +210,7 @@ function createVoicesSummary(
   return element(
     'div',
     { class: 'summary' },
-    element('p', { class: 'muted small' }, `${name} · ${length(report.audio.duration_s)}`),
+    element('p', { class: 'row muted small' }, ...title),
     element('div', { class: 'headline' }, element('h2', { class: 'headline-word' }, ...headline)),
     element(
       'ul',

@@ -82,7 +82,7 @@ for (const path of [
 
 test('a file of unknown type fails the start', async (t) => {
   await t.throwsAsync(readPages(build({ 'assets/font-3c.woff': '' }), none), {
-    message: /^Expected one of \.css, \.js, \.svg, \.wav, got .*font-3c\.woff$/,
+    message: /^Expected one of \.css, \.js, \.ogg, \.svg, \.wav, got .*font-3c\.woff$/,
   });
 });
 
@@ -94,14 +94,15 @@ for (const set of modelSets) {
     const { url, token } = await startServer(t, { UNDERTONE_MODELS_DIR: `models/${set}` });
     const example = exampleIn(await (await fetch(url)).text());
     const body = new FormData();
-    body.append('audio', new Blob([readFileSync('examples/sample.wav')]));
+    body.append('audio', new Blob([readFileSync('examples/call.ogg')]));
+    body.append('channels', 'split');
     const headers = { Authorization: `Bearer ${token}`, 'X-Request-Id': example.request_id };
     const response = await fetch(`${url}/v1/analyze`, { method: 'POST', headers, body });
     closeTo(t, await response.json(), example, 'run `npm run answers`');
   });
 }
 
-test('a folder of models without a report of the sample has no example', async (t) => {
+test('a folder of models without a report of the example has no example', async (t) => {
   t.is(await readExample(makeFolder(), [], quiet), null);
   const page = { 'index.html': '<script type="application/json" id="example">"EXAMPLE"</script>' };
   const { documents } = await readPages(build(page), none);
@@ -115,7 +116,7 @@ test('text of an example does not end its element', async (t) => {
   t.deepEqual(exampleIn(documents.get('/') ?? ''), example);
 });
 
-test('a sample.json of another release or of other models is no example, and is logged', async (t) => {
+test('an example.json of another release or of other models is no example, and is logged', async (t) => {
   const manifests = await readManifests('models/standard');
   const warned: string[] = [];
   const logger = { warn: (fields: object) => void warned.push(JSON.stringify(fields)) };
@@ -124,7 +125,7 @@ test('a sample.json of another release or of other models is no example, and is 
   const later = manifests.map((manifest) => ({ ...manifest, version: '99.0.0' }));
   t.is(await readExample('models/standard', later, logger), null);
   const folder = makeFolder();
-  writeFileSync(join(folder, 'sample.json'), '{"status": "fine"}');
+  writeFileSync(join(folder, 'example.json'), '{"status": "fine"}');
   t.is(await readExample(folder, manifests, logger), null);
-  t.deepEqual(warned, ['{"file":"sample.json"}', '{"file":"sample.json"}']);
+  t.deepEqual(warned, ['{"file":"example.json"}', '{"file":"example.json"}']);
 });

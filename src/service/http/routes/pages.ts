@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Router } from '@koa/router';
 import type { Logger } from 'pino';
-import { combinedReportSchema, type Manifest, type Signal, signals } from '../../../engine/schema.ts';
+import { channelsReportSchema, type Manifest, type Signal, signals } from '../../../engine/schema.ts';
 import { readManifests, readOptionalJson } from '../../../node/models.ts';
 import { nameSets } from '../../../node/paths.ts';
 import { type Config, ConfigError } from '../../config.ts';
@@ -31,12 +31,13 @@ export type StaticOptions = { readonly pages: Pages; readonly config: Pick<Confi
 const documentFiles = { '/': 'index.html', '/account': 'account/index.html' };
 /** In web/index.html. */
 const placeholders = { example: '"EXAMPLE"', sets: '"SETS"' };
-const exampleFile = 'sample.json';
+const exampleFile = 'example.json';
 const assetCaching = 'public, max-age=31536000, immutable';
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.ogg': 'audio/ogg',
   '.svg': 'image/svg+xml',
   '.wav': 'audio/wav',
 };
@@ -86,7 +87,7 @@ export async function readSetNames({
 }
 
 /**
- * Reads the report of examples/sample.wav that `npm run answers` wrote. Null without one, and with one of another release or of
+ * Reads the report of examples/call.ogg that `npm run answers` wrote. Null without one, and with one of another release or of
  * other models, which is logged.
  */
 export async function readExample(
@@ -96,16 +97,16 @@ export async function readExample(
 ): Promise<object | null> {
   const report = await readOptionalJson(modelsDir, exampleFile);
   if (report === null) return null;
-  const { success, data } = combinedReportSchema.safeParse(report);
+  const { success, data } = channelsReportSchema.safeParse(report);
   const isCurrent = (signal: Signal) => {
     const manifest = manifests.find(({ kind }) => kind === signal);
-    return manifest !== undefined && data?.[signal].model.version === manifest.version;
+    return manifest !== undefined && data?.channels[0]?.[signal].model.version === manifest.version;
   };
   // The parsed copy has its keys in another order.
   if (success && signals.every(isCurrent)) return report as object;
   logger.warn(
     { file: exampleFile },
-    'the report of the sample is of other models or another release: the page has no example',
+    'the report of the example is of other models or another release: the page has no example',
   );
   return null;
 }
