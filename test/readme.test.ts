@@ -1,5 +1,5 @@
 /** The commands of the documents work, and the settings that they list are all that exist. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -204,5 +204,35 @@ test('docs/results/calls.md shows the measured rates of several_speakers', (t) =
           corpus,
         );
     }
+  }
+});
+
+test('every figure of the README stands in results', (t) => {
+  const text = readFileSync('README.md', 'utf8')
+    .replace(/^```.*?^```$/gms, '')
+    .replaceAll(/\]\([^)]*\)/g, ']');
+  const pages = [
+    'docs/models.md',
+    'docs/evidence.md',
+    ...readdirSync('docs/results').map((name) => `docs/results/${name}`),
+  ];
+  const lines = pages.flatMap((page) => readFileSync(page, 'utf8').split('\n'));
+  const figuresOf = (line: string): readonly string[] =>
+    line.match(/(?<![\w.-])\d+(?:\.\d+|(?= (?:%|ms|times)))/g) ?? [];
+  const rows = text.split('\n').filter((line) => figuresOf(line).length > 0);
+  t.true(rows.length > 8);
+  for (const row of rows) {
+    const figures = figuresOf(row.replace('Apache-2.0', ''));
+    // The scores of a row stand in one row there.
+    const scores = row.startsWith('| ') ? figures.filter((figure) => figure.startsWith('0.')) : [];
+    t.true(
+      lines.some((line) => scores.every((figure) => figuresOf(line).includes(figure))),
+      row,
+    );
+    for (const figure of figures)
+      t.true(
+        lines.some((line) => line.includes(figure)),
+        `${figure}: ${row}`,
+      );
   }
 });
