@@ -24,7 +24,7 @@ export type Scored = ScoredUtterance & {
   readonly embedding: Float32Array | null;
   /** Null when too short, when not compared, or when the models compare no voices. */
   readonly voice: Voice | null;
-  /** Index in the voices of the chunk; null when it may be of several, and unless speakers are separated. */
+  /** Index in the voices of the chunk, or of the stream; null when it may be of several, and unless speakers are separated. */
   readonly chunkVoice: number | null;
   /** Of this utterance alone; null unless speakers are separated. */
   readonly totals: Totals | null;

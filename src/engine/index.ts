@@ -64,4 +64,4 @@ export {
   type Values,
 } from './platform.ts';
 export { type CombinedReport, combinedReport, type WithoutId } from './report.ts';
-export { type SpeakerMode, speakerModes, speakerModesText } from './voices.ts';
+export { noVoiceMessage, type SpeakerMode, speakerModes, speakerModesText } from './voices.ts';

@@ -21,14 +21,14 @@ import {
   voicesOf,
 } from './voices.ts';
 
-/** A part of the stream, or several of one voice. `voice`: from 0, in the order in which voices are found. */
-export type KnownPart = ChunkVoice & { readonly voice: number };
+/** A part of the stream, or several of one voice. `voice`: from 0, in the order in which voices are found. `end`: of the last, in frames. */
+export type KnownPart = ChunkVoice & { readonly voice: number; readonly end: number };
 
-/** Above it the oldest two of a voice become one: 100 parts are some 80 kB. */
+/** Above it the oldest two of the voice with most parts become one: 100 parts are some 80 kB. */
 const maxKnown = 100;
 
-/** Of a number of speakers: nearer voices are one until they are further apart. */
-const together = { maxSimilarity: 0.75, minSeconds: 0 };
+/** Of a number of speakers: nearer voices, and those of less speech, are not apart yet. */
+const together = { maxSimilarity: 0.75, minSeconds: 2 };
 
 export type Followed = {
   /** Of each utterance, in order. */
@@ -39,12 +39,14 @@ export type Followed = {
 /**
  * A voice may be found late: parts before it have the number of another one. Of a number of speakers, at most so many are found.
  * @param before parts of the utterances before
+ * @param offset of the frames of `speech` in the stream
  */
 export async function followVoices(
   utterances: readonly Utterance[],
   before: readonly KnownPart[],
   mode: SpeakerMode,
   speech: DetectedSpeech,
+  offset: number,
   reader: Reader,
   execution: Execution,
 ): Promise<Followed> {
@@ -56,10 +58,11 @@ export async function followVoices(
   for (const utterance of utterances) {
     const track = await follow(utterance, speech.framesPerSecond, read);
     const cut = cutUtterance(utterance, track, centroidsWith(known, track, mode), params, speech);
-    const added: ChunkVoice[] = [];
+    const added: Omit<KnownPart, 'voice'>[] = [];
     for (const part of cut) {
       const [vector] = cut.length === 1 ? [track.whole] : await read(part, [part]);
-      added.push({ vector: vector as Vector, seconds: part.speechFrames / speech.framesPerSecond });
+      const seconds = part.speechFrames / speech.framesPerSecond;
+      added.push({ vector: vector as Vector, seconds, end: part.end + offset });
     }
     const next = await addParts(known, added, mode, params);
     known = next.known;
@@ -94,7 +97,7 @@ function centroidsWith(known: readonly KnownPart[], track: Track, mode: SpeakerM
  */
 export async function addParts(
   before: readonly KnownPart[],
-  added: readonly ChunkVoice[],
+  added: readonly Omit<KnownPart, 'voice'>[],
   mode: SpeakerMode,
   params: Pick<VoiceParams, 'minMargin' | 'two' | 'more'>,
 ): Promise<{ readonly voices: readonly (number | null)[]; readonly known: readonly KnownPart[] }> {
@@ -138,16 +141,22 @@ function numbersOf(known: readonly KnownPart[], labels: readonly number[], count
 function withinLimit(parts: readonly KnownPart[]): readonly KnownPart[] {
   let kept = parts;
   while (kept.length > maxKnown) {
-    const of = (voice: number | undefined) => kept.filter((part) => part.voice === voice);
-    const { voice } = kept.find((part) => of(part.voice).length > 1) as KnownPart;
-    const pair = of(voice).slice(0, 2);
+    const ofVoice = [...new Set(kept.map(({ voice }) => voice))].map((voice) =>
+      kept.filter((part) => part.voice === voice),
+    );
+    const [first, second] = ofVoice.reduce((most, one) => (one.length > most.length ? one : most));
+    const pair = [first as KnownPart, second as KnownPart];
     const seconds = pair.map((part) => part.seconds);
     const [vector] = centroidsOf(
       pair.map((part) => part.vector),
       seconds,
       [0, 0],
     );
-    const joined = { vector: vector as Vector, seconds: sum(seconds, (one) => one), voice: voice as number };
+    const joined = {
+      ...(second as KnownPart),
+      vector: vector as Vector,
+      seconds: sum(seconds, (one) => one),
+    };
     kept = [joined, ...kept.filter((part) => !pair.includes(part))];
   }
   return kept;

@@ -53,7 +53,7 @@ export type LiveStep = {
   readonly cause: 'turn.end' | 'session.end' | null;
 };
 
-/** Serializable: per channel some 100 kB, and 66 kB for each second of an open utterance. */
+/** Serializable: per channel some 100 kB, twice that with `speakers`, and 66 kB for each second of an open utterance. */
 export type LiveState = SampleState & { readonly channels: readonly ChannelState[] };
 
 type ChannelState = {
@@ -74,7 +74,7 @@ type ChannelState = {
   readonly totals: Totals;
   /** Before `frames`. */
   readonly speech: SpeechSoFar;
-  /** The last ones, at most `maxEarlier`, in frames of the stream: more than the last seconds hold. */
+  /** The last ones, at most `maxEarlier` of each speaker, in frames of the stream: more than the last seconds hold. */
   readonly utterances: readonly Scored[];
   /** With `speakers`. */
   readonly known: readonly KnownPart[];
@@ -187,7 +187,7 @@ async function analyzeChannel(
   const follow = (utterances: readonly Utterance[], known: readonly KnownPart[]) => {
     const { speakers } = step;
     if (speakers === null) return { parts: [], known };
-    return followVoices(utterances, known, speakers, speech, models, execution);
+    return followVoices(utterances, known, speakers, speech, state.offset, models, execution);
   };
   const { parts, known } = await follow(over, state.known);
   const scored = await scoreUtterances(
@@ -208,29 +208,31 @@ async function analyzeChannel(
         execution,
       )
     : null;
-  const ended = scored.scored.flatMap((utterance, index) => {
+  const spokenOf = (utterance: Scored, last: string) => {
     const spoken = shift(partsOf(utterance), state.offset);
-    const { cause: why } = over[index] as Utterance;
-    const last = why === 'end' ? 'session.end' : why;
     return spoken.map((one, at) => ({ ...one, cause: at < spoken.length - 1 ? 'speaker' : last }));
+  };
+  const ended = scored.scored.flatMap((utterance, index) => {
+    const { cause: why } = over[index] as Utterance;
+    return spokenOf(utterance, why === 'end' ? 'session.end' : why);
   });
-  const stillOpen = shift((shown?.scored ?? []).flatMap(partsOf), state.offset);
+  const stillOpen = (shown?.scored ?? []).flatMap((utterance) => spokenOf(utterance, 'turn.end'));
   const isRecent = ({ end }: Scored) => end > state.offset + now - recentSeconds * speech.framesPerSecond;
 
   const activity = announce(state, speech, isLast, models);
-  const utterances: Scored[] = [...state.utterances, ...ended];
+  const utterances: Scored[] = [...renumber(state.utterances, known), ...ended];
   const turns = ended.map((one, index) =>
     toTurn(one, utterances.slice(0, state.utterances.length + index), one.cause, false, step),
   );
   const asked =
-    cause === 'turn.end' ? stillOpen.map((one) => toTurn(one, utterances, cause, true, step)) : [];
+    cause === 'turn.end' ? stillOpen.map((one) => toTurn(one, utterances, one.cause, true, step)) : [];
   const next: ChannelState = {
     ...kept,
     detector: detected.detector,
     speaking: activity.speaking,
     announced: activity.announced,
     totals: scored.totals,
-    utterances: utterances.slice(-maxEarlier),
+    utterances: lastOfEach(utterances),
     known,
   };
   const recent = [...utterances.filter(isRecent), ...stillOpen];
@@ -239,6 +241,25 @@ async function analyzeChannel(
       ? []
       : toMeasurement(soFar, state.offset + now, recent, shown?.totals ?? scored.totals, step);
   return { state: next, messages: [...mergeInOrder(activity.messages, turns), ...asked, ...measured] };
+}
+
+/** Voices may have other numbers since. */
+function renumber(utterances: readonly Scored[], known: readonly KnownPart[]): Scored[] {
+  const numbers = new Map(known.map(({ end, voice }) => [end, voice]));
+  return utterances.map((one) =>
+    one.chunkVoice === null ? one : { ...one, chunkVoice: numbers.get(one.end) ?? one.chunkVoice },
+  );
+}
+
+/** The last `maxEarlier` of each speaker. */
+function lastOfEach(utterances: readonly Scored[]): Scored[] {
+  const counts = new Map<number | null, number>();
+  const isKept = ({ chunkVoice }: Scored) => {
+    const count = 1 + (counts.get(chunkVoice) ?? 0);
+    counts.set(chunkVoice, count);
+    return count <= maxEarlier;
+  };
+  return utterances.toReversed().filter(isKept).reverse();
 }
 
 /** Starts and ends of speech, each once. */

@@ -54,12 +54,13 @@ export type VoiceModel = {
   readonly load: () => Promise<Session>;
 };
 
+export const noVoiceMessage =
+  'Expected models with a voice model for `speakers`, got none: copy the folder voice of models/standard into the folder of models';
+
 /** @throws EngineError when the set has none */
 export function voiceModelOf({ voice }: { readonly voice: VoiceModel | null }): VoiceModel {
   if (voice !== null) return voice;
-  const message =
-    'Expected models with a voice model for `speakers`, got none: copy the folder voice of models/standard into the folder of models';
-  throw new EngineError('speakers', 'speakers', message);
+  throw new EngineError('speakers', 'speakers', noVoiceMessage);
 }
 
 /** What reads voices: a set with a voice model, and the platform. */
@@ -75,7 +76,7 @@ const followed = { seconds: 0.7, step: 0.1 };
 /** A voice of a chunk. */
 export type ChunkVoice = { readonly vector: Vector; readonly seconds: number };
 
-/** `voice`: index in the voices of the chunk; null: may be of several. */
+/** `voice`: index in the voices of the chunk, or of the stream; null: may be of several. */
 export type VoicePart = Utterance & { readonly voice: number | null };
 
 export type Separated = {

@@ -180,6 +180,41 @@ for (const speakers of ['2', 'auto'] as const) {
   });
 }
 
+test('a voice that speaks alone first is one speaker until another one speaks', async (t) => {
+  const gap = new Float32Array(0.7 * 16_000);
+  const names = ['low', 'high'].flatMap((voice) => [1, 2, 3, 4, 5].map((number) => `${voice}-${number}`));
+  const samples = joinArrays(names.flatMap((name) => [sentence(name), gap]));
+  for (const speakers of ['2', '6', 'auto'] as const) {
+    const turns = turnsOf((await stream(toBytes(samples), 16_000, null, 1, speakers)).messages);
+    t.deepEqual(
+      turns.map(({ cause }) => cause),
+      turns.map(() => 'pause'),
+      speakers,
+    );
+    t.deepEqual(
+      turns.map(({ speaker }) => speaker),
+      names.map((name) => (name.startsWith('low') ? '1' : '2')),
+      speakers,
+    );
+    // Four utterances of the same speaker come before the first that is compared.
+    const compared = turns.map(({ emotion }) => emotion.relative !== null);
+    t.deepEqual([compared.indexOf(true), compared.indexOf(true, 5)], [4, 9], speakers);
+  }
+});
+
+test('turn.end cuts the open utterance by voice too', async (t) => {
+  const gap = new Float32Array(0.6 * 16_000);
+  const apart = [1, 2].flatMap((number) => [sentence(`low-${number}`), gap, sentence(`high-${number}`), gap]);
+  const before = joinArrays([...apart, sentence('low-3'), sentence('high-3')]);
+  const ask = { atStep: Math.floor(before.length / 4000) - 1, cause: 'turn.end' } as const;
+  const { messages } = await stream(toBytes(joinArrays([before, gap])), 16_000, ask, 1, '2');
+  const open = turnsOf(messages).filter(({ provisional }) => provisional);
+  t.like(open, [
+    { cause: 'speaker', speaker: '1' },
+    { cause: 'turn.end', speaker: '2', start_s: open[0]?.end_s },
+  ]);
+});
+
 test('a turn ends where another voice begins', async (t) => {
   const gap = new Float32Array(0.6 * 16_000);
   const apart = [1, 2].flatMap((number) => [sentence(`low-${number}`), gap, sentence(`high-${number}`), gap]);

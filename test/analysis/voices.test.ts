@@ -93,12 +93,13 @@ test('a stream numbers voices as they are found, and keeps a bounded number of p
     ...Array.from({ length: 300 }, (_, index) => (index % 2) * 2 + 0.01 * (index % 7)),
   ];
   for (const angle of angles) {
-    const next = await addParts(known, [{ vector: at(angle), seconds: 2.5 }], 'auto', params);
+    const next = await addParts(known, [{ vector: at(angle), seconds: 2.5, end: 0 }], 'auto', params);
     found.push(...next.voices);
     known = next.known;
   }
   t.deepEqual(found, [0, 0, 1, 1, ...Array.from({ length: 300 }, (_, index) => index % 2)]);
   t.is(known.length, 100);
+  t.is(known.filter(({ voice }) => voice === 1).length, 50, 'as many of each');
   t.is(
     known.reduce((sum, { seconds }) => sum + seconds, 0),
     2.5 * angles.length,
@@ -107,11 +108,11 @@ test('a stream numbers voices as they are found, and keeps a bounded number of p
 
 test('of two speakers no third one is found, and a part between two voices is of none', async (t) => {
   if (params === undefined) return t.fail('expected a voice model');
-  const parts = [0, 2, 4].map((angle) => ({ vector: at(angle), seconds: 4 }));
+  const parts = [0, 2, 4].map((angle) => ({ vector: at(angle), seconds: 4, end: 0 }));
   const { voices, known } = await addParts([], parts, '2', params);
   t.is(new Set(voices).size, 2);
   const all = await addParts([], parts, 'auto', params);
   t.deepEqual(all.voices, [0, 1, 2]);
-  const between = await addParts(known.slice(0, 2), [{ vector: at(1), seconds: 0.1 }], '2', params);
+  const between = await addParts(known.slice(0, 2), [{ vector: at(1), seconds: 0.1, end: 0 }], '2', params);
   t.deepEqual(between.voices, [null]);
 });

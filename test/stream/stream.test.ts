@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { fixture } from '../../scripts/recordings.ts';
 import { wavHeader } from '../../src/engine/pcm.ts';
 import { call } from '../support/http.ts';
+import { withoutVoice } from '../support/models.ts';
 import { talk } from '../support/recordings.ts';
 import { startServer } from '../support/server.ts';
 import { share } from '../support/share.ts';
@@ -138,6 +139,18 @@ test('speakers: turns have a speaker, and the report is that of an upload', asyn
   t.is(reportText(session), body);
   const speakers = session.messages('turn').map(({ speaker }) => speaker);
   t.deepEqual(new Set(speakers), new Set(['1', '2']));
+});
+
+test('speakers: a set without a voice model refuses them before any audio', async (t) => {
+  const lacking = await startServer(t, { UNDERTONE_MODELS_DIR: await withoutVoice(t) });
+  const session = await open({}, lacking);
+  session.send({ ...monoConfig, speakers: '2' });
+  t.is((await session.closed).code, 4422);
+  t.deepEqual(
+    session.texts.map((text) => parseMessage(text).type),
+    ['error', 'session.ended'],
+  );
+  t.regex(session.texts[0] ?? '', /Expected models with a voice model for `speakers`, got none/);
 });
 
 test('split: each channel has its messages, and the report of channels=split', async (t) => {

@@ -260,11 +260,11 @@ export const serverMessages = {
     provisional: z
       .boolean()
       .describe(
-        'false: the utterance has ended, and the report has the same scores; with `speakers`, where it is cut alike. true: it goes on after `turn.end`.',
+        'false: the utterance has ended, and the report has the same scores; with `speakers`, if it cuts it alike and finds a speaker. true: it goes on after `turn.end`.',
       ),
     cause: z
       .enum(['pause', 'length', 'speaker', 'turn.end', 'session.end'])
-      .describe('A pause after it, its length, another speaker after it, or a message of the client.'),
+      .describe('A pause after it, its length, another voice after it, or a message of the client.'),
     speaker: z
       .string()
       .nullable()

@@ -1,5 +1,5 @@
 /** One session: messages of the client -> steps and the report on the worker pool -> messages to the client. */
-import { frameBytesOf, type SampleFormat } from '../../engine/index.ts';
+import { frameBytesOf, noVoiceMessage, type SampleFormat } from '../../engine/index.ts';
 import { signals as allSignals } from '../../engine/schema.ts';
 import { type Scope, scopeOf } from '../auth/tokens.ts';
 import { errorJson, httpStatus, invalidPart, ServiceError } from '../errors.ts';
@@ -200,6 +200,8 @@ export class LiveSession {
     }
     const { limits, models, requestId, scopes } = this.#options;
     checkConfig(config, scopes);
+    if (config.speakers !== undefined && !models.some(({ name }) => name === 'voice'))
+      throw new ServiceError('invalid', noVoiceMessage);
     const bytesPerSecond = frameBytesOf(config) * config.sample_rate_hz;
     const maxSeconds = Math.min(limits.maxSeconds, Math.floor(maxSessionBytes / bytesPerSecond));
     const maxBytes = Math.floor(maxSeconds * config.sample_rate_hz) * frameBytesOf(config);
