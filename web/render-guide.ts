@@ -11,6 +11,9 @@ export type Section = {
   readonly text: string;
 };
 
+/** The language of blocks that only the repository draws. */
+const diagram = 'mermaid';
+
 /** The page of questions, whose other links are the navigation. */
 const first = 'README.md';
 
@@ -42,13 +45,15 @@ const marked = new Marked({
     },
     image: ({ href, text }) =>
       `<img src="/docs/${href.replace(/^(\.\.\/)+/, '')}" alt="${escapeHtml(text)}" loading="lazy">`,
-    code: ({ text }) =>
-      `<pre class="code" tabindex="0" role="group" aria-label="Code"><code>${escapeHtml(text)}</code></pre>\n`,
-    html: ({ text }) => escapeHtml(text.replace(/<!--.*?-->/gs, '')),
+    code: ({ text, lang }) =>
+      lang === diagram
+        ? ''
+        : `<pre class="code" tabindex="0" role="group" aria-label="Code"><code>${escapeHtml(text)}</code></pre>\n`,
+    html: ({ text }) => escapeHtml(text.replace(/<!--.*?-->/gs, '')).replace(/&lt;(\/?su[bp])&gt;/g, '<$1>'),
   },
 });
 
-/** Raw HTML is text, without comments; tables scroll. */
+/** Raw HTML but `sub` and `sup` is text, without comments; tables scroll; diagrams are left out. */
 export const renderMarkdown = (markdown: string): string =>
   marked
     .parse(markdown, { async: false })
@@ -109,7 +114,8 @@ export function searchIndex(): readonly Section[] {
         sections.push({ page: pathOf(name), title, heading, anchor: anchorOf(heading), text: '' });
       }
       const last = sections.at(-1);
-      if (token.type === 'heading' || token.type === 'html' || last === undefined) continue;
+      const isDiagram = token.type === 'code' && token.lang === diagram;
+      if (token.type === 'heading' || token.type === 'html' || isDiagram || last === undefined) continue;
       const text = `${last.text} ${plain(token.raw)}`.replace(/-{2,}/g, '').replace(/\s+/g, ' ').trim();
       sections[sections.length - 1] = { ...last, text };
     }

@@ -14,6 +14,8 @@ test('HTML in Markdown is text, and comments are left out', (t) => {
   t.notRegex(html, /<(b|script|i)\b|rows/);
   t.regex(html, /&lt;script&gt;x\(\)&lt;\/script&gt;/);
   t.regex(html, /<code>&lt;i&gt;<\/code>/);
+  t.regex(renderMarkdown('h<sup>2</sup>'), /h<sup>2<\/sup>/);
+  t.is(renderMarkdown('```mermaid\ngraph TD\n```'), '');
 });
 
 test('headings have the anchors of GitHub', (t) => {
@@ -56,6 +58,7 @@ test.serial('the search lists sections with every word, those that are named by 
   const first = page.locator('#found li a').first();
   await page.getByText(/^\d+ places?/).waitFor();
   t.is(await first.innerText(), 'Live audio: Close codes');
+  t.regex(await page.locator('#found li p').first().innerText(), /^Code/);
   await first.click();
   await page.waitForURL('**/docs/streaming#close-codes');
   t.is(await page.locator('nav[aria-label=Documentation] [aria-current=page]').innerText(), 'Live audio');

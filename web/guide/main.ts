@@ -12,12 +12,15 @@ const count = byId('count', HTMLElement);
 let index: Promise<readonly Section[]> | null = null;
 
 box.hidden = false;
-words.addEventListener('focus', () => void load());
+words.addEventListener('focus', () => void load().catch(() => {}));
 words.addEventListener('input', () => void search());
 
 /** Read when it is first needed. */
 function load(): Promise<readonly Section[]> {
-  index ??= fetch('/docs/search.json').then((response) => response.json());
+  index ??= fetch('/docs/search.json').then((response) => {
+    if (!response.ok) throw new Error(`Expected the index, got ${response.status}`);
+    return response.json();
+  });
   return index;
 }
 
@@ -28,7 +31,7 @@ async function search(): Promise<void> {
   if (words.value !== asked) return;
   if (sections === null) {
     index = null;
-    count.textContent = 'The service cannot be reached.';
+    count.textContent = 'The service does not answer.';
     return;
   }
   const ranked = terms.length === 0 ? [] : rank(sections, terms);
@@ -55,7 +58,7 @@ function rank(sections: readonly Section[], terms: readonly string[]): readonly 
 function entry({ page, title, heading, anchor, text }: Section, terms: readonly string[]): HTMLElement {
   const name = heading === title ? title : `${title}: ${heading}`;
   const places = terms.map((term) => text.toLowerCase().indexOf(term)).filter((at) => at >= 0);
-  const from = Math.max(0, Math.min(...places, text.length) - excerptLength / 3);
+  const from = places.length === 0 ? 0 : Math.max(0, Math.min(...places) - excerptLength / 3);
   const excerpt = text.slice(from, from + excerptLength);
   return element(
     'li',

@@ -156,20 +156,15 @@ function planePicture(plane: SVGElement): string {
 }
 
 const size = { width: 1200, label: 24, columns: 40, affect: 60, gap: 12 };
-/** Times and names of colours in a row. */
-const [timesInRow, namesInRow] = [8, 9];
+/** Times below the lanes. */
+const timesInRow = 8;
 
 /** A lane per voice: its utterances in the colours of their emotions, and valence and arousal with their intervals. */
 function callPicture(voices: readonly DrawnVoice[]): string {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   let top = 0;
   for (const { name, columns, affect } of voices) {
-    add(svg, 'text', {
-      x: '0',
-      y: String(top + 16),
-      'font-family': 'sans-serif',
-      'font-size': '14',
-    }).textContent = name;
+    addText(svg, 0, top, name);
     top += size.label;
     for (const [track, height] of [
       [columns, size.columns],
@@ -192,8 +187,9 @@ function callPicture(voices: readonly DrawnVoice[]): string {
   for (let index = 0; index < timesInRow; index++)
     addText(svg, (index * size.width) / timesInRow, top, clock((index * seconds) / timesInRow));
   top += size.label;
-  for (const [index, [name, colour]] of [...coloursOf(voices)].entries()) {
-    const left = (index * size.width) / namesInRow;
+  const colours = [...coloursOf(voices)];
+  for (const [index, [name, colour]] of colours.entries()) {
+    const left = (index * size.width) / colours.length;
     add(svg, 'rect', { x: String(left), y: String(top + 5), width: '12', height: '12', ...fillOf(colour) });
     addText(svg, left + 18, top, name);
   }
@@ -241,7 +237,7 @@ function coloursOf(voices: readonly DrawnVoice[]): ReadonlyMap<string, string> {
 /** Of a computed colour: `rgb(...)`, or `color(srgb ...)` of color-mix. */
 function fillOf(colour: string) {
   const scale = colour.startsWith('color(') ? 255 : 1;
-  const numbers = (colour.match(/[\d.]+(?=[ ,/)])/g) ?? []).map(Number);
+  const numbers = (colour.match(/[\d.]+(?:e[+-]?\d+)?(?=[ ,/)])/g) ?? []).map(Number);
   const [red, green, blue] = numbers.map((value) => Math.round(scale * value));
   return { fill: `rgb(${red}, ${green}, ${blue})`, 'fill-opacity': String(numbers[3] ?? 1) };
 }

@@ -77,10 +77,11 @@ function confidenceNote(signals: CognitiveSignals): HTMLElement {
 
 function createIndex(
   name: IndexName,
-  { contributions, measures, reference, relative }: Cognitive,
+  cognitive: Cognitive,
   signals: CognitiveSignals,
   { before, reference: distributions }: Context,
 ): HTMLElement {
+  const { contributions, measures, reference, relative } = cognitive;
   const value = signals[name];
   const effects = [...contributions.cognitive_load, ...contributions.processing];
   const widest = Math.max(0.05, ...effects.map(({ effect }) => Math.abs(effect)));
@@ -89,7 +90,7 @@ function createIndex(
     'div',
     { class: 'stack' },
     element('h4', {}, meanings[name].title),
-    relative ? null : comparison(name, measures, distributions),
+    relative || isTooShort(cognitive) ? null : comparison(name, measures, distributions),
     relative ? difference(value - reference, before === null ? null : before[name]) : null,
     element(
       'div',

@@ -252,6 +252,7 @@ async function preparePicture(of: Recording): Promise<Picture> {
 
 function show(request: AnalysisRequest, answer: Answer, picture: Picture): void {
   endShown();
+  byId('desk', HTMLElement).classList.add('compact');
   results.hidden = false;
   const { report, ...rest } = answer;
   const analysed = { ...request, choice: answer.choice };
@@ -325,7 +326,6 @@ async function compareSets(
 }
 
 function reveal(sentence: string): void {
-  byId('desk', HTMLElement).classList.add('compact');
   results.ariaLabel = 'Results';
   results.hidden = false;
   announce(sentence);

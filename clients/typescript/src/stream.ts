@@ -8,16 +8,24 @@ type Schemas = components['schemas'];
 /** Format of the samples and requested signals. */
 export type StreamConfig = Omit<Schemas['SessionConfigureMessage'], 'type'>;
 
-/** The report of a session that requests one signal is the report of that signal; with `split`, one per channel; with `speakers`, one per voice. */
+/**
+ * The report of a session that requests one signal is the report of that signal; with `split`, one per channel; with `speakers`, one per
+ * voice. Where the type of `config` leaves one of them open, it is any of these.
+ */
 export type ReportOf<Config extends StreamConfig> = Config extends { readonly split: true }
   ? ChannelsReport
-  : Config extends { readonly speakers: string }
+  : Config extends { readonly speakers: NonNullable<StreamConfig['speakers']> }
     ? SpeakersReport
     : Config extends { readonly signals: infer Signals }
       ? Signals extends readonly [infer S extends Signal]
         ? SignalReports[S]
-        : Report | SignalReports[Signal]
-      : Report;
+        : Report | SignalReports[Signal] | Open<Config>
+      : Report | Open<Config>;
+
+/** Of a config that may have `split` or `speakers`. */
+type Open<Config> =
+  | ('split' extends keyof Config ? ChannelsReport : never)
+  | ('speakers' extends keyof Config ? SpeakersReport : never);
 
 /** A message of the service; an error is thrown instead. */
 export type StreamMessage<R = Report> =
