@@ -73,21 +73,26 @@ class Segments:
         segments = g.op("Div", g.op("Add", count, g.integers(SEGMENT - 1)), g.integers(SEGMENT))
         self.members = g.op("OneHot", place, segments, g.constant(np.array([0, 1], np.float32)), axis=0)  # [segments,N]
         share = g.op("Div", self.members, g.op("ReduceSum", self.members, g.integers(1), keepdims=1))
-        self.means = g.op("Add", share, g.op("Div", g.scalar(1), g.op("Cast", count, to=TensorProto.FLOAT)))  # [segments,N]
+        means = g.op("Add", share, g.op("Div", g.scalar(1), g.op("Cast", count, to=TensorProto.FLOAT)))  # [segments,N]
+        self.means = g.op("Transpose", means, perm=[1, 0])
 
 
 def write_context(g: Graph, x: str, layer: nn.Module, segments: Segments) -> str:
-    """Context-aware masking: a convolution times a gate from the means of the segment and of the whole."""
+    """Context-aware masking: a convolution times a gate from the means of the segment and of the whole.
 
-    def product(values: str, conv: nn.Module) -> str:
-        weight = g.constant(numpy_of(conv, "weight")[:, :, 0].T)
-        bias = g.constant(numpy_of(conv, "bias"))
-        return g.op("Add", g.op("MatMul", values, weight), bias)
+    Segments are the columns of its products. onnxruntime splits products with more columns than rows between threads by their columns, and a long
+    sum with them: its bits would depend on the number of threads.
+    """
 
-    context = g.op("MatMul", segments.means, g.op("Transpose", x, perm=[0, 2, 1]))  # [1,segments,C]
-    gate = g.op("Sigmoid", product(g.op("Relu", product(context, layer.linear1)), layer.linear2))
-    column = g.op("MatMul", g.op("Transpose", gate, perm=[0, 2, 1]), segments.members)
-    return g.op("Mul", write_conv(g, x, layer.linear_local), column)
+    def product(conv: nn.Module, values: str) -> str:
+        weight = g.constant(numpy_of(conv, "weight")[:, :, 0])
+        bias = g.constant(numpy_of(conv, "bias")[:, None])
+        return g.op("Add", g.op("MatMul", weight, values), bias)
+
+    same = g.op("Reshape", x, g.integers(0, 0, -1))  # in int8, as the convolution reads it
+    context = g.op("MatMul", same, segments.means)  # [1,C,segments]
+    gate = g.op("Sigmoid", product(layer.linear2, g.op("Relu", product(layer.linear1, context))))
+    return g.op("Mul", write_conv(g, x, layer.linear_local), g.op("MatMul", gate, segments.members))
 
 
 def write_dense(g: Graph, x: str, block: nn.Module, segments: Segments) -> str:
