@@ -89,9 +89,8 @@ test.serial(
     for (const part of [
       'Valence',
       'Arousal',
-      'Cognitive load',
       'Clarity',
-      'Processing',
+      'Load and processing: too little speech',
       'Speech over noise',
     ]) {
       t.true(said.includes(part), part);
