@@ -6,10 +6,8 @@ import type { CombinedReport } from '../../src/engine/report.ts';
 import { type Reporter, reporter, speech } from '../support/analysis.ts';
 
 const rate = 16_000;
-/** Of valence and arousal. */
-const maxChange = 0.025;
-/** The same after a shift of the sound by a part of the hop. */
-const maxShift = 0.03;
+/** Of valence and arousal, as after a shift of the sound by a part of the hop. */
+const maxChange = 0.03;
 /** Two labels whose probabilities differ by less are tied. */
 const tie = 0.03;
 /** An utterance that ended so long before the end of the file is decided, s. */
@@ -68,17 +66,17 @@ const dominantOf = ({ emotions }: Scores) =>
     indexOf(emotions, label) > indexOf(emotions, best) ? label : best,
   );
 
-/** Valence and arousal that moved by more than `most`, in words. */
-function scoreMoves(before: Scores, after: Scores | undefined, most: number): string[] {
+/** Valence and arousal that moved, in words. */
+function scoreMoves(before: Scores, after: Scores | undefined): string[] {
   if (after === undefined) return ['has no entry'];
   return (['valence', 'arousal'] as const)
-    .filter((name) => Math.abs(Number(after[name]) - Number(before[name])) > most)
+    .filter((name) => Math.abs(Number(after[name]) - Number(before[name])) > maxChange)
     .map((name) => `${name} ${before[name]?.toFixed(3)} to ${after[name]?.toFixed(3)}`);
 }
 
 /** What moved by more than the bounds allow, in words. */
-function movesOf(before: Scores, after: Scores | undefined, most = maxChange): string[] {
-  const moves = scoreMoves(before, after, most);
+function movesOf(before: Scores, after: Scores | undefined): string[] {
+  const moves = scoreMoves(before, after);
   if (after === undefined) return moves;
   const [was, is] = [dominantOf(before), dominantOf(after)];
   const margin = indexOf(before.emotions, was) - indexOf(before.emotions, is);
@@ -245,7 +243,7 @@ for (const models of ['standard', 'fast']) {
       if (alone === undefined) return t.fail(`Expected speech in utterance ${index}`);
       for (const samples of [40, 80, 120, 160, 333, 500]) {
         const shifted = await scoresOf(report, utterance, new Float32Array(samples), silence(0));
-        const found = movesOf(alone, shifted, maxShift);
+        const found = movesOf(alone, shifted);
         moves.push(...found.map((move) => `utterance ${index}, ${samples} samples: ${move}`));
       }
     }
