@@ -1,12 +1,12 @@
 /** Voices of a stream: an utterance that has ended -> its parts and their voices, by all parts before. */
-import { sum } from './arrays.ts';
-import { centroidsOf, kMeans, marginOf, type Vector, withoutGaps } from './clustering.ts';
+import { marginOf, type Vector } from './clustering.ts';
 import type { Execution } from './execution.ts';
 import type { DetectedSpeech } from './speech.ts';
 import type { Utterance } from './utterances.ts';
 import {
   type ChunkVoice,
   clustered,
+  clusterVoices,
   countVoices,
   cutUtterance,
   follow,
@@ -18,17 +18,16 @@ import {
   type VoiceParams,
   type VoicePart,
   voiceModelOf,
-  voicesOf,
 } from './voices.ts';
 
 /** A part of the stream, or several of one voice. `voice`: from 0, in the order in which voices are found. `end`: of the last, in frames. */
 export type KnownPart = ChunkVoice & { readonly voice: number; readonly end: number };
 
-/** Above it the oldest two of the voice with most parts become one: 100 parts are some 80 kB. */
+/** 100 parts are some 80 kB. Of more, the oldest two of the voice with the most parts become one. */
 const maxKnown = 100;
 
-/** Of a number of speakers: nearer voices, and those of less speech, are not apart yet. */
-const together = { maxSimilarity: 0.75, minSeconds: 2 };
+/** With a given number of speakers two clusters are two voices below this cosine, and from this much speech of each. */
+const ofNumber = { maxSimilarity: 0.75, minSeconds: 2 };
 
 export type Followed = {
   /** Of each utterance, in order. */
@@ -37,7 +36,8 @@ export type Followed = {
 };
 
 /**
- * A voice may be found late: parts before it have the number of another one. Of a number of speakers, at most so many are found.
+ * A new voice needs some speech to be found: until then its parts have the number of another one. A given number of speakers is the
+ * most voices that are found.
  * @param before parts of the utterances before
  * @param offset of the frames of `speech` in the stream
  */
@@ -82,13 +82,9 @@ const mostOf = (mode: SpeakerMode) => (mode === 'auto' ? maxVoices : Number(mode
 /** Of the parts so far, and of windows of an utterance, in which one more voice may speak. The first utterance is not cut. */
 function centroidsWith(known: readonly KnownPart[], track: Track, mode: SpeakerMode): readonly Vector[] {
   const windows = track.clustered.map(({ vector }) => ({ vector, seconds: clustered.step }));
-  const points = [...known, ...windows];
   const count = 1 + new Set(known.map(({ voice }) => voice)).size;
-  return kMeans(
-    points.map(({ vector }) => vector),
-    points.map(({ seconds }) => seconds),
-    Math.min(count, mostOf(mode)),
-  ).centroids;
+  const { voices } = clusterVoices([...known, ...windows], Math.min(count, mostOf(mode)));
+  return voices.map(({ vector }) => vector);
 }
 
 /**
@@ -102,13 +98,8 @@ export async function addParts(
   params: Pick<VoiceParams, 'minMargin' | 'two' | 'more'>,
 ): Promise<{ readonly voices: readonly (number | null)[]; readonly known: readonly KnownPart[] }> {
   const parts = [...before, ...added];
-  const vectors = parts.map(({ vector }) => vector);
-  const seconds = parts.map((part) => part.seconds);
-  const divide = async (count: number) => {
-    const labels = withoutGaps(kMeans(vectors, seconds, count).labels);
-    return { voices: voicesOf(centroidsOf(vectors, seconds, labels), seconds, labels), labels };
-  };
-  const limits = mode === 'auto' ? params : { two: together, more: together };
+  const divide = async (count: number) => clusterVoices(parts, count);
+  const limits = mode === 'auto' ? params : { two: ofNumber, more: ofNumber };
   const { voices, labels } = await countVoices(divide, limits, mostOf(mode));
   const centroids = voices.map(({ vector }) => vector);
   const numbers = numbersOf(before, labels, voices.length);
@@ -146,18 +137,9 @@ function withinLimit(parts: readonly KnownPart[]): readonly KnownPart[] {
     );
     const [first, second] = ofVoice.reduce((most, one) => (one.length > most.length ? one : most));
     const pair = [first as KnownPart, second as KnownPart];
-    const seconds = pair.map((part) => part.seconds);
-    const [vector] = centroidsOf(
-      pair.map((part) => part.vector),
-      seconds,
-      [0, 0],
-    );
-    const joined = {
-      ...(second as KnownPart),
-      vector: vector as Vector,
-      seconds: sum(seconds, (one) => one),
-    };
-    kept = [joined, ...kept.filter((part) => !pair.includes(part))];
+    const [joined] = clusterVoices(pair, 1).voices;
+    const others = kept.filter((part) => !pair.includes(part));
+    kept = [{ ...(second as KnownPart), ...(joined as ChunkVoice) }, ...others];
   }
   return kept;
 }

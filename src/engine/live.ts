@@ -76,7 +76,7 @@ type ChannelState = {
   readonly speech: SpeechSoFar;
   /** The last ones, at most `maxEarlier` of each speaker, in frames of the stream: more than the last seconds hold. */
   readonly utterances: readonly Scored[];
-  /** With `speakers`. */
+  /** Parts of the stream with their voices; empty without `speakers`. */
   readonly known: readonly KnownPart[];
 };
 
@@ -243,7 +243,7 @@ async function analyzeChannel(
   return { state: next, messages: [...mergeInOrder(activity.messages, turns), ...asked, ...measured] };
 }
 
-/** Voices may have other numbers since. */
+/** Gives each utterance the present number of its voice. */
 function renumber(utterances: readonly Scored[], known: readonly KnownPart[]): Scored[] {
   const numbers = new Map(known.map(({ end, voice }) => [end, voice]));
   return utterances.map((one) =>

@@ -161,7 +161,7 @@ export async function separateVoices(
 }
 
 /** @param seconds of each part or voice, whose voice `labels` has */
-export function voicesOf(
+function voicesOf(
   vectors: readonly Vector[],
   seconds: readonly number[],
   labels: readonly number[],
@@ -170,6 +170,20 @@ export function voicesOf(
     vector,
     seconds: seconds.reduce((total, one, index) => total + (labels[index] === voice ? one : 0), 0),
   }));
+}
+
+/** @returns at most `count` voices, and the voice of each part */
+export function clusterVoices(
+  parts: readonly ChunkVoice[],
+  count: number,
+): { readonly voices: readonly ChunkVoice[]; readonly labels: readonly number[] } {
+  const seconds = parts.map((part) => part.seconds);
+  const { centroids, labels } = kMeans(
+    parts.map(({ vector }) => vector),
+    seconds,
+    count,
+  );
+  return { voices: voicesOf(centroids, seconds, labels), labels };
 }
 
 /** As many voices as are apart from each other, at most `most`. */
@@ -203,14 +217,9 @@ export async function joinVoices(
   const all = chunks.flat();
   if (chunks.length === 1 || all.length === 0) return chunks.map((voices) => voices.map((_, index) => index));
   const divide = async (count: number) => {
-    const seconds = all.map((voice) => voice.seconds);
-    const { centroids, labels } = kMeans(
-      all.map(({ vector }) => vector),
-      seconds,
-      count,
-    );
+    const found = clusterVoices(all, count);
     await execution.yieldToOthers();
-    return { voices: voicesOf(centroids, seconds, labels), labels };
+    return found;
   };
   const { labels } = await (mode === 'auto' ? countVoices(divide, params) : divide(Number(mode)));
   let first = 0;
