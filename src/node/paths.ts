@@ -1,6 +1,7 @@
 /** Paths of this package, and its documentation. */
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -62,7 +63,8 @@ export function listDocs(): string[] {
 /** @returns file names below docs/pictures */
 export const listPictures = (): string[] => readdirSync(new URL('pictures/', docsFolder));
 
-export const readPicture = (name: string): Buffer => readFileSync(new URL(`pictures/${name}`, docsFolder));
+export const readPicture = (name: string): Promise<Buffer> =>
+  readFile(new URL(`pictures/${name}`, docsFolder));
 
 /** Links to files that are neither pages nor pictures become text. */
 export function readDoc(name: string): string {

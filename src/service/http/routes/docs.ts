@@ -5,30 +5,37 @@ import type { Router } from '@koa/router';
 import { definitions, type Signal, signals } from '../../../engine/schema.ts';
 import { listDocs, listPictures, readDoc, readPicture, version } from '../../../node/paths.ts';
 import { asyncApiDocument, openApiDocument } from '../../api/document.ts';
+import { loadOnce } from '../../load-once.ts';
 import type { State } from '../context.ts';
-import { type PreparedDocument, prepareDocument, sendDocument, withContent } from '../documents.ts';
+import { prepareDocument, sendDocument, withContent } from '../documents.ts';
 import { requireKnownHost } from '../origins.ts';
-import { sendTagged, type TaggedBody, tagBody } from '../responses.ts';
+import { sendTagged, tagBody } from '../responses.ts';
 import type { StaticOptions } from './pages.ts';
 
+/** A file that is read, or made, at its first request, so that it does not delay the start. */
+function addFile(
+  router: Router<State>,
+  path: string,
+  type: string,
+  read: () => Promise<string | Buffer>,
+): void {
+  const load = loadOnce(async () => tagBody(await read(), type));
+  router.get(path, async function sendFile(context) {
+    sendTagged(context, await load(), 'no-cache');
+  });
+}
+
 export function addApiDocsRoutes(router: Router<State>, { pages, config }: StaticOptions): void {
-  const add = (path: string, build: () => object) => {
-    let content: TaggedBody | null = null;
-    router.get(path, async function apiDocument(context) {
-      // Built on the first request, so that it does not delay the start.
-      content ??= tagBody(JSON.stringify(build()), 'application/json');
-      sendTagged(context, content, 'no-cache');
-    });
-  };
-  add('/openapi.json', () => openApiDocument(version));
-  add('/asyncapi.json', () => asyncApiDocument(version));
-  let document: PreparedDocument | null = null;
-  router.get('/docs', requireKnownHost(config), async function apiPage(context) {
-    if (document === null) {
-      const page = await import('../../api/page.ts');
-      document = prepareDocument(withContent(pages.docs, page.apiPage()));
-    }
-    sendDocument(context, document);
+  const add = (path: string, build: (release: string) => object) =>
+    addFile(router, path, 'application/json', async () => JSON.stringify(build(version)));
+  add('/openapi.json', openApiDocument);
+  add('/asyncapi.json', asyncApiDocument);
+  const load = loadOnce(async () => {
+    const { apiPage } = await import('../../api/page.ts');
+    return prepareDocument(withContent(pages.docs, apiPage()));
+  });
+  router.get('/docs', requireKnownHost(config), async function sendApiPage(context) {
+    sendDocument(context, await load());
   });
 }
 
@@ -62,35 +69,22 @@ Send the recording as the part \`audio\` of a form: \`curl -H "Authorization: Be
 
 export function addDocsPagesRoutes(router: Router<State>, { pages, config }: StaticOptions): void {
   const names = listDocs();
-  const add = (path: string, type: string, readText: () => string) => {
-    let content: TaggedBody | null = null;
-    router.get(path, async function docsPage(context) {
-      content ??= tagBody(readText(), `text/${type}; charset=utf-8`);
-      sendTagged(context, content, 'no-cache');
-    });
-  };
+  const readPage = (file: string) => readFile(join(pages.guide, file));
   for (const name of names) {
-    add(`/docs/${name}`, 'markdown', () => readDoc(name));
+    addFile(router, `/docs/${name}`, 'text/markdown; charset=utf-8', async () => readDoc(name));
     const page = name.replace(/\.md$/, '');
-    let document: PreparedDocument | null = null;
+    const load = loadOnce(async () => prepareDocument(String(await readPage(`${page}.html`))));
     router.get(`/docs/${page}`, requireKnownHost(config), async function guidePage(context) {
-      document ??= prepareDocument(await readFile(join(pages.guide, `${page}.html`), 'utf8'));
-      sendDocument(context, document);
+      sendDocument(context, await load());
     });
   }
   for (const name of listPictures()) {
-    let picture: TaggedBody | null = null;
-    router.get(`/docs/pictures/${name}`, async function docsPicture(context) {
-      picture ??= tagBody(readPicture(name), name.endsWith('.svg') ? 'image/svg+xml' : 'image/png');
-      sendTagged(context, picture, 'no-cache');
-    });
+    const type = name.endsWith('.svg') ? 'image/svg+xml' : 'image/png';
+    addFile(router, `/docs/pictures/${name}`, type, () => readPicture(name));
   }
-  let index: TaggedBody | null = null;
-  router.get('/docs/search.json', async function searchIndex(context) {
-    index ??= tagBody(await readFile(join(pages.guide, 'search.json')), 'application/json');
-    sendTagged(context, index, 'no-cache');
-  });
-  add('/llms.txt', 'plain', () => introduction + names.map(entryOf).join(''));
+  addFile(router, '/docs/search.json', 'application/json', () => readPage('search.json'));
+  const index = async () => introduction + names.map(entryOf).join('');
+  addFile(router, '/llms.txt', 'text/plain; charset=utf-8', index);
 }
 
 function entryOf(name: string): string {

@@ -2,6 +2,7 @@
 import type { Router } from '@koa/router';
 import type { Manifest } from '../../../engine/schema.ts';
 import type { Config } from '../../config.ts';
+import { loadOnce } from '../../load-once.ts';
 import type { ReceiptKeys } from '../../receipt-keys.ts';
 import type { Trust } from '../../trust.ts';
 import type { State } from '../context.ts';
@@ -24,14 +25,7 @@ const recordingCaching = 'public, max-age=31536000, immutable';
 
 /** The page is made at its first request: it takes longer than the start of the service. */
 export function addTrustRoutes(router: Router<State>, options: TrustRouteOptions): void {
-  let loading: Promise<Served> | null = null;
-  const load = () => {
-    loading ??= readPage(options).catch((error: unknown) => {
-      loading = null;
-      throw error;
-    });
-    return loading;
-  };
+  const load = loadOnce(() => readPage(options));
   router.get('/trust', requireKnownHost(options.config), async function trust(context) {
     sendDocument(context, (await load()).document);
   });
