@@ -1,6 +1,7 @@
 /** The pages of docs/ as HTML, and the index that their search reads, when the pages are built. */
 import { Marked, type Tokens } from 'marked';
 import { listDocs, readDoc } from '../src/node/paths.ts';
+import { html } from '../src/service/html.ts';
 
 /** A heading and the text below it, up to the next one. `page`: its path below /docs. */
 export type Section = {
@@ -17,8 +18,7 @@ const diagram = 'mermaid';
 /** The page of questions, whose other links are the navigation. */
 const first = 'README.md';
 
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (character) => escapes[character] as string);
+const escapeHtml = (text: string) => html`${text}`.html;
 
 const pathOf = (name: string) => name.replace(/\.md$/, '');
 
@@ -63,7 +63,7 @@ export const renderMarkdown = (markdown: string): string =>
 const titleOf = (name: string) => /^# (.*)$/m.exec(readDoc(name))?.[1] ?? name;
 
 /** Links to all pages, in the order and under the headings of the first page. @throws Error when it leaves one out */
-function navigation(current: string): string {
+function navigation(): string {
   const parts: string[] = [];
   const listed = new Set([first]);
   for (const token of marked.lexer(readDoc(first))) {
@@ -72,34 +72,31 @@ function navigation(current: string): string {
     for (const [, href = ''] of token.raw.matchAll(/\]\(([\w/-]+\.md)\)/g)) {
       if (listed.has(href)) continue;
       listed.add(href);
-      parts.push(linkTo(href, current));
+      parts.push(linkTo(href));
     }
   }
   const missing = listDocs().filter((name) => !listed.has(name));
   if (missing.length > 0)
     throw new Error(`Expected a link to each page in docs/${first}, got none to ${missing.join(', ')}`);
-  const list = `<ul>${linkTo(first, current)}${parts.join('')}</ul>`.replace(
-    /<h2>[^<]*<\/h2><ul><\/ul>/g,
-    '',
-  );
+  const list = `<ul>${linkTo(first)}${parts.join('')}</ul>`.replace(/<h2>[^<]*<\/h2><ul><\/ul>/g, '');
   return `<nav aria-label="Documentation">${list}</nav>`;
 }
 
-function linkTo(name: string, current: string): string {
-  const mark = name === current ? ' aria-current="page"' : '';
-  return `<li><a href="/docs/${pathOf(name)}"${mark}>${escapeHtml(titleOf(name))}</a></li>`;
-}
+const linkTo = (name: string) => `<li><a href="/docs/${pathOf(name)}">${escapeHtml(titleOf(name))}</a></li>`;
 
 /** @param template web/guide/index.html, as built @returns HTML by file name */
 export function renderPages(template: string): ReadonlyMap<string, string> {
+  const mark = (text: string, path: string, value: string) =>
+    text.replace(`<a href="${path}"`, (link) => `${link} aria-current="${value}"`);
+  const pages = navigation();
+  const shell = mark(template, '/docs/README', 'true');
   return new Map(
     listDocs().map((name) => {
-      const html = template
-        .replace('<a href="/docs/README">', (link) => link.replace('>', ' aria-current="true">'))
+      const page = shell
         .replace('TITLE', () => escapeHtml(titleOf(name)))
-        .replace('<!-- pages -->', () => navigation(name))
+        .replace('<!-- pages -->', () => mark(pages, `/docs/${pathOf(name)}`, 'page'))
         .replace('<!-- content -->', () => renderMarkdown(readDoc(name)));
-      return [`${pathOf(name)}.html`, html] as const;
+      return [`${pathOf(name)}.html`, page] as const;
     }),
   );
 }

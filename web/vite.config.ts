@@ -30,7 +30,7 @@ function scopes(): Plugin {
   };
 }
 
-/** Writes the pages of the documentation beside their template, which goes. */
+/** Replaces the template of the documentation by its pages. */
 function guide(): Plugin {
   return {
     name: 'guide',

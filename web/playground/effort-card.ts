@@ -29,7 +29,7 @@ type Context = {
   /** Scores of the same recording without its baseline, if known. */
   readonly before: CognitiveSignals | null;
   readonly reference: Rules['reference'];
-  /** Opens the panel of the baseline; null where nothing of the visitor's was sent. */
+  /** Opens the panel of the baseline; null for one of several voices. */
   readonly onBaseline: (() => void) | null;
 };
 
