@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 
@@ -13,6 +13,8 @@ from .reports import Scope
 from .retry import RETRIED, wait_before_retry
 
 Options = Mapping[str, object]
+# Voices on one channel: so many, or as many as the service finds.
+SpeakerMode = Literal["auto", "2", "3", "4", "5", "6"]
 
 # Statuses of a service that takes no jobs, or not with this token.
 REFUSED = (403, 501)

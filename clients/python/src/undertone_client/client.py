@@ -10,7 +10,7 @@ from typing import Any, Literal, TypedDict, cast, overload
 
 import httpx
 
-from .base import REFUSED, Base, Options, is_above_limit, speakers_options
+from .base import REFUSED, Base, Options, SpeakerMode, is_above_limit, speakers_options
 from .errors import ApiError, UndertoneError, ValidationError
 from .jobs import PATH as JOBS
 from .jobs import AsyncJobs, Jobs, upload_of
@@ -80,7 +80,7 @@ class Client(Base):
         audio: Recording,
         segments: Sequence[SpeakerSegment] | str | None = None,
         *,
-        speakers: Literal["auto", "2", "3", "4", "5", "6"] | None = None,
+        speakers: SpeakerMode | None = None,
         channel: int | None = None,
         track: int | None = None,
         receipt: bool = False,
@@ -222,7 +222,7 @@ class AsyncClient(Base):
         audio: AsyncRecording,
         segments: Sequence[SpeakerSegment] | str | None = None,
         *,
-        speakers: Literal["auto", "2", "3", "4", "5", "6"] | None = None,
+        speakers: SpeakerMode | None = None,
         channel: int | None = None,
         track: int | None = None,
         receipt: bool = False,
@@ -345,7 +345,7 @@ class AsyncClient(Base):
         encoding: Encoding,
         sample_rate_hz: int,
         channels: Literal[1, 2] = 1,
-        speakers: Literal["auto", "2", "3", "4", "5", "6"],
+        speakers: SpeakerMode,
         interval_s: float | None = None,
     ) -> AbstractAsyncContextManager[StreamSession[SpeakersReport]]: ...
 
@@ -356,7 +356,7 @@ class AsyncClient(Base):
         sample_rate_hz: int,
         channels: Literal[1, 2] = 1,
         split: Literal[True] | None = None,
-        speakers: Literal["auto", "2", "3", "4", "5", "6"] | None = None,
+        speakers: SpeakerMode | None = None,
         signals: Sequence[Signal] | None = None,
         interval_s: float | None = None,
     ) -> AbstractAsyncContextManager[Any]:

@@ -14,6 +14,7 @@ from typing import Any, Literal, Union, cast
 import httpx
 from typing_extensions import TypedDict, Unpack
 
+from .base import SpeakerMode
 from .errors import JobFailedError, RateLimitedError
 from .recording import AsyncBaseline, AsyncRecording, Baseline, Recording, read, read_all, read_all_async, read_async
 from .reports import ChannelsReport, Job, JobBegun, JobPage, JobsBegun, JobSummary, Report, SpeakersReport
@@ -33,7 +34,7 @@ class UrlOptions(TypedDict, total=False):
     track: int
     channels: Literal["split"]
     #: Separates 2 to 6 voices on one channel, or as many as auto finds.
-    speakers: Literal["auto", "2", "3", "4", "5", "6"]
+    speakers: SpeakerMode
     #: Adds a signed receipt to the report.
     receipt: bool
     #: URL that receives the finished job.
