@@ -49,10 +49,12 @@ const respawnDelayMs = 500;
 /** Tasks keep their large data outside of the heap: the default of 48 MB fills before it is collected. */
 const maxYoungGenerationSizeMb = 3;
 /**
- * Each thread collects its own garbage: helper threads of V8 would take the cores of other threads. V8 reads these flags at each
- * collection, so that they can change in a process that runs.
+ * Each thread collects its own garbage: helper threads of V8 would take the cores of other threads. A full collection starts
+ * when a heap has grown by half: by default it may grow to four times its size, most of it garbage after a burst of requests.
+ * V8 reads these flags at each collection, so that they can change in a process that runs.
  */
 const collectorFlags = [
+  '--heap-growing-percent=50',
   '--no-parallel-scavenge',
   '--no-concurrent-sweeping',
   '--no-concurrent-array-buffer-sweeping',
