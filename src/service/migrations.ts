@@ -8,6 +8,7 @@ export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
   return {
     '0001-schema': { up: (database) => createSchema(database, kind) },
     '0002-job-bytes': { up: addJobBytes },
+    '0003-job-body-last': { up: (database) => moveBodyLast(database, kind) },
   };
 }
 
@@ -159,6 +160,15 @@ async function addJobBytes(database: Kysely<unknown>): Promise<void> {
     .on('jobs')
     .columns(['holder', 'bytes'])
     .execute();
+}
+
+/** SQLite reads a result of megabytes to find the columns after it. PostgreSQL stores it elsewhere. */
+async function moveBodyLast(database: Kysely<unknown>, kind: DatabaseKind): Promise<void> {
+  if (kind === 'postgres') return;
+  await database.schema.alterTable('jobs').addColumn('last', 'text').execute();
+  await sql`update jobs set last = body`.execute(database);
+  await database.schema.alterTable('jobs').dropColumn('body').execute();
+  await database.schema.alterTable('jobs').renameColumn('last', 'body').execute();
 }
 
 /** Identifies the database. */

@@ -263,3 +263,11 @@ test.serial('a callback with a stored report neither parses nor serialises it', 
   t.is(event.timestamp, event.finished_at);
   t.deepEqual(event.result, report);
 });
+
+test('SQLite finds the other columns of a job without its result', async (t) => {
+  const database = await openDatabase(await makeDatabaseUrl('sqlite'));
+  t.teardown(() => database.destroy());
+  const tables = await database.introspection.getTables();
+  const columns = tables.find(({ name }) => name === 'jobs')?.columns.map(({ name }) => name);
+  t.is(columns?.at(-1), 'body');
+});
