@@ -129,7 +129,7 @@ test('a fetch stops at its limits of bytes and seconds', async (t) => {
   });
   const url = `http://127.0.0.1:${port}/`;
   const here = { ...rules, urlPrefixes: [url], privateHosts: ['127.0.0.1'], uploadSeconds: 300 };
-  const sound = await fetchAudio(`${url}ok`, here, unstopped);
+  const { audio: sound } = await fetchAudio(`${url}ok`, here, unstopped);
   t.is(Buffer.from(sound).toString(), 'sound');
   t.is(sound.buffer.byteLength, sound.length);
   const typeOf = (path: string, uploadSeconds = here.uploadSeconds) =>

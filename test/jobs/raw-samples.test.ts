@@ -10,7 +10,10 @@ const rawMuLaw =
 const rawPcm = rawMuLaw.replace('mu-law', 'PCM').replace('-f mulaw -ar 8000', '-f s16le -ar 16000');
 
 test('a job of raw samples fails with what its content type, file name or URL declares', async (t) => {
-  const port = await listen(t, (_request, response) => void response.end(samples));
+  const port = await listen(t, (request, response) => {
+    if (request.url === '/typed') response.setHeader('Content-Type', 'Audio/PCMU; rate=8000');
+    response.end(samples);
+  });
   const root = `http://127.0.0.1:${port}/`;
   const server = await startServer(t, {
     UNDERTONE_JOB_WORKERS: '1',
@@ -20,14 +23,17 @@ test('a job of raw samples fails with what its content type, file name or URL de
   const jobs = createJobClient(server);
   const upload = async (part: { readonly type?: string; readonly filename?: string }) =>
     jobOf(await jobs.upload([{ name: 'audio', bytes: samples, ...part }]));
-  const { body } = await jobs.list({ urls: [`${root}call.ulaw?key=1`, `${root}call.raw`, `${root}call`] });
-  const [muLaw, pcm, unknown] = JSON.parse(body).jobs;
+  const { body } = await jobs.list({
+    urls: [`${root}call.ulaw?key=1`, `${root}call.raw`, `${root}typed`, `${root}call`],
+  });
+  const [muLaw, pcm, typed, unknown] = JSON.parse(body).jobs;
   const expected = [
     [await upload({ type: 'audio/basic' }), rawMuLaw],
     [await upload({ filename: 'call.ulaw' }), rawMuLaw],
     [await upload({ filename: 'call.raw' }), rawPcm],
     [muLaw, rawMuLaw],
     [pcm, rawPcm],
+    [typed, rawMuLaw],
     [unknown, 'Expected an audio file, got data of an unknown kind'],
   ] as const;
   for (const [{ id }, message] of expected) {

@@ -155,7 +155,7 @@ test('a refused URL is not fetched', async (t) => {
   const fetched = (path: string) => fetchAudio(`${root}a/${path}`, here, new AbortController().signal);
   for (const path of ['..%2fsecret', '..;/secret', '..%5csecret', '..%252fsecret'])
     await t.throwsAsync(fetched(path), { message: /^Expected addresses/ }, path);
-  t.is((await fetched('x/../b%20c.wav?d=e%2Ff')).length, 5);
+  t.is((await fetched('x/../b%20c.wav?d=e%2Ff')).audio.length, 5);
   t.deepEqual(asked, ['/a/b%20c.wav?d=e%2Ff']);
 });
 

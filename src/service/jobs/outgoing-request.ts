@@ -20,7 +20,11 @@ type HttpRequest = {
   readonly reserve?: (bytes: number) => boolean;
 };
 
-type HttpResponse = { readonly status: number; readonly body: Buffer };
+type HttpResponse = {
+  readonly status: number;
+  readonly contentType: string | undefined;
+  readonly body: Buffer;
+};
 
 export class SizeError extends Error {}
 
@@ -67,17 +71,18 @@ async function exchange(request: HttpRequest, ended: AbortSignal): Promise<HttpR
   if (!isAllowedHost(url, request.privateHosts)) throw new AddressError();
   const response = await send(url, request, ended);
   const { statusCode: status = 0, headers } = response;
+  const contentType = headers['content-type'];
   const { maxBytes, reserve } = request;
   if (maxBytes === null) {
     response.destroy();
-    return { status, body: Buffer.alloc(0) };
+    return { status, contentType, body: Buffer.alloc(0) };
   }
   const declared = Number(headers['content-length'] ?? 0);
   if (declared > maxBytes) {
     response.destroy();
     throw new SizeError(`Expected at most ${maxBytes} bytes, got ${declared}`);
   }
-  return { status, body: await read(response, maxBytes, reserve) };
+  return { status, contentType, body: await read(response, maxBytes, reserve) };
 }
 
 function send(url: URL, request: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {

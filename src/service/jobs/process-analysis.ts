@@ -2,7 +2,6 @@
 import { setInterval, setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { round } from '../../engine/schema.ts';
-import { describeRaw } from '../../node/audio-formats.ts';
 import type { Usage } from '../auth/usage.ts';
 import type { Config } from '../config.ts';
 import { explainLimit, ServiceError } from '../errors.ts';
@@ -16,7 +15,7 @@ import { type JobStore, storedError } from './job-store.ts';
 import { ReservationError } from './outgoing-request.ts';
 import { type Cipher, decryptPayload, encryptCallback, NewerPayloadError, type Payload } from './payload.ts';
 import { PutBack, type QueueJob, type Queues, UnprocessableError } from './queues.ts';
-import { fetchAudio, fetchFailed, RetryableFetchError } from './remote-audio.ts';
+import { type FetchedAudio, fetchAudio, fetchFailed, RetryableFetchError } from './remote-audio.ts';
 import type { StoredResults } from './stored-results.ts';
 import type { UploadStore } from './upload-store.ts';
 
@@ -238,14 +237,11 @@ async function analyze(context: WorkerContext, analysis: Analysis): Promise<Repo
   const { queue, job, payload, removed } = analysis;
   const { config, pool, receiptKeys } = context;
   const signal = AbortSignal.any([context.stop, removed]);
-  const recording = await load(context, analysis, signal);
+  const { declared, ...recording } = await load(context, analysis, signal);
   const { channel, track, channels, segments, speakers, ignored, owner } = payload;
   const key = receiptKeys.current();
   const signing = payload.receipt && { ...payload.receipt, keyId: key.id };
   const { maxSeconds } = config.jobs;
-  const { source, declared: sent } = payload;
-  const declared =
-    source.kind === 'object' ? (describeRaw(null, new URL(source.url).pathname) ?? undefined) : sent;
   const parts = { channel, track, channels, segments, speakers, declared };
   const options = { ...parts, ignored, signing, maxSeconds, requestId: job.id };
   const { result, cancel } = pool.submit(
@@ -277,7 +273,7 @@ function sign({ json, signed, audioSeconds }: AnalysisResult, { key }: SigningKe
   return { json, audioSeconds };
 }
 
-type Recording = { readonly audio: Uint8Array; readonly baselines: readonly Uint8Array[] };
+type Recording = FetchedAudio & { readonly baselines: readonly Uint8Array[] };
 
 async function load(
   context: WorkerContext,
@@ -285,10 +281,10 @@ async function load(
   signal: AbortSignal,
 ): Promise<Recording> {
   const { uploadStore } = context;
-  const { owner, source } = payload;
+  const { owner, source, declared } = payload;
   if (source.kind === 'object') {
-    const audio = await fetchRecording(context, { job, owner, url: source.url, permit, signal });
-    return { audio, baselines: [] };
+    const fetched = await fetchRecording(context, { job, owner, url: source.url, permit, signal });
+    return { ...fetched, baselines: [] };
   }
   const { sizes } = source;
   const { id } = job;
@@ -298,7 +294,7 @@ async function load(
     const baseline = await uploadStore.read(id, baselineNames[index] as RecordingName, size);
     if (baseline !== null) baselines.push(baseline);
   }
-  if (audio !== null && baselines.length === sizes.baselines.length) return { audio, baselines };
+  if (audio !== null && baselines.length === sizes.baselines.length) return { audio, declared, baselines };
   throw new ServiceError('deadline', 'The recording expired before a worker was free');
 }
 
@@ -319,7 +315,7 @@ type RemoteRecording = {
 async function fetchRecording(
   { config, fetchedBytes, slowFetches }: WorkerContext,
   { job, owner, url, permit, signal }: RemoteRecording,
-): Promise<Uint8Array> {
+): Promise<FetchedAudio> {
   const keys = shareKeys(owner, url);
   const [bytes, download] = [fetchedBytes.open(keys), slowFetches.open(keys)];
   const done = new AbortController();

@@ -1,5 +1,6 @@
 /** Recordings given by URL: validation and download. */
 
+import { describeRaw } from '../../node/audio-formats.ts';
 import type { JobSettings } from '../config.ts';
 import { invalidPart, type ServiceError } from '../errors.ts';
 import { ReservationError, SizeError, sendRequest } from './outgoing-request.ts';
@@ -31,13 +32,19 @@ export function checkCallbackUrl(text: string, { privateHosts }: Pick<Rules, 'pr
   return allowed ? null : `an https address on ${allowedHosts}`;
 }
 
+export type FetchedAudio = {
+  readonly audio: Uint8Array;
+  /** The raw format that the type or the name states; as `declared` of the pool. */
+  readonly declared: string | undefined;
+};
+
 /** @throws RetryableFetchError when a retry may succeed, ServiceError when not, ReservationError */
 export async function fetchAudio(
   url: string,
   rules: Rules,
   signal: AbortSignal,
   reserve: (bytes: number) => boolean = () => true,
-): Promise<Uint8Array> {
+): Promise<FetchedAudio> {
   const { privateHosts, maxBytes, uploadSeconds } = rules;
   const expected = checkAudioUrl(url, rules);
   if (expected !== null) throw fetchFailed(`Expected ${expected}, got another`);
@@ -48,10 +55,14 @@ export async function fetchAudio(
     if (error instanceof AddressError) throw fetchFailed(error.message);
     throw new RetryableFetchError(error.message);
   });
-  if (response.status === 200)
-    return new Uint8Array(response.body.buffer, response.body.byteOffset, response.body.length);
-  const message = `Expected 200 from the address, got ${response.status}`;
-  if (response.status >= 500 || response.status === 429) throw new RetryableFetchError(message);
+  const { status, contentType, body } = response;
+  if (status === 200) {
+    const audio = new Uint8Array(body.buffer, body.byteOffset, body.length);
+    const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? null;
+    return { audio, declared: describeRaw(type, new URL(url).pathname) ?? undefined };
+  }
+  const message = `Expected 200 from the address, got ${status}`;
+  if (status >= 500 || status === 429) throw new RetryableFetchError(message);
   throw fetchFailed(message);
 }
 
