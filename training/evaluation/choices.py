@@ -29,16 +29,18 @@ TITLES = ["", "mean UAR, corpora left out", *SOLD.emotion, "mean UAR, speakers l
 FEW = 2  # of the folds of speakers, and of the groups of ordinary corpora
 
 
-def with_votes(fits: Fits) -> Fits:
-    """The votes of listeners as targets of CREMA-D."""
-    targets = fits.targets
+def with_votes(share: float) -> Callable[[Fits], Fits]:
+    """Part of the targets of CREMA-D: the votes of listeners."""
     kept = [EMOTIONS.index(name) for name in SOLD.labels]
-    distribution, label = targets.distribution.copy(), targets.label.copy()
-    for clip in fits.clips:
-        if clip.votes is not None:
-            distribution[clip.index] = np.array(clip.distribution)[kept]
-            label[clip.index] = distribution[clip.index].argmax()
-    return replace(fits, targets=replace(targets, distribution=distribution, label=label))
+
+    def change(fits: Fits) -> Fits:
+        distribution = fits.targets.distribution.copy()
+        for clip in fits.clips:
+            if clip.votes is not None:
+                distribution[clip.index] += share * (np.array(clip.distribution)[kept] - distribution[clip.index])
+        return replace(fits, targets=replace(fits.targets, distribution=distribution))
+
+    return change
 
 
 def with_deviations(fits: Fits) -> Fits:
@@ -57,7 +59,8 @@ def with_params(**changes: float) -> Callable[[Fits], Fits]:
 
 CHOICES: dict[str, Callable[[Fits], Fits]] = {
     "`standard`": lambda fits: fits,
-    "votes of listeners as targets of CREMA-D": with_votes,
+    "votes of listeners as half of the targets of CREMA-D": with_votes(0.5),
+    "votes of listeners as targets of CREMA-D": with_votes(1),
     "means and deviations": with_deviations,
     **{f"decay {decay:g}": with_params(decay=decay) for decay in (0.001, 0.003, 0.03, 0.1)},
     **{f"ordinary speech {weight:g} times as heavy as acted": with_params(ordinary_weight=weight) for weight in (0.1, 0.25, 1, 2)},
