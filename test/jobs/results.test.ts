@@ -224,7 +224,7 @@ test.serial('reports that one account does not read leave memory for those of an
     socket.pause();
     socket.write(`GET /v1/jobs/job_done HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.full}\r\n\r\n`);
   }
-  await untilMetric(app, 'undertone_result_bytes', 24 * 2 ** 20);
+  await untilMetric(app, 'undertone_result_bytes', 12 * 2 ** 20);
   const refused = await get('job_done', tokens.full);
   t.is(refused.status, 503);
   t.like(JSON.parse(refused.body), { code: 'overloaded' });

@@ -57,7 +57,7 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
 /** A separate budget for account requests keeps log-ins working while analyses are refused. */
 const accountBudgetBytes = 4 * 2 ** 20;
 /** Of stored results of jobs that are sent. */
-const resultBudgetBytes = 32 * 2 ** 20;
+const resultBudgetBytes = 16 * 2 ** 20;
 
 export function createApp(options: AppOptions): Koa<State> {
   const { accounts, config, jobs, lifecycle, logger, metrics, pool } = options;
