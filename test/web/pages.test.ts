@@ -7,7 +7,7 @@ import { wavFile } from '../../benchmarks/upload-body.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { password } from '../support/browser.ts';
 import { microphone, plainHost, visit } from '../support/chromium.ts';
-import { noEmotion, withManifest, withoutEmotion } from '../support/models.ts';
+import { noEmotion, withManifest, withoutEmotion, withoutVoice } from '../support/models.ts';
 import {
   barriers,
   chooseFile,
@@ -360,6 +360,20 @@ test.serial('models without emotion: the reason in place of its scores, and the 
   await chooseFile(page, 'second.wav', readFileSync(sample));
   t.notRegex(await resultsOf(page, 'second.wav'), /^Too little speech$/m);
   t.deepEqual(await barriers(page), []);
+});
+
+test.serial('models without a voice model: no voices to choose', async (t) => {
+  const lacking = await startServer(t, { UNDERTONE_MODELS_DIR: await withoutVoice(t) });
+  const { page } = await visit(t, site.browser, lacking.url);
+  await pasteToken(page);
+  await chooseFile(page, 'mono.wav', readFileSync(sample));
+  await resultsOf(page, 'mono.wav');
+  t.is(await page.locator('#choice').count(), 0);
+  const { page: usual } = await site.open(t, '/');
+  await pasteToken(usual);
+  await chooseFile(usual, 'mono.wav', readFileSync(sample));
+  await resultsOf(usual, 'mono.wav');
+  t.regex(await usual.locator('#choice').innerText(), /one voice\s+two voices/);
 });
 
 test.serial(

@@ -41,30 +41,31 @@ export function isOfOne(choice: Choice): boolean {
 
 const nameOf = (choice: Choice) => (typeof choice === 'number' ? `channel-${choice}` : choice);
 
-/** @param voices of the report */
+/** @param voices of the report; null: the models separate none @returns null where there is nothing to choose */
 export function createChoice(
   { channels, tracks = 0 }: Pick<Report['audio'], 'channels' | 'tracks'>,
   chosen: Choice,
-  voices: number,
+  voices: number | null,
   onChoice: (choice: Choice) => void,
-): HTMLElement {
+): HTMLElement | null {
   const numbers = channels > 1 ? Array.from({ length: channels }, (_, index) => index) : [];
   const trackNumbers = Array.from({ length: tracks }, (_, index) => index);
   const choices: readonly (readonly [Choice, string])[] = [
     ...(channels === 2 ? [['split', 'each channel'] as const] : []),
     ['average', channels > 1 ? 'the average of all channels' : countVoices(1)],
     ...numbers.map((index) => [index, `channel ${index}`] as const),
-    ...severalVoices.map(
+    ...(voices === null ? [] : severalVoices).map(
       (count) => [`voices-${count}`, countVoices(count) + (channels > 1 ? ' on one channel' : '')] as const,
     ),
     ...trackNumbers.map((index) => [`track-${index}`, `audio track ${index}`] as const),
   ];
+  if (choices.length === 1) return null;
   const select = element(
     'select',
     { id: 'choice', class: 'input' },
     ...choices.map(([value, text]) => element('option', { value: nameOf(value) }, text)),
   );
-  select.value = nameOf(chosen === 'best' ? `voices-${voices}` : chosen);
+  select.value = nameOf(chosen === 'best' ? `voices-${voices ?? 1}` : chosen);
   select.addEventListener('change', () => onChoice(choices[select.selectedIndex]?.[0] ?? 'average'));
   return element('div', { class: 'field choice' }, element('label', { for: 'choice' }, 'Analyse'), select);
 }

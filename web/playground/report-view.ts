@@ -69,7 +69,7 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
   const ended = new AbortController();
   const compareSets = compareButton(shown, ended.signal);
   const within = [
-    createChoice(report.audio, choice, 1, onChoice),
+    createChoice(report.audio, choice, rules.separatesVoices ? 1 : null, onChoice),
     waveform.root,
     timeline.columns,
     timeline.affect,
