@@ -125,9 +125,16 @@ function severalSpeakersOf(manifest: Manifest): Manifest['weights'] | null {
   return (manifest.kind === 'trunk' && manifest.params.severalSpeakers?.weights) || null;
 }
 
-/** @param set every model of a set: see `checkSet` @throws ModelError */
-export async function openModels(set: readonly ModelBytes[], platform: Platform): Promise<Models> {
-  const models = await Promise.all(kinds.map(async (kind) => [kind, await open(set, kind, platform)]));
+/** @param set every model of a set: see `checkSet` @param threads of the trunk @throws ModelError */
+export async function openModels(
+  set: readonly ModelBytes[],
+  platform: Platform,
+  threads = 1,
+): Promise<Models> {
+  const threadsOf = (kind: Kind) => (kind === 'trunk' ? threads : 1);
+  const models = await Promise.all(
+    kinds.map(async (kind) => [kind, await open(set, kind, platform, threadsOf(kind))]),
+  );
   const byName = Object.fromEntries(models) as { readonly [K in RequiredKind]: Model<K> };
   const specs = specsOf(byName.trunk.manifest);
   const severalSpeakers = await openSeveralSpeakers(bytesOf(set, 'trunk'), platform);
@@ -158,39 +165,38 @@ function voiceOf(set: readonly ModelBytes[], platform: Platform): Models['voice'
   // Without the bytes of the other models, which nothing needs any more.
   const model = bytesOf(set, 'voice');
   const { manifest } = model;
-  let session: Promise<Session> | null = null;
-  const load = () => {
-    session ??= open([model], 'voice', platform).then(
-      (opened) => opened.session,
-      (error) => {
-        session = null;
-        throw error;
-      },
-    );
-    return session;
-  };
+  const load = openOnce(async () => (await open([model], 'voice', platform)).session);
   return { manifest, features: withoutHighpass(manifest.features), load };
+}
+
+/** A failed attempt is repeated by the next call. */
+function openOnce<Value>(open: () => Promise<Value>): () => Promise<Value> {
+  let opened: Promise<Value> | null = null;
+  return () => {
+    opened ??= open().catch((error) => {
+      opened = null;
+      throw error;
+    });
+    return opened;
+  };
 }
 
 /**
  * The trunk is half of a request: with idle cores it runs on `threads` threads. Under load these would take processor time
- * from other requests.
- * @throws ModelError
+ * from other requests: `busy` opens a second one, on one thread, when it is first called.
+ * @throws ModelError, also in `busy`
  */
 export async function openModelsForCores(
   set: readonly ModelBytes[],
   threads: number,
   platform: Platform,
-): Promise<{ readonly busy: Models; readonly idle: Models }> {
-  const busy = await openModels(set, platform);
-  return {
-    busy,
-    // A second copy of the weights of another maker would be large.
-    idle:
-      threads === 1 || busy.readsSamples
-        ? busy
-        : { ...busy, trunk: await open(set, 'trunk', platform, threads) },
-  };
+): Promise<{ readonly idle: Models; readonly busy: () => Promise<Models> }> {
+  const bytes = bytesOf(set, 'trunk');
+  // A second copy of the weights of another maker would be large.
+  const isShared = threads === 1 || samplesOf(bytes.manifest) !== null;
+  const idle = await openModels(set, platform, isShared ? 1 : threads);
+  const openBusy = async () => ({ ...idle, trunk: await open([bytes], 'trunk', platform) });
+  return { idle, busy: isShared ? async () => idle : openOnce(openBusy) };
 }
 
 /** What cuts and encodes utterances. */

@@ -29,19 +29,19 @@ async function start({
   comparedModelsDir,
   limits,
 }: ThreadSettings): Promise<(task: TaskMessage) => Promise<unknown>> {
-  const { busy, idle } = await loadModelsForCores(modelsDir, threadsPerTask());
-  const analyzers = { busy: analyzerOf(busy, limits), idle: analyzerOf(idle, limits) };
+  const { idle, busy } = await loadModelsForCores(modelsDir, threadsPerTask());
+  const idleAnalyzer = analyzerOf(idle, limits);
   const openCompared = () => {
     if (!comparedModelsDir) throw new Error('Expected a second set of models, got none');
     return loadAnalyzer({ modelsDir: comparedModelsDir, limits });
   };
-  await analyzers.idle.warm();
+  await idleAnalyzer.warm();
   reportReady();
   return async ({ id, pauseFlag, hasIdleCores, ...task }) => {
     const yieldToOthers = () => pauseIfRequested(pauseFlag, () => reportPaused(id));
     const onChunk = (analysedSeconds: number, declaredSeconds: number | null) =>
       reportProgress({ progressed: id, analysedSeconds, declaredSeconds });
-    const usual = hasIdleCores ? analyzers.idle : analyzers.busy;
+    const usual = hasIdleCores ? idleAnalyzer : analyzerOf(await busy(), limits);
     const isCompared = 'compared' in task && task.compared === true;
     const open = isCompared ? openCompared : undefined;
     const reply = await handleTask(usual, task, { open, yieldToOthers, onChunk });
