@@ -8,7 +8,7 @@ import { clients } from '../scripts/clients.ts';
 import { scriptLines } from '../scripts/help.ts';
 import { settingNames } from '../src/service/config.ts';
 import { runCli } from './support/cli.ts';
-import { documents, examples } from './support/documents.ts';
+import { allExamples, documents, examples } from './support/documents.ts';
 import { invocations, run, strictCurl } from './support/programs.ts';
 import { startServer } from './support/server.ts';
 import {
@@ -36,46 +36,75 @@ const left = [
   'keys.json',
   'receipt-keys.json',
   'calls.csv',
+  'utterances.csv',
 ];
 
-function commands(document: string): string[] {
-  const lines = examples(document, 'sh').flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'));
+function commandsOf(block: string): string[] {
+  const lines = block.replaceAll('\\\n', ' ').split('\n');
   return lines.filter((line) => line.trim() !== '' && !skipped.test(line));
 }
 
-for (const document of documents.filter((name) => commands(name).length > 0)) {
-  test.serial(`the commands of ${document} end well`, async (t) => {
-    const server = await startServer(t);
+const isProgram = (language: string) => language === 'ts' || language === 'python';
+const runnable = (document: string) =>
+  allExamples(document).filter(
+    ({ language, code }) => isProgram(language) || (language === 'sh' && commandsOf(code).length > 0),
+  );
+
+/** What matches an output that a page shows: a line `...` stands for any lines. */
+function outputPattern(shown: string): RegExp {
+  const lines = shown
+    .trimEnd()
+    .split('\n')
+    .map((line) =>
+      line.trim() === '...'
+        ? '(?:.*\\n)*?'
+        : `${line.trimEnd().replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}[ \\t]*\\n`,
+    );
+  return new RegExp(`^${lines.join('')}$`);
+}
+
+// In their order: programs read files that commands have written.
+for (const document of documents.filter((name) => runnable(name).length > 0)) {
+  test.serial(`the examples of ${document} end well, and print what it shows`, async (t) => {
+    const found = runnable(document);
+    const isServed = found.some(({ language, code }) => !isProgram(language) || code.includes(address));
+    const { url, token } = isServed ? await startServer(t) : { url: address, token: '' };
     const dataDir = await mkdtemp(join(tmpdir(), 'undertone-readme-'));
     t.teardown(() =>
       Promise.all([dataDir, ...left].map((path) => rm(path, { recursive: true, force: true }))),
     );
-    const env = { ...(await strictCurl(dataDir)), TOKEN: server.token, UNDERTONE_DATA_DIR: dataDir };
-    for (const line of commands(document)) {
-      const { code, output } = await run(...invocations.sh(line.replaceAll(address, server.url), env));
-      t.is(code, 0, `${line}\n${output}`);
+    const env = { ...(await strictCurl(dataDir)), TOKEN: token, UNDERTONE_DATA_DIR: dataDir };
+    for (const { language, code, output: shown } of found) {
+      const here = code.replaceAll(address, url);
+      const steps = isProgram(language)
+        ? [invocations[language as 'ts' | 'python'](here, { TOKEN: token })]
+        : commandsOf(here).map((line) => invocations.sh(line, env));
+      let printed = '';
+      for (const step of steps) {
+        const { code: exitCode, output, stdout } = await run(...step);
+        t.is(exitCode, 0, `${step[1].at(-1)}\n${output}`);
+        printed = stdout;
+      }
+      if (shown !== undefined) t.regex(printed, outputPattern(shown), code);
     }
   });
 }
 
-test.serial('the documents have commands to run and programs to load', (t) => {
-  t.true(documents.flatMap(commands).length >= 16);
-  t.true(documents.flatMap((document) => examples(document, 'ts')).length >= 2);
-  t.true(documents.flatMap((document) => examples(document, 'python')).length >= 2);
+test('the documents have commands to run, programs to load and outputs to compare', (t) => {
+  const all = documents.flatMap(runnable);
+  const count = (language: string) => all.filter((example) => example.language === language).length;
+  t.true(documents.flatMap((document) => examples(document, 'sh').flatMap(commandsOf)).length >= 16);
+  t.true(count('ts') >= 2);
+  t.true(count('python') >= 2);
+  t.true(all.filter(({ output }) => output !== undefined).length >= 4);
 });
 
-for (const document of documents) {
-  for (const language of ['ts', 'python'] as const) {
-    for (const [index, program] of examples(document, language).entries()) {
-      test.serial(`${language} program ${index + 1} of ${document} ends well`, async (t) => {
-        const { url, token } = program.includes(address) ? await startServer(t) : { url: address, token: '' };
-        const here = program.replaceAll(address, url);
-        const { code, output } = await run(...invocations[language](here, { TOKEN: token }));
-        t.is(code, 0, output);
-      });
-    }
-  }
-}
+test('a shown output matches what was printed alone', (t) => {
+  const pattern = outputPattern('a (1.0)\n...\n  c\n');
+  for (const printed of ['a (1.0)\n  c\n', 'a (1.0) \nb\nb\n  c\n']) t.regex(printed, pattern);
+  for (const printed of ['a (1.1)\n  c\n', 'a (1.0)\nb\n', 'a (1.0)\n  c\nd\n', 'a (1x0)\n  c\n'])
+    t.notRegex(printed, pattern);
+});
 
 /** Reads scores that too little speech does not have. */
 const careless = {

@@ -18,9 +18,23 @@ export const documents: readonly string[] = [
   ...sources,
 ];
 
+export type Example = {
+  readonly language: string;
+  readonly code: string;
+  /** The block of text right after it. */
+  readonly output: string | undefined;
+};
+
+/** The code blocks, in their order. */
+export function allExamples(document: string): Example[] {
+  const text = readFileSync(document, 'utf8').replace(/^ \* ?/gm, '');
+  const blocks = text.matchAll(/^```(\w+)\n(.*?)^```$(?=(?:\n\n```text\n(.*?)^```$)?)/gms);
+  return [...blocks].map(([, language = '', code = '', output]) => ({ language, code, output }));
+}
+
 /** The code blocks of a language. */
 export function examples(document: string, language: string): string[] {
-  const text = readFileSync(document, 'utf8').replace(/^ \* ?/gm, '');
-  const blocks = text.matchAll(/^```(\w+)\n(.*?)^```$/gms);
-  return [...blocks].filter((block) => block[1] === language).map((block) => block[2] as string);
+  return allExamples(document)
+    .filter((example) => example.language === language)
+    .map(({ code }) => code);
 }

@@ -12,18 +12,20 @@ type Env = Readonly<Record<string, string>>;
 /** A program, its arguments and its environment. */
 export type Invocation = readonly [command: string, args: readonly string[], env: Env];
 
-/** @returns the exit code, and what it printed on either stream */
+/** @returns the exit code, and what it printed: on either stream, and on standard output */
 export async function run(command: string, args: readonly string[], env: Env) {
   const { PATH, HOME } = process.env;
   const child = spawn(command, args, { env: { PATH, HOME, ...env } });
   let output = '';
+  let stdout = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
       output += chunk;
+      if (stream === child.stdout) stdout += chunk;
     });
   }
   const [code] = await once(child, 'close');
-  return { code, output };
+  return { code, output, stdout };
 }
 
 /** Where the TypeScript client lies before it is installed. */
