@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from os.path import commonprefix
 from pathlib import Path
 
 from training import settings
@@ -73,13 +74,19 @@ def cost_rows(folders: dict[str, Path]) -> list[list[str]]:
 def text_of(columns: dict[str, list[Metric]]) -> str:
     """`columns`: set of models -> its metrics"""
     found = {name: {metric.key: metric for metric in metrics} for name, metrics in columns.items()}
-    titles = {key: metric.title for metrics in found.values() for key, metric in metrics.items()}
-    rows = [[titles[key], *(short_cell(metrics.get(key)) for metrics in found.values())] for key in KEYS if key in titles]
+    rows = []
+    for key in KEYS:
+        metrics = [metrics.get(key) for metrics in found.values()]
+        titles = {metric.title for metric in metrics if metric is not None}
+        if titles:
+            shared = commonprefix(list(titles)).rpartition(" (")[0] if len(titles) > 1 else titles.pop()
+            rows.append([shared, *map(short_cell, metrics)])
     return table(["", *(f"`{name}`" for name in columns)], [*rows, *cost_rows({name: settings.MODELS.with_name(name) for name in columns})])
 
 
 def plain_text_of(columns: dict[str, list[Metric]]) -> str:
-    """The table of README.md"""
+    """The table of README.md, of the sets that may be sold"""
+    columns = {name: metrics for name, metrics in columns.items() if SETS[name].may_be_sold}
     found = {name: {metric.key: metric for metric in metrics} for name, metrics in columns.items()}
     rows = [[title, *(short_cell(metrics.get(key)) for metrics in found.values())] for key, title in PLAIN.items()]
     spent = spent_by(columns)
