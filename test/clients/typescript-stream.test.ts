@@ -42,7 +42,7 @@ test('a session yields the messages, and its report equals that of the file', as
   t.deepEqual({ ...report, request_id: '' }, { ...want, request_id: '' });
   const messages = await reading;
   t.deepEqual(
-    messages.map(({ seq }) => seq),
+    messages.map((message) => 'seq' in message && message.seq),
     messages.map((_, index) => index),
   );
   const turn = messages.find(({ type }) => type === 'turn');

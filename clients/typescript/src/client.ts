@@ -1,6 +1,7 @@
 import { ApiError, ValidationError } from './errors.ts';
 import { makeForm } from './form.ts';
 import { createJobs, type Jobs } from './jobs.ts';
+import { type Open, openReconnecting } from './reconnect.ts';
 import { type Recording, readRecording } from './recording.ts';
 import type {
   ChannelsReport,
@@ -55,8 +56,13 @@ export type AnalyzeOptions = CallOptions & {
 };
 
 export type StreamOptions = {
-  /** A token of `createStreamToken`; without it, the client requests one with its own token. */
-  readonly token?: string;
+  /** A token of `createStreamToken`, or what returns one for each session; without it, the client requests them with its own token. */
+  readonly token?: string | (() => string | Promise<string>);
+  /**
+   * Opens a new session with the same configuration when one is lost: to a lost connection, a shutdown or an error of the service.
+   * Samples sent meanwhile are dropped, and a `reconnected` message says how many. 8 attempts; false by default.
+   */
+  readonly reconnect?: boolean;
   /** Ends the session without its report. */
   readonly signal?: AbortSignal;
   /** Longest until the session is open, in place of the client's. */
@@ -155,11 +161,18 @@ export function createClient(options: ClientOptions): Client {
     jobs,
     usage: (how) => request<Usage>('v1/usage', {}, { ...options, ...how }),
     createStreamToken,
-    stream: async (config, { token, signal, timeoutMs = options.timeoutMs ?? defaultTimeoutMs } = {}) => {
-      const WebSocket = options.WebSocket ?? globalWebSocket();
-      const how = { timeoutMs, ...(signal === undefined ? {} : { signal }) };
-      const streamToken = token ?? (await createStreamToken({}, how)).token;
-      return openSession(config, { url: baseOf(options), token: streamToken, WebSocket, timeoutMs, signal });
+    stream: async <const Config extends StreamConfig>(config: Config, how: StreamOptions = {}) => {
+      const { token, signal, reconnect = false, timeoutMs = options.timeoutMs ?? defaultTimeoutMs } = how;
+      if (reconnect && typeof token === 'string')
+        throw new TypeError('Expected a function for `token` with `reconnect`, got a token for one session');
+      const [url, WebSocket] = [baseOf(options), options.WebSocket ?? globalWebSocket()];
+      const open: Open<ReportOf<Config>> = async (signal, retries = options.retries ?? 3) => {
+        const call = { retries, timeoutMs, ...(signal === undefined ? {} : { signal }) };
+        const request = async () => (await createStreamToken({}, call)).token;
+        const streamToken = typeof token === 'string' ? token : await (token ?? request)();
+        return openSession(config, { url, token: streamToken, WebSocket, timeoutMs, signal });
+      };
+      return reconnect ? openReconnecting(open, config, signal) : open(signal);
     },
   };
 }

@@ -45,4 +45,10 @@ export type {
   StreamToken,
   Usage,
 } from './reports.ts';
-export type { StreamConfig, StreamMessage, StreamSession, WebSocketConstructor } from './stream.ts';
+export type {
+  Reconnected,
+  StreamConfig,
+  StreamMessage,
+  StreamSession,
+  WebSocketConstructor,
+} from './stream.ts';

@@ -2,7 +2,8 @@
 import { maxDelaySeconds, NoAnswerError, retryAfterOf } from './errors.ts';
 
 /** 502 and 504 come from proxies. */
-const retried: readonly number[] = [500, 502, 503, 504];
+export const retried: readonly number[] = [500, 502, 503, 504];
+const maxReconnectSeconds = 30;
 
 export type RetryOptions = {
   /** After the first attempt. */
@@ -26,6 +27,11 @@ export async function withRetries(
     const asked = response === null ? null : retryAfterOf(response.headers);
     await sleep(1000 * Math.min(maxDelaySeconds, Math.max(2 ** done, asked ?? 0)), signal);
   }
+}
+
+/** Delay before a new session, drawn between 0 and 1, 2, 4 and so on up to 30 s, or `Retry-After` if that is longer. */
+export function reconnectDelayMs(done: number, asked: number | null): number {
+  return 1000 * Math.max(Math.random() * Math.min(maxReconnectSeconds, 2 ** done), asked ?? 0);
 }
 
 export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -1,5 +1,11 @@
 /** One live session: samples -> messages and a report. */
-import { type ErrorBody, NoAnswerError, SessionEndedError, toApiError } from './errors.ts';
+import {
+  type ErrorBody,
+  NoAnswerError,
+  SessionEndedError,
+  toApiError,
+  type UndertoneError,
+} from './errors.ts';
 import type { ChannelsReport, Report, Signal, SignalReports, SpeakersReport } from './reports.ts';
 import type { components } from './schema.ts';
 
@@ -35,7 +41,22 @@ export type StreamMessage<R = Report> =
   | Schemas['MeasurementMessage']
   | Schemas['TurnMessage']
   | (Omit<Schemas['FinalMessage'], 'report'> & { readonly report: R })
-  | Schemas['SessionEndedMessage'];
+  | Schemas['SessionEndedMessage']
+  | Reconnected;
+
+/**
+ * With `reconnect`: a new session follows a lost one. It is a message of the client, without `seq`. Times, utterances and speakers of
+ * later messages begin anew.
+ */
+export type Reconnected = {
+  readonly type: 'reconnected';
+  /** Why the earlier session ended. */
+  readonly error: UndertoneError;
+  /** Seconds of audio before the new session, lost ones included: added to later times, they count from the first sample. */
+  readonly offset_s: number;
+  /** Seconds of audio since the previous session began that no session received; of a lost connection, not what was on its way. */
+  readonly lost_s: number;
+};
 
 /** Iteration yields the messages until the session is over. It throws when there is no report. */
 export type StreamSession<R = Report> = AsyncIterable<StreamMessage<R>> & {
@@ -78,10 +99,7 @@ const maxBufferedBytes = 256 * 1024;
 const drainPollMs = 20;
 
 /** Resolves when the session is configured. */
-export async function openSession<R>(
-  config: StreamConfig,
-  connection: Connection,
-): Promise<StreamSession<R>> {
+export async function openSession<R>(config: StreamConfig, connection: Connection): Promise<Session<R>> {
   const { url, token, WebSocket, timeoutMs, signal } = connection;
   const place = new URL('v1/stream', url);
   place.protocol = place.protocol.replace('http', 'ws');
@@ -96,11 +114,15 @@ export async function openSession<R>(
   return session;
 }
 
-class Session<R> implements StreamSession<R> {
+export class Session<R> implements StreamSession<R> {
   /** Resolves with the first message. */
   readonly ready: Promise<void>;
   /** Resolves with the report when the session is over. */
   readonly over: Promise<R>;
+  /** Of the WebSocket; undefined while it is open, and after an abort. */
+  closeCode: number | undefined;
+  /** Audio that the service received, where it said so. */
+  receivedSeconds: number | undefined;
   readonly #socket: Socket;
   readonly #origin: string;
   readonly #messages: ReadableStreamDefaultReader<StreamMessage<R>>;
@@ -163,6 +185,11 @@ class Session<R> implements StreamSession<R> {
     return this.over;
   }
 
+  /** Error of `send`; undefined while the session is open. */
+  get ended(): unknown {
+    return this.#ended;
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<StreamMessage<R>> {
     for (;;) {
       const { done, value } = await this.#messages.read();
@@ -193,6 +220,7 @@ class Session<R> implements StreamSession<R> {
     this.#queue.enqueue(message);
     if (message.type === 'session.ready') this.#onConfigured(message.limits.idle_s);
     if (message.type === 'final') this.#report = message.report;
+    if (message.type === 'session.ended') this.receivedSeconds = message.audio_s;
   }
 
   #onConfigured(idleSeconds: number): void {
@@ -217,6 +245,7 @@ class Session<R> implements StreamSession<R> {
     if (isLost) this.#onError({ error: undefined });
     const ended = new SessionEndedError(code, reason);
     if (this.#report === undefined) this.#failure ??= ended;
+    if (this.#ended === undefined) this.closeCode = code;
     this.#finish(this.#failure ?? ended);
   }
 
@@ -230,7 +259,7 @@ class Session<R> implements StreamSession<R> {
   }
 }
 
-function toBytes(samples: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
+export function toBytes(samples: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
   const view =
     samples instanceof ArrayBuffer
       ? { buffer: samples, byteOffset: 0, byteLength: samples.byteLength }
