@@ -1,9 +1,11 @@
 """Live sessions of the Python client with the service at UNDERTONE_URL."""
 
 import asyncio
+import contextlib
 import os
 import unittest
 import unittest.mock
+from urllib.parse import urlsplit
 
 import undertone_client as undertone
 from websockets.asyncio.client import ClientConnection
@@ -178,6 +180,211 @@ class Stream(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(sorted(token), ["expires_at", "token"])
         with undertone.Client(URL, TOKEN) as client:
             self.assertNotEqual(client.create_stream_token()["token"], token["token"])
+
+
+class Proxy:
+    """Passes connections to the service, once `accepts` is set, or refuses them. `cut` ends those that are open."""
+
+    def __init__(self):
+        self.connections = 0
+        self.refuses = False
+        self.accepts = asyncio.Event()
+        self.accepts.set()
+        self._writers = []
+
+    async def __aenter__(self):
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        return self
+
+    async def __aexit__(self, *_):
+        self._server.close()
+        self.cut()
+
+    def cut(self):
+        for writer in self._writers:
+            writer.transport.abort()
+
+    async def _accept(self, reader, writer):
+        self.connections += 1
+        self._writers.append(writer)
+        if self.refuses:
+            return self.cut()
+        await self.accepts.wait()
+        service = urlsplit(URL)
+        other_reader, other_writer = await asyncio.open_connection(service.hostname, service.port)
+        self._writers.append(other_writer)
+        await asyncio.gather(self._copy(reader, other_writer), self._copy(other_reader, writer))
+
+    async def _copy(self, reader, writer):
+        with contextlib.suppress(OSError):
+            while data := await reader.read(65536):
+                writer.write(data)
+                await writer.drain()
+        writer.transport.abort()
+
+
+def without_delays():
+    """The random part of delays is 0."""
+    return unittest.mock.patch("random.uniform", lambda low, high: 0.0)
+
+
+async def until(holds):
+    for _ in range(30000):
+        if holds():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("Expected it within 5 minutes")
+
+
+async def next_of(messages, kind):
+    """Returns the next message of the type, and the types before it."""
+    earlier = []
+    async for message in messages:
+        if message["type"] == kind:
+            return message, earlier
+        earlier.append(message["type"])
+
+
+class Reconnect(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self):
+        patch = without_delays()
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    async def asyncTearDown(self):
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        self.assertEqual([task for task in others if "undertone_client" in repr(task)], [])
+
+    async def test_a_new_session_follows_a_lost_one_and_says_what_was_lost(self):
+        async with Proxy() as proxy, undertone.AsyncClient(proxy.url, TOKEN) as client:
+            async with client.stream(**FORMAT, reconnect=True) as session:
+                messages = aiter(session)
+                await session.send(SAMPLES[:128000])
+                await next_of(messages, "turn")
+                proxy.accepts.clear()
+                proxy.cut()
+                await until(lambda: proxy.connections > 1)
+                # Ends within a sample: the rest of it is no sample of the next session.
+                await session.send(SAMPLES[128000:160001])
+                await session.turn_end()
+                proxy.accepts.set()
+                lost, _ = await next_of(messages, "reconnected")
+                self.assertEqual((lost["offset_s"], lost["lost_s"]), (160002 / 32000, 32002 / 32000))
+                self.assertIsInstance(lost["error"], undertone.NoAnswerError)
+                await session.send(SAMPLES[160001:])
+                report = await session.end()
+                later = [message async for message in messages]
+            async with client.stream(**FORMAT) as session:
+                await session.send(SAMPLES[160002:])
+                want = await session.end()
+        self.assertEqual({**report, "request_id": ""}, {**want, "request_id": ""})
+        self.assertEqual([message["seq"] for message in later], list(range(len(later))))
+        self.assertEqual([later[0]["type"], later[-1]["type"]], ["session.ready", "session.ended"])
+        self.assertIn("turn", [message["type"] for message in later])
+
+    async def test_without_the_option_a_lost_session_is_over(self):
+        async with Proxy() as proxy, undertone.AsyncClient(proxy.url, TOKEN) as client:
+            async with client.stream(**FORMAT) as session:
+                proxy.cut()
+                with self.assertRaises(undertone.NoAnswerError):
+                    async for _ in session:
+                        pass
+                with self.assertRaises(undertone.NoAnswerError):
+                    await session.end()
+            self.assertEqual(proxy.connections, 1)
+
+    async def test_the_error_of_the_last_attempt_is_raised(self):
+        async with Proxy() as proxy, undertone.AsyncClient(proxy.url, TOKEN) as client:
+            async with client.stream(**FORMAT, reconnect=True) as session:
+                proxy.refuses = True
+                proxy.cut()
+                for call in (lambda: next_of(session, "reconnected"), session.end, lambda: session.send(SAMPLES)):
+                    with self.assertRaisesRegex(undertone.NoAnswerError, "Expected a session from"):
+                        await call()
+            self.assertEqual(proxy.connections, 9)
+
+    async def test_the_end_and_the_context_end_the_attempts(self):
+        for end in (True, False):
+            async with Proxy() as proxy, undertone.AsyncClient(proxy.url, TOKEN) as client:
+                with unittest.mock.patch("random.uniform", lambda low, high: 3600.0):
+                    async with client.stream(**FORMAT, reconnect=True) as session:
+                        proxy.cut()
+                        await until(lambda: session._reconnecting)
+                        if end:
+                            with self.assertRaisesRegex(undertone.NoAnswerError, "lost connection"):
+                                await session.end()
+                with self.assertRaises(undertone.NoAnswerError):
+                    await next_of(session, "reconnected")
+                self.assertEqual(proxy.connections, 1)
+
+    async def test_the_close_code_decides(self):
+        """1001 has a report, as of a service that shuts down."""
+        for code, follows in (
+            *((code, True) for code in (1001, 1011, 1012, 1013)),
+            *((code, False) for code in (1000, 1002, 1007, 1008, 1009, 4408, 4413, 4422, 4429)),
+        ):
+            with self.subTest(code):
+                opened = []
+
+                async def answer(connection):
+                    opened.append(await connection.recv())
+                    await connection.send('{"type": "session.ready", "seq": 0, "limits": {"idle_s": 60}}')
+                    if len(opened) == 1:
+                        await connection.recv()
+                        if code == 1001:
+                            await connection.send('{"type": "final", "seq": 1, "report": "first"}')
+                        await connection.send('{"type": "session.ended", "seq": 2, "audio_s": 0.25}')
+                        await connection.close(code)
+                    else:
+                        await connection.recv()
+                        await connection.send('{"type": "final", "seq": 1, "report": "second"}')
+
+                async with serve(answer, "127.0.0.1", 0, subprotocols=["undertone.v1"]) as server:
+                    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+                    async with undertone.AsyncClient(url, TOKEN) as client:
+                        async with client.stream(**FORMAT, reconnect=True) as session:
+                            await session.send(SAMPLES[:32000])
+                            if follows:
+                                lost, _ = await next_of(session, "reconnected")
+                                self.assertEqual((lost["error"].code, lost["lost_s"]), (code, 0.75))
+                                self.assertEqual(await session.end(), "second")
+                            else:
+                                with self.assertRaises(undertone.SessionEndedError):
+                                    await next_of(session, "reconnected")
+                self.assertEqual(len(opened), 1 + follows)
+
+    async def test_a_refusal_ends_the_attempts_unless_it_is_temporary(self):
+        """The service answers 429 and 503 with `Retry-After`, and then refuses the token."""
+        pause, waits, statuses = asyncio.sleep, [], [None, 429, 503, 401, None]
+
+        async def note(seconds):
+            waits.append(seconds)
+            await pause(0)
+
+        def refuse(connection, request):
+            status = statuses.pop(0)
+            if status is not None:
+                response = connection.respond(status, "{}")
+                response.headers["Retry-After"] = "7"
+                return response
+
+        async def answer(connection):
+            await connection.recv()
+            await connection.send('{"type": "session.ready", "seq": 0, "limits": {"idle_s": 60}}')
+            await connection.recv()
+            connection.transport.abort()
+
+        async with serve(answer, "127.0.0.1", 0, subprotocols=["undertone.v1"], process_request=refuse) as server:
+            url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+            with unittest.mock.patch("undertone_client.reconnect.asyncio.sleep", note):
+                async with undertone.AsyncClient(url, TOKEN) as client:
+                    async with client.stream(**FORMAT, reconnect=True) as session:
+                        await session.send(SAMPLES)
+                        with self.assertRaises(undertone.UnauthenticatedError):
+                            await next_of(session, "reconnected")
+        self.assertEqual(statuses, [None])
+        self.assertEqual([seconds for seconds in waits if seconds == 7.0], [7.0, 7.0])
 
 
 if __name__ == "__main__":

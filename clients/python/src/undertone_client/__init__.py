@@ -34,7 +34,7 @@ from .reports import (
     Usage,
     ValidationItem,
 )
-from .stream import Message, StreamSession
+from .stream import Message, ReconnectedMessage, StreamSession
 from .webhook import verify_webhook
 
 __all__ = [
@@ -58,6 +58,7 @@ __all__ = [
     "NotFoundError",
     "RateLimitedError",
     "ReceiptError",
+    "ReconnectedMessage",
     "Recording",
     "Report",
     "SessionEndedError",

@@ -14,6 +14,7 @@ from .base import REFUSED, Base, Options, SpeakerMode, is_above_limit, speakers_
 from .errors import ApiError, UndertoneError, ValidationError
 from .jobs import PATH as JOBS
 from .jobs import AsyncJobs, Jobs, upload_of
+from .reconnect import stream_session
 from .recording import AsyncBaseline, AsyncRecording, Baseline, Recording, read, read_all, read_all_async, read_async
 from .reports import (
     ChannelsReport,
@@ -28,7 +29,7 @@ from .reports import (
     StreamToken,
     Usage,
 )
-from .stream import Encoding, StreamSession, open_session
+from .stream import Encoding, StreamSession
 
 
 class SpeakerSegment(TypedDict):
@@ -314,6 +315,7 @@ class AsyncClient(Base):
         sample_rate_hz: int,
         channels: Literal[1, 2] = 1,
         interval_s: float | None = None,
+        reconnect: bool = False,
     ) -> AbstractAsyncContextManager[StreamSession[Report]]: ...
 
     @overload
@@ -325,6 +327,7 @@ class AsyncClient(Base):
         channels: Literal[1, 2] = 1,
         signals: Sequence[Signal],
         interval_s: float | None = None,
+        reconnect: bool = False,
     ) -> AbstractAsyncContextManager[StreamSession[Report | SignalReport]]: ...
 
     @overload
@@ -336,6 +339,7 @@ class AsyncClient(Base):
         channels: Literal[2],
         split: Literal[True],
         interval_s: float | None = None,
+        reconnect: bool = False,
     ) -> AbstractAsyncContextManager[StreamSession[ChannelsReport]]: ...
 
     @overload
@@ -347,6 +351,7 @@ class AsyncClient(Base):
         channels: Literal[1, 2] = 1,
         speakers: SpeakerMode,
         interval_s: float | None = None,
+        reconnect: bool = False,
     ) -> AbstractAsyncContextManager[StreamSession[SpeakersReport]]: ...
 
     def stream(
@@ -359,6 +364,7 @@ class AsyncClient(Base):
         speakers: SpeakerMode | None = None,
         signals: Sequence[Signal] | None = None,
         interval_s: float | None = None,
+        reconnect: bool = False,
     ) -> AbstractAsyncContextManager[Any]:
         """
         A live session. Leaving the context without ``end()`` ends it without a report.
@@ -367,6 +373,8 @@ class AsyncClient(Base):
         :param split: analyse each of two channels alone; the report is that of ``analyze_channels()``
         :param speakers: voices on one channel; each turn has its speaker, and the report is that of ``analyze_speakers()``
         :param interval_s: between measurements, s
+        :param reconnect: when a session is lost, to a lost connection, a shutdown or an error of the service, open a new one with
+            the same configuration, in 8 attempts. Samples sent meanwhile are dropped, and a ``reconnected`` message says how many
         """
         fields = {
             "encoding": encoding,
@@ -378,7 +386,7 @@ class AsyncClient(Base):
             "interval_s": interval_s,
         }
         config = {name: value for name, value in fields.items() if value is not None}
-        return open_session(self._url, config, **self._how)
+        return stream_session(self._url, config, **self._how, reconnect=reconnect)
 
     async def _request(self, method: str, path: str, content: Mapping[str, Any]) -> object:
         done = 0

@@ -96,7 +96,7 @@ def error_of(response: httpx.Response) -> ApiError:
     fallback = f"HTTP {response.status_code} {response.reason_phrase}"
     request_id = response.headers.get("X-Request-Id")
     error = to_api_error(response.status_code, parse_body(response.content), request_id, fallback)
-    error.retry_after = retry_after_of(response)
+    error.retry_after = retry_after_of(response.headers)
     return error
 
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Mapping
-from typing import Any, Generic, Literal, TypeVar, Union, cast
+from typing import Any, Generic, Literal, TypedDict, TypeVar, Union, cast
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
@@ -22,8 +22,26 @@ from .reports import (
     SpeechStartedMessage,
     TurnMessage,
 )
+from .retry import retry_after_of
 
 Encoding = Literal["s16le", "f32le", "mulaw", "alaw"]
+
+
+class ReconnectedMessage(TypedDict):
+    """
+    With ``reconnect``: a new session follows a lost one. It is a message of the client, without ``seq``. Times, utterances
+    and speakers of later messages begin anew.
+    """
+
+    type: Literal["reconnected"]
+    #: Why the earlier session ended.
+    error: UndertoneError
+    #: Seconds of audio before the new session, lost ones included: added to later times, they count from the first sample.
+    offset_s: float
+    #: Seconds of audio since the previous session began that no session received; of a lost connection, not what was on its way.
+    lost_s: float
+
+
 #: A message of the service; an error is raised instead.
 Message = Union[
     SessionReadyMessage,
@@ -33,6 +51,7 @@ Message = Union[
     TurnMessage,
     FinalMessage,
     SessionEndedMessage,
+    ReconnectedMessage,
 ]
 AnyReport = TypeVar("AnyReport")
 
@@ -51,6 +70,8 @@ class StreamSession(Generic[AnyReport]):
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._report: AnyReport | None = None
+        # Audio that the service received, where it said so.
+        self._received_s: float | None = None
         self._failure: UndertoneError | None = None
         self._is_ending = False
         self._is_idle = False
@@ -147,6 +168,8 @@ class StreamSession(Generic[AnyReport]):
             self._set_ready()
         if message["type"] == "final":
             self._report = message["report"]
+        if message["type"] == "session.ended":
+            self._received_s = message["audio_s"]
         self._messages.put_nowait(cast(Message, message))
 
     def _set_ready(self) -> None:
@@ -170,18 +193,18 @@ class StreamSession(Generic[AnyReport]):
         return SessionEndedError(code, self._connection.close_reason or "")
 
 
-@contextlib.asynccontextmanager
 async def open_session(
     url: str, config: Mapping[str, object], headers: Mapping[str, str], timeout: float
-) -> AsyncIterator[StreamSession[Any]]:
+) -> StreamSession[Any]:
     """:param url: of the service, with ``/`` at its end"""
     place = url.replace("http", "ws", 1) + "v1/stream"
     session = StreamSession[Any](await _connect(place, headers, timeout), place)
     try:
         await session._configure(config, timeout)
-        yield session
-    finally:
+    except BaseException:
         await session._close()
+        raise
+    return session
 
 
 class _ConnectWithoutRedirects(connect):
@@ -207,9 +230,9 @@ async def _connect(place: str, headers: Mapping[str, str], timeout: float) -> Cl
         response = cause.response
         request_id = response.headers.get("X-Request-Id")
         fallback = f"HTTP {response.status_code} {response.reason_phrase}"
-        raise to_api_error(
-            response.status_code, parse_body(bytes(response.body or b"")), request_id, fallback
-        ) from cause
+        error = to_api_error(response.status_code, parse_body(bytes(response.body or b"")), request_id, fallback)
+        error.retry_after = retry_after_of(response.headers)
+        raise error from cause
     except (OSError, TimeoutError, asyncio.TimeoutError, WebSocketException) as cause:
         message = f"Expected a session from {place}, got {type(cause).__name__}: {cause}"
         raise NoAnswerError(message.rstrip(": ")) from cause
