@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import unittest
+import unittest.mock
 import wave
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from example import ScriptedStream, ScriptedSTT
 from livekit import rtc
 from livekit.agents import APIConnectionError, APIConnectOptions, LanguageCode, stt
 from livekit.agents.stt import SpeechData, SpeechEvent, SpeechEventType
+from proxy import Proxy, until
 from undertone_client import AsyncClient
 from undertone_livekit import VoiceProfileSTT
 from undertone_livekit.session import MAX_WAITING_FRAMES
@@ -169,6 +171,39 @@ class VoiceProfile(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual([data.metadata for data in transcripts], [None, None])
                 self.assertEqual([error.recoverable for error in self.errors], [True])
                 self.assertIn(words, str(self.errors[0].error))
+
+    async def test_another_session_follows_a_lost_one(self):
+        script = [(end_s, said()) for end_s in ENDS]
+        frames, transcripts = to_frames(SAMPLES), []
+        async with Proxy() as proxy, AsyncClient(proxy.url, TOKEN) as client:
+            voice = self.wrap(client, script, max_wait_s=60)
+            with unittest.mock.patch("random.uniform", lambda low, high: 0.0):
+                async with voice.stream() as stream:
+
+                    async def play(start_s, end_s):
+                        for _ in range(round((end_s - start_s) * 50)):
+                            stream.push_frame(next(frames))
+                        transcripts.append((await anext(stream)).alternatives[0])
+
+                    await play(0, ENDS[0])
+                    proxy.accepts.clear()
+                    proxy.cut()
+                    await until(lambda: proxy.connections > 1)
+                    stream._max_wait_s = 0
+                    await play(ENDS[0], ENDS[1])
+                    await until(stream._session._inputs.empty)
+                    proxy.accepts.set()
+                    await until(lambda: self.errors)
+                    stream._max_wait_s = 60
+                    await play(ENDS[1], ENDS[2])
+        first, lost, last = (data.metadata for data in transcripts)
+        self.assertIsNone(lost)
+        self.assertEqual(len(first["undertone"]["utterances"]), 1)
+        utterances, measurement = last["undertone"]["utterances"], last["undertone"]["measurement"]
+        self.assertTrue(ENDS[1] < utterances[0]["start_s"] < utterances[-1]["end_s"] < ENDS[2])
+        self.assertGreater(measurement["end_s"], utterances[-1]["start_s"])
+        self.assertEqual([error.recoverable for error in self.errors], [True])
+        self.assertIn("lost connection", str(self.errors[0].error))
 
     async def test_frames_of_another_format_end_the_profiles(self):
         frames = [*to_frames(SAMPLES[:16000]), *to_frames(SAMPLES[16000:32000], 16000, 2)]

@@ -3,10 +3,13 @@
 import asyncio
 import os
 import unittest
+import unittest.mock
 import wave
 
-from pipecat.frames.frames import ErrorFrame, InputAudioRawFrame, TranscriptionFrame, UserStoppedSpeakingFrame
+from pipecat.frames.frames import EndFrame, ErrorFrame, InputAudioRawFrame, TranscriptionFrame, UserStoppedSpeakingFrame
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.tests.utils import run_test
+from proxy import Proxy, until
 from undertone_client import AsyncClient
 from undertone_pipecat import UserEmotionFrame, UserEmotionProcessor
 from undertone_pipecat.processor import MAX_WAITING_FRAMES
@@ -24,6 +27,10 @@ def audio(start_s, end_s, rate=16000):
 async def run(frames, token=TOKEN, url=URL):
     async with AsyncClient(url, token) as client:
         return await run_test(UserEmotionProcessor(client), frames_to_send=frames, start_timeout=START_TIMEOUT_S)
+
+
+async def ignore(*_):
+    pass
 
 
 class UserEmotion(unittest.IsolatedAsyncioTestCase):
@@ -65,6 +72,48 @@ class UserEmotion(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual([type(frame) for frame in up], [ErrorFrame])
                 self.assertIn(words, up[0].error)
                 self.assertFalse(up[0].processor.is_usable)
+
+    async def test_another_session_follows_a_lost_one(self):
+        async with Proxy() as proxy, AsyncClient(proxy.url, TOKEN) as client:
+            pushed, processor = [], UserEmotionProcessor(client)
+
+            async def push(self, frame, direction=FrameDirection.DOWNSTREAM):
+                pushed.append(frame)
+
+            async def give(*frames):
+                for frame in frames:
+                    await processor.process_frame(frame, FrameDirection.DOWNSTREAM)
+
+            def emotions():
+                return [frame for frame in pushed if isinstance(frame, UserEmotionFrame)]
+
+            def errors():
+                return [frame for frame in pushed if isinstance(frame, ErrorFrame)]
+
+            with (
+                unittest.mock.patch("random.uniform", lambda low, high: 0.0),
+                unittest.mock.patch.object(FrameProcessor, "process_frame", ignore),
+                unittest.mock.patch.object(UserEmotionProcessor, "push_frame", push),
+                unittest.mock.patch.object(
+                    UserEmotionProcessor, "create_task", lambda self, work: asyncio.create_task(work)
+                ),
+            ):
+                await give(audio(0, 3.2), UserStoppedSpeakingFrame())
+                await until(emotions)
+                proxy.accepts.clear()
+                proxy.cut()
+                await until(lambda: proxy.connections > 1)
+                # Without emotion: no session receives it.
+                await give(audio(3.2, 7.8), UserStoppedSpeakingFrame())
+                await until(processor._inputs.empty)
+                proxy.accepts.set()
+                await until(errors)
+                await give(audio(7.8, 15.1), UserStoppedSpeakingFrame(), EndFrame())
+        self.assertIn("Lost 4.6 s of audio", errors()[0].error)
+        self.assertEqual({frame.turn for frame in emotions()}, {0, 2})
+        last = emotions()[-1]
+        self.assertTrue(7.8 < last.start_s < last.end_s < 15.1)
+        self.assertEqual(len(errors()), 1)
 
     async def test_a_service_that_does_not_respond_delays_no_frame(self):
         silent = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)

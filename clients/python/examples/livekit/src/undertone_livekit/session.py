@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from livekit import rtc
 from livekit.agents.utils import aio
@@ -12,6 +12,7 @@ from undertone_client.reports import MeasurementMessage, TurnMessage
 
 #: Samples, or the end of a transcript.
 Input: TypeAlias = bytes | Literal["turn_end"]
+Timed = TypeVar("Timed", TurnMessage, MeasurementMessage)
 
 #: Half a minute of frames of 10 ms.
 MAX_WAITING_FRAMES = 3000
@@ -22,10 +23,11 @@ MAX_TRANSCRIPT_DELAY_S = 1.0
 
 class VoiceSession:
     """
-    Frames never wait for the service. An error ends the session: transcripts that follow have no utterances.
+    Frames never wait for the service. Another session follows one that is lost: transcripts in between have no utterances.
+    Another error is the last: transcripts that follow have no utterances.
 
     :param client: stays open, its owner closes it
-    :param on_error: called at most once
+    :param on_error: called once another session has followed a lost one, and for the last error
     """
 
     def __init__(self, client: AsyncClient, on_error: Callable[[Exception], None]) -> None:
@@ -37,6 +39,8 @@ class VoiceSession:
         self._is_over = False
         self._changed = asyncio.Event()
         self._received_s = 0.0
+        #: Start of the session.
+        self._offset_s = 0.0
         #: End of the last transcript.
         self._transcribed_s = 0.0
         self._speech_started_s = 0.0
@@ -108,6 +112,7 @@ class VoiceSession:
             channels=cast(Literal[1, 2], channels),
             signals=["emotion"],
             interval_s=MEASUREMENT_INTERVAL_S,
+            reconnect=True,
         )
         try:
             async with stream as session, asyncio.TaskGroup() as tasks:
@@ -128,15 +133,23 @@ class VoiceSession:
 
     async def _receive(self, session: StreamSession[Any]) -> None:
         async for message in session:
-            if message["type"] == "speech.started":
-                self._speech_started_s = message["at_s"]
+            if message["type"] == "reconnected":
+                self._offset_s = message["offset_s"]
+                self._on_error(message["error"])
+            elif message["type"] == "speech.started":
+                self._speech_started_s = self._offset_s + message["at_s"]
             elif message["type"] == "measurement":
-                self._measurements.append(message)
+                self._measurements.append(self._from_first_sample(message))
             elif message["type"] == "turn":
+                utterance = self._from_first_sample(message)
                 # Replaces the provisional messages of the same utterance.
-                ended = [one for one in self._utterances if one["end_s"] <= message["start_s"]]
-                self._utterances = [*ended, message]
+                ended = [one for one in self._utterances if one["end_s"] <= utterance["start_s"]]
+                self._utterances = [*ended, utterance]
             self._changed.set()
+
+    def _from_first_sample(self, message: Timed) -> Timed:
+        start_s, end_s = (round(self._offset_s + at_s, 3) for at_s in (message["start_s"], message["end_s"]))
+        return cast(Timed, {**message, "start_s": start_s, "end_s": end_s})
 
     def _is_complete(self, end_s: float) -> bool:
         """Whether no more utterances are expected. `turn_end` has no reply without an open utterance."""

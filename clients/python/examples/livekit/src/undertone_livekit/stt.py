@@ -20,7 +20,8 @@ class VoiceProfileSTT(stt.STT[Any]):
     Streams the audio to `wrapped` and to an Undertone service, and adds the emotion of the voice to `metadata` of each
     final transcript. The audio is that of one person.
 
-    An error of the service is a recoverable `STTError`, and transcripts continue without a profile.
+    A lost session is a recoverable `STTError` once another follows it, and transcripts in between have no profile. After
+    another error of the service, which is a recoverable `STTError` too, transcripts continue without a profile.
 
     :param wrapped: transcribes. Its owner closes it
     :param client: stays open, its owner closes it

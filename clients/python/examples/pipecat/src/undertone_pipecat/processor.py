@@ -24,8 +24,8 @@ class UserEmotionProcessor(FrameProcessor):
     Pushes a `UserEmotionFrame` downstream after each utterance of the user, and passes all frames on.
     Place it between the speech-to-text service and the user context aggregator. The audio is that of one user.
 
-    Frames never wait for the service. An error of the service is an `ErrorFrame`, and the agent continues without
-    emotions.
+    Frames never wait for the service. A lost session is an `ErrorFrame` once another follows it: audio in between has no
+    emotion. Another error of the service is a permanent `ErrorFrame`, and the agent continues without emotions.
 
     :param client: stays open, its owner closes it
     """
@@ -36,6 +36,8 @@ class UserEmotionProcessor(FrameProcessor):
         self._inputs: asyncio.Queue[Input] = asyncio.Queue(MAX_WAITING_FRAMES)
         self._session: asyncio.Task[None] | None = None
         self._received_s = 0.0
+        # Start of the session.
+        self._offset_s = 0.0
         self._turn_ends: list[float] = []
         self._turns: dict[int, list[TurnMessage]] = {}
 
@@ -88,6 +90,7 @@ class UserEmotionProcessor(FrameProcessor):
             sample_rate_hz=sample_rate,
             channels=cast(Literal[1, 2], channels),
             signals=["emotion"],
+            reconnect=True,
         )
         try:
             async with stream as session, asyncio.TaskGroup() as tasks:
@@ -107,12 +110,21 @@ class UserEmotionProcessor(FrameProcessor):
 
     async def _receive(self, session: StreamSession[Any]) -> None:
         async for message in session:
-            if message["type"] == "turn":
-                await self._on_utterance(message)
+            if message["type"] == "reconnected":
+                self._offset_s = message["offset_s"]
+                # The category of an error may be permanent.
+                await self.push_error(f"Lost {message['lost_s']:.1f} s of audio: {message['error']}")
+            elif message["type"] == "turn":
+                await self._on_utterance(self._from_first_sample(message))
+
+    def _from_first_sample(self, utterance: TurnMessage) -> TurnMessage:
+        start_s, end_s = (round(self._offset_s + at_s, 3) for at_s in (utterance["start_s"], utterance["end_s"]))
+        return cast(TurnMessage, {**utterance, "start_s": start_s, "end_s": end_s})
 
     async def _on_utterance(self, utterance: TurnMessage) -> None:
         """The time decides the turn: `turn_end` has no reply, and a turn may have several utterances."""
         turn = bisect(self._turn_ends, (utterance["start_s"] + utterance["end_s"]) / 2)
-        ended = [one for one in self._turns.get(turn, []) if not one["provisional"]]
+        # Replaces the provisional messages of the same utterance.
+        ended = [one for one in self._turns.get(turn, []) if one["end_s"] <= utterance["start_s"]]
         self._turns[turn] = utterances = [*ended, utterance]
         await self.push_frame(UserEmotionFrame(turn, tuple(utterances)))
