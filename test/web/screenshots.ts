@@ -8,7 +8,9 @@ import type { Browser, Page } from 'playwright-core';
 import { wavFile } from '../../benchmarks/upload-body.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { requireFile, requireNames, runScript } from '../../scripts/run-script.ts';
+import { analyzeChannels } from '../../src/tools/index.ts';
 import { executablePath, microphone, openChromium, visit } from '../support/chromium.ts';
+import { beeps, hourSeconds, repeatCall, stubAnalysis } from '../support/long-call.ts';
 import { chooseFile, pasteToken, sendRecording, sendSample, signUp } from '../support/playground.ts';
 import { callOf, interview, lecture, outburst, poor, talk } from '../support/recordings.ts';
 import { requireBuild, type Server, startServer } from '../support/server.ts';
@@ -44,6 +46,12 @@ const showLive = async (page: Page) => {
 
 const showCall = report('call.ogg', () => readFileSync('examples/call.ogg'));
 
+const showHour = async (page: Page) => {
+  const call = await analyzeChannels(readFileSync('examples/call.ogg'));
+  await stubAnalysis(page, repeatCall(call, hourSeconds));
+  await sendRecording(page, 'hour.wav', beeps(hourSeconds));
+};
+
 const compareSets = async (page: Page) => {
   await report('sample.wav', () => readFileSync(sample))(page);
   await page.getByRole('button', { name: 'Compare with the models fast' }).click();
@@ -78,6 +86,14 @@ const states: readonly State[] = [
     reach: report('call.wav', () => wavFile(talk(['low', 'high'], 0.5).samples)),
   },
   { name: 'report-of-a-call-in-stereo', reach: showCall },
+  { name: 'report-of-an-hour', reach: showHour },
+  {
+    name: 'a-minute-of-an-hour',
+    reach: async (page) => {
+      await showHour(page);
+      await page.getByRole('button', { name: '1 min', exact: true }).click();
+    },
+  },
   { name: 'report-with-warnings', reach: report('poor.wav', poor) },
   { name: 'report-with-moments', reach: report('call.wav', () => wavFile(outburst(true).samples)) },
   {

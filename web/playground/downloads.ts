@@ -2,6 +2,7 @@
 import { tiersOf, toLabels, toTextGrid } from '../../src/tools/annotations.ts';
 import { button, element } from '../elements.ts';
 import type { Answer, Recording } from './analyze.ts';
+import type { Lane } from './lane.ts';
 import type { Emotion, Report, SeveralReport } from './report.ts';
 import { clock } from './wording.ts';
 
@@ -9,8 +10,7 @@ import { clock } from './wording.ts';
 export type DrawnVoice = {
   readonly name: string;
   readonly report: Report;
-  readonly columns: HTMLElement | null;
-  readonly affect: HTMLElement | null;
+  readonly lane: Pick<Lane, 'columns' | 'affect'> | null;
 };
 
 export function createDownloads(
@@ -163,14 +163,14 @@ const timesInRow = 8;
 function callPicture(voices: readonly DrawnVoice[]): string {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   let top = 0;
-  for (const { name, columns, affect } of voices) {
+  for (const { name, lane } of voices) {
     addText(svg, 0, top, name);
     top += size.label;
     for (const [track, height] of [
-      [columns, size.columns],
-      [affect, size.affect],
+      [lane?.columns, size.columns],
+      [lane?.affect, size.affect],
     ] as const) {
-      if (track === null) continue;
+      if (track == null) continue;
       add(svg, 'rect', {
         x: '0',
         y: String(top),
@@ -225,10 +225,10 @@ function drawTrack(svg: SVGElement, track: HTMLElement, top: number, height: num
 /** Name and colour of each emotion, and of valence and arousal, of the first voice that has it. */
 function coloursOf(voices: readonly DrawnVoice[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  for (const { columns, affect } of voices) {
-    for (const part of columns?.querySelectorAll<HTMLElement>('[data-emotion]') ?? [])
+  for (const { lane } of voices) {
+    for (const part of lane?.columns.querySelectorAll<HTMLElement>('[data-emotion]') ?? [])
       found.set(part.dataset.emotion ?? '', getComputedStyle(part).backgroundColor);
-    for (const line of affect?.querySelectorAll<HTMLElement>('.affect-line') ?? [])
+    for (const line of lane?.affect?.querySelectorAll<HTMLElement>('.affect-line') ?? [])
       found.set(line.classList[1] ?? '', getComputedStyle(line).borderTopColor);
   }
   return found;

@@ -4,6 +4,7 @@ import { element } from '../elements.ts';
 import type { Recording } from './analyze.ts';
 import { card, wide } from './cards.ts';
 import { createLiveEmotionCards } from './emotion-cards.ts';
+import { placeBlock } from './lane.ts';
 import {
   type LiveMessage,
   type LiveOutcome,
@@ -15,8 +16,8 @@ import { createRecorderPanel, type RecorderPanel, startPcmRecorder } from './rec
 import { type EmotionSignals, hasAffect, loadRules, type Rules, type Span } from './report.ts';
 import { createScores, scoresOfSignals } from './scores.ts';
 import { createHeadline, warningNotice } from './summary.ts';
-import { fillBlock, placeBlock } from './timeline.ts';
-import { colours, look, onThemeChange } from './waveform.ts';
+import { fillBlock } from './timeline.ts';
+import { colours, createTicks, look, onThemeChange } from './waveform.ts';
 import { clock } from './wording.ts';
 
 type LiveOptions = {
@@ -208,7 +209,8 @@ function createLiveWaveform(): LiveWaveform {
     load: () => {
       surfer = WaveSurfer.create({
         container: stage,
-        ...look(shownSeconds, (at) => clock(shownFrom() + at)),
+        ...look(),
+        plugins: [createTicks(shownSeconds, shownSeconds, (at) => clock(shownFrom() + at))],
         ...colours(),
         normalize: false,
         interact: false,

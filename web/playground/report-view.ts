@@ -13,6 +13,7 @@ import {
   type Rules,
 } from './report.ts';
 import { createComparison, createSummary, type Kept } from './summary.ts';
+import { createTimeAxis, tracksOf } from './time-axis.ts';
 import {
   createAffectLegend,
   createMoments,
@@ -59,6 +60,8 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
   const { report, choice } = answer;
   const waveform = createWaveform(request.recording, peaks, report.audio.duration_s);
   const timeline = createTimeline(report, waveform.playSpan);
+  const { lane } = timeline;
+  const axis = lane && createTimeAxis(report.audio.duration_s, [lane], tracksOf(lane), waveform);
   const compared = { name: request.recording.name, answer };
   const keep = button('plain flush small', () => keepForComparison(), 'Compare with the next recording');
   const keepForComparison = () => {
@@ -71,13 +74,12 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
   const within = [
     createChoice(report.audio, choice, rules.separatesVoices ? 1 : null, onChoice),
     waveform.root,
-    timeline.columns,
-    timeline.affect,
+    axis?.root ?? null,
     element(
       'div',
       { class: 'below-waveform' },
       timeline.legend,
-      timeline.affect && createAffectLegend(),
+      timeline.lane?.affect ? createAffectLegend() : null,
       keep,
       compareSets,
     ),
@@ -87,10 +89,12 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
   const context = { before, reference: rules.reference, onBaseline };
   showParts(host, { request, answer, rules }, timeline, context);
   waveform.load();
+  axis?.draw();
   if (waveform.playSpan !== null) first.moments.enable(waveform.playSpan);
   waveform.onTime(timeline.mark);
   return () => {
     ended.abort();
+    axis?.destroy();
     waveform.destroy();
   };
 }

@@ -1,25 +1,16 @@
-/** The utterances: a column for each under the waveform, and on demand a block and a row of a table; the moments among them. */
+/** The utterances: a lane under the waveform, and on demand a block and a row of a table for each; the moments among them. */
 import { button, element, fold, hidden, icon, percent } from '../elements.ts';
 import { term } from './cards.ts';
-import {
-  type Emotion,
-  type EmotionSignals,
-  emotionSignals,
-  type Report,
-  ranked,
-  type Span,
-} from './report.ts';
+import { affects, createLane, type Lane, type PlaySpan, rove } from './lane.ts';
+import { type Emotion, type EmotionSignals, emotionSignals, type Report, ranked } from './report.ts';
 import { meanings, probabilityScale } from './scores.ts';
 import { clock, score, share, tick } from './wording.ts';
 
 type Utterance = Emotion['timeline'][number];
-type PlaySpan = (span: Span) => void;
 
+/** A lane of the time axis, where there are utterances, and what the page has of them elsewhere. */
 export type Timeline = {
-  /** On the time axis of the waveform. */
-  readonly columns: HTMLElement | null;
-  /** Valence and arousal with their intervals, on the same axis; null where the models have none. */
-  readonly affect: HTMLElement | null;
+  readonly lane: Lane | null;
   /** Names the colours of the columns. */
   readonly legend: HTMLElement | null;
   /** The scores of each utterance, on demand. */
@@ -33,24 +24,14 @@ export function createTimeline(report: Report, onPlay: PlaySpan | null): Timelin
   const { timeline, moments } = report.emotion;
   const signals = emotionSignals(report);
   if (signals === null || timeline.length === 0)
-    return { columns: null, affect: null, legend: null, details: null, mark: () => {} };
-  const columns = timeline.map((utterance) => createColumn(utterance, signals));
+    return { lane: null, legend: null, details: null, mark: () => {} };
+  const lane = createLane(report.emotion, signals, report.audio.duration_s, onPlay);
   const isMoment = ({ start_s }: Utterance) => moments?.some((moment) => moment.start_s === start_s) ?? false;
   const blocks = timeline.map((utterance) =>
     createBlock(utterance, isMoment(utterance) ? 'moment' : null, onPlay),
   );
-  const shown = { start_s: 0, end_s: report.audio.duration_s };
-  for (const [index, utterance] of timeline.entries()) {
-    const column = columns[index] as HTMLElement;
-    placeBlock(column, utterance, shown);
-    column.classList.toggle('moment', isMoment(utterance));
-    if (onPlay === null) continue;
-    column.style.cursor = 'pointer';
-    column.addEventListener('click', () => onPlay(utterance));
-  }
   return {
-    columns: element('div', { class: 'utterance-track', 'aria-hidden': 'true' }, ...columns),
-    affect: createAffectTrack(timeline, shown),
+    lane,
     legend: createLegend(timeline, signals),
     details: fold(
       `Utterances (${timeline.length})`,
@@ -65,61 +46,17 @@ export function createTimeline(report: Report, onPlay: PlaySpan | null): Timelin
       createTable(timeline),
     ),
     mark: (now) => {
-      for (const [index, { start_s, end_s }] of timeline.entries()) {
-        const isNow = now >= start_s && now < end_s;
-        columns[index]?.classList.toggle('now', isNow);
-        blocks[index]?.classList.toggle('now', isNow);
-      }
+      lane.mark(now);
+      for (const [index, { start_s, end_s }] of timeline.entries())
+        blocks[index]?.classList.toggle('now', now >= start_s && now < end_s);
     },
   };
-}
-
-const affects = ['valence', 'arousal'] as const;
-
-/** A line from 0 to 1 per utterance, and its interval. The table of utterances has the values. */
-function createAffectTrack(timeline: readonly Utterance[], shown: Span): HTMLElement | null {
-  const parts = timeline.map((utterance) => {
-    const lines = affects.flatMap((name) => {
-      const value = utterance[name];
-      return value === null ? [] : createAffectLine(name, value, utterance.intervals?.[name] ?? null);
-    });
-    const part = element('span', {}, ...lines);
-    placeBlock(part, utterance, shown);
-    return part;
-  });
-  if (!parts.some((part) => part.childElementCount > 0)) return null;
-  return element('div', { class: 'affect-track', 'aria-hidden': 'true' }, ...parts);
-}
-
-function createAffectLine(
-  name: (typeof affects)[number],
-  value: number,
-  interval: readonly [number, number] | null,
-): HTMLElement[] {
-  const line = element('span', { class: `affect-line ${name}` });
-  line.style.bottom = percent(value);
-  if (interval === null) return [line];
-  const [low, high] = interval;
-  const band = element('span', { class: `affect-band ${name}` });
-  band.style.bottom = percent(low);
-  band.style.height = percent(high - low);
-  return [band, line];
 }
 
 /** Names the colours of `affect`. */
 export function createAffectLegend(): HTMLElement {
   const entries = affects.map((name) => element('li', { class: name }, name));
   return element('ul', { class: 'legend', 'aria-label': 'Lines with their 80 % intervals' }, ...entries);
-}
-
-/** The probabilities of an utterance on top of one another, in the order of those of the recording. */
-function createColumn({ emotions }: Utterance, signals: EmotionSignals): HTMLElement {
-  const parts = ranked(signals.emotions).map(([name]) => {
-    const part = element('span', { 'data-emotion': name });
-    part.style.height = percent(emotions[name] ?? 0);
-    return part;
-  });
-  return element('span', { class: 'utterance-column' }, ...parts);
 }
 
 function createBlock(utterance: Utterance, note: string | null, onPlay: PlaySpan | null): HTMLElement {
@@ -145,23 +82,6 @@ export function createLegend(timeline: readonly Utterance[], signals: EmotionSig
   );
   const entries = seen.map(([name]) => element('li', { 'data-emotion': name }, name));
   return element('ul', { class: 'emotion-key', 'aria-label': 'Colours of the utterances' }, ...entries);
-}
-
-/** One stop of the Tab key for all blocks; arrow keys, Home and End move between them. */
-function rove(list: HTMLElement, blocks: readonly HTMLElement[]): void {
-  const setStop = (stop: EventTarget | null) => {
-    for (const block of blocks) block.tabIndex = block === stop ? 0 : -1;
-  };
-  setStop(blocks[0] ?? null);
-  list.addEventListener('focusin', ({ target }) => setStop(target));
-  list.addEventListener('keydown', (event) => {
-    const at = blocks.indexOf(event.target as HTMLElement);
-    const next = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1 };
-    const to = { ...next, Home: 0, End: blocks.length - 1 }[event.key];
-    if (to === undefined) return;
-    event.preventDefault();
-    blocks[to]?.focus();
-  });
 }
 
 /** Less probable emotions are left out of the legend, and of the text of a block. */
@@ -192,13 +112,6 @@ export function fillBlock(
     element('span', { class: 'number small', 'aria-hidden': 'true' }, clock(start_s)),
     hidden(note === null ? said : `${said}; ${note}`),
   );
-}
-
-/** @param shown the part of the recording that the width of the track is */
-export function placeBlock({ style }: HTMLElement, { start_s, end_s }: Span, shown: Span): void {
-  const duration = shown.end_s - shown.start_s;
-  style.left = percent((start_s - shown.start_s) / duration);
-  style.width = percent((end_s - start_s) / duration);
 }
 
 /** The same utterances with all scores. */

@@ -4,10 +4,12 @@ import { countVoices, createChoice } from './analyze.ts';
 import { wide } from './cards.ts';
 import type { DetailedReport } from './details.ts';
 import { createCallDownloads } from './downloads.ts';
+import type { Lane } from './lane.ts';
 import { emotionSignals, type Report, type SeveralReport, warningsOf } from './report.ts';
 import { type Shown, showParts } from './report-view.ts';
 import { createScoreList } from './scores.ts';
 import { titleOf, warningNotice } from './summary.ts';
+import { createTimeAxis, tracksOf } from './time-axis.ts';
 import {
   createAffectLegend,
   createLegend,
@@ -65,22 +67,25 @@ export function showVoices(
   const { report, choice } = answer;
   const waveform = createWaveform(request.recording, peaks, report.audio.duration_s);
   const timelines = voices.map((voice) => createTimeline(voice.report, waveform.playSpan));
+  const lanes = timelines.map(({ lane }, index) => createNamedLane(lane, names.label(index)));
+  const drawn = timelines.flatMap(({ lane }) => lane ?? []);
+  const axis = createTimeAxis(report.audio.duration_s, drawn, lanes, waveform);
   const within = [
     onChoice && createChoice(report.audio, choice, voices.length, onChoice),
     waveform.root,
-    ...timelines.map(({ columns, affect }, index) => createLane(columns, affect, names.label(index))),
+    axis.root,
     element(
       'div',
       { class: 'below-waveform' },
       legendOf(voices),
-      timelines.some(({ affect }) => affect !== null) ? createAffectLegend() : null,
+      drawn.some(({ affect }) => affect !== null) ? createAffectLegend() : null,
       fold(
         'Save the call',
         createCallDownloads(request.recording, answer, () =>
-          voices.map(({ report: own }, index) => ({
-            ...(timelines[index] as Timeline),
+          voices.map(({ report: ofVoice }, index) => ({
+            lane: timelines[index]?.lane ?? null,
             name: names.of(index),
-            report: own,
+            report: ofVoice,
           })),
         ),
       ),
@@ -88,6 +93,7 @@ export function showVoices(
   ];
   root.append(...within.filter((part) => part !== null));
   waveform.load();
+  axis.draw();
   if (waveform.playSpan !== null) moments.enable(waveform.playSpan);
   const details = createVoiceDetails(voices, names, (voice, index, inside) => {
     const ofVoice = { request, answer: { ...answer, report: voice.report }, rules, voice: voice.name };
@@ -96,7 +102,10 @@ export function showVoices(
   host.append(details.root);
   details.open();
   for (const timeline of timelines) waveform.onTime(timeline.mark);
-  return waveform.destroy;
+  return () => {
+    axis.destroy();
+    waveform.destroy();
+  };
 }
 
 /** The scores of one voice, and what they are made of. */
@@ -133,19 +142,10 @@ function createVoiceMoments(
   return { moments, headline: headline.length === 0 ? [capitalized(countVoices(voices.length))] : headline };
 }
 
-/** @param columns null without scores */
-function createLane(
-  columns: HTMLElement | null,
-  affect: HTMLElement | null,
-  label: HTMLElement,
-): HTMLElement {
-  return element(
-    'div',
-    { class: 'lane' },
-    element('span', { class: 'small muted' }, label),
-    columns ?? element('div', { class: 'utterance-track' }),
-    affect,
-  );
+/** @param lane null without scores */
+function createNamedLane(lane: Lane | null, label: HTMLElement): HTMLElement {
+  const name = element('span', { class: 'lane-name small muted' }, label);
+  return element('div', { class: 'lane' }, name, ...(lane === null ? [] : tracksOf(lane)));
 }
 
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

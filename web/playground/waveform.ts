@@ -6,10 +6,14 @@ import type { Recording } from './analyze.ts';
 import type { Span } from './report.ts';
 import { clock, tick } from './wording.ts';
 
-type Waveform = {
+export type Waveform = {
   readonly root: HTMLElement;
   /** Call it once `root` is in the page. */
   load(): void;
+  /** Shows so many seconds in so many pixels. */
+  show(seconds: number, width: number): void;
+  scrollTo(px: number): void;
+  onScroll(listener: (px: number) => void): void;
   /** Null when the browser cannot decode the recording. */
   readonly playSpan: ((span: Span) => void) | null;
   onTime(listener: (seconds: number) => void): void;
@@ -18,7 +22,8 @@ type Waveform = {
 
 /** @param peaks null when the browser cannot decode the recording */
 export function createWaveform({ blob }: Recording, peaks: Peaks | null, duration: number): Waveform {
-  const stage = element('div', { class: 'waveform' });
+  // The slider and the lanes are for keyboards and screen readers.
+  const stage = element('div', { class: 'waveform', 'aria-hidden': 'true' });
   const play = button('primary', () => void surfer?.playPause());
   const label = (playing: boolean) =>
     play.replaceChildren(icon(playing ? 'pause' : 'play'), playing ? 'Pause' : 'Play');
@@ -27,7 +32,11 @@ export function createWaveform({ blob }: Recording, peaks: Peaks | null, duratio
   const controls = element('div', { class: 'row waveform-controls' }, play, slider, time);
   const root = element('div', { class: 'stack' }, channels(peaks), stage, controls);
   const listeners: ((seconds: number) => void)[] = [];
+  const scrollListeners: ((px: number) => void)[] = [];
   let surfer: WaveSurfer | null = null;
+  let shown = duration;
+  let ticks = createTicks(duration, shown);
+  let scrolledTo = 0;
   label(false);
   const stopWatching = onThemeChange(() => surfer?.setOptions(colours()));
   listeners.push((seconds) => {
@@ -40,7 +49,13 @@ export function createWaveform({ blob }: Recording, peaks: Peaks | null, duratio
       return;
     }
     const split = peaks.length > 1 ? { splitChannels: peaks.map(() => ({})) } : {};
-    surfer = WaveSurfer.create({ container: stage, ...look(duration), ...split, ...colours() });
+    const options = { ...look(), plugins: [ticks], ...split, ...colours(), hideScrollbar: true };
+    surfer = WaveSurfer.create({ container: stage, ...options });
+    surfer.getWrapper().parentElement?.setAttribute('tabindex', '-1');
+    surfer.on('ready', () => surfer?.setScroll(scrolledTo));
+    surfer.on('scroll', (_start, _end, px) => {
+      for (const listener of scrollListeners) listener(px);
+    });
     surfer.on('play', () => label(true));
     surfer.on('pause', () => label(false));
     surfer.on('timeupdate', (seconds) => {
@@ -54,6 +69,20 @@ export function createWaveform({ blob }: Recording, peaks: Peaks | null, duratio
     load,
     playSpan: peaks && (({ start_s, end_s }) => void surfer?.play(start_s, end_s)),
     onTime: (listener) => listeners.push(listener),
+    show: (seconds, width) => {
+      const isWhole = seconds === duration;
+      if (isWhole && shown === duration) return;
+      shown = seconds;
+      surfer?.unregisterPlugin(ticks);
+      surfer?.setOptions({ minPxPerSec: isWhole ? 0 : width / seconds });
+      ticks = createTicks(duration, seconds);
+      surfer?.registerPlugin(ticks);
+    },
+    scrollTo: (px) => {
+      scrolledTo = px;
+      surfer?.setScroll(px);
+    },
+    onScroll: (listener) => scrollListeners.push(listener),
     destroy: () => {
       stopWatching();
       surfer?.destroy();
@@ -72,32 +101,33 @@ function channels(peaks: Peaks | null): HTMLElement | null {
   );
 }
 
+/** How waveforms look, without colours and ticks. */
+export function look() {
+  const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+  return { height: 96, barWidth: 2, barGap: 1, barRadius: 2, normalize: true, cspNonce: nonce };
+}
+
 /**
  * @param duration of the axis, s
+ * @param shown in the width of the page, s
  * @param format of the times on the axis
  */
-export function look(duration: number, format: (seconds: number) => string = tick) {
-  const step = tickStep(duration, matchMedia('(max-width: 40rem)').matches ? 5 : 10);
-  const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
-  const timeline = TimelinePlugin.create({
+export function createTicks(
+  duration: number,
+  shown: number,
+  format: (seconds: number) => string = tick,
+): ReturnType<typeof TimelinePlugin.create> {
+  const step = tickStep(shown, matchMedia('(max-width: 40rem)').matches ? 5 : 10);
+  return TimelinePlugin.create({
     height: 18,
     timeInterval: step,
     primaryLabelInterval: step,
     secondaryLabelInterval: step,
     secondaryLabelOpacity: 1,
     // A time at the end of the axis would be cut.
-    formatTimeCallback: (seconds) => (seconds > 0.9 * duration ? '' : format(seconds)),
+    formatTimeCallback: (seconds) => (seconds > duration - 0.1 * shown ? '' : format(seconds)),
     style: { fontSize: '12px', color: 'var(--muted)' },
   });
-  return {
-    height: 96,
-    barWidth: 2,
-    barGap: 1,
-    barRadius: 2,
-    normalize: true,
-    cspNonce: nonce,
-    plugins: [timeline],
-  };
 }
 
 export function colours() {
@@ -130,6 +160,8 @@ export type Peaks = readonly Float32Array[];
 const sampleRateHz = 8000;
 /** More than the pixels of a wide screen. */
 const maxPeaks = 4000;
+/** Of a long recording: a minute of it fills a wide screen too. */
+const maxPeaksPerSecond = 40;
 
 /** Null when the browser cannot read the file or decode its format. */
 export async function decodePeaks({ blob }: Recording): Promise<Peaks | null> {
@@ -142,9 +174,10 @@ export async function decodePeaks({ blob }: Recording): Promise<Peaks | null> {
   );
 }
 
-/** The sample with the largest magnitude of each of up to `maxPeaks` equal parts. */
+/** The sample with the largest magnitude of each equal part. */
 function reduce(samples: Float32Array): Float32Array {
-  const count = Math.min(maxPeaks, samples.length);
+  const long = Math.ceil((maxPeaksPerSecond * samples.length) / sampleRateHz);
+  const count = Math.min(Math.max(maxPeaks, long), samples.length);
   const peaks = new Float32Array(count);
   for (let index = 0; index < count; index++) {
     const start = Math.floor((index * samples.length) / count);
