@@ -10,7 +10,8 @@ const utterance = (
   end_s: number,
   valence: number | null = 0.5,
   interval: readonly [number, number] | null = [0.4, 0.6],
-) => ({ start_s, end_s, valence, intervals: { valence: interval, arousal: null } }) as Utterance;
+) =>
+  ({ start_s, end_s, valence, arousal: null, intervals: { valence: interval, arousal: null } }) as Utterance;
 
 const spansOf = (...all: Parameters<typeof createBins>) =>
   createBins(...all).map(({ start_s, end_s, utterances }) => [start_s, end_s, utterances.length]);

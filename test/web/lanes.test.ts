@@ -94,7 +94,10 @@ test.serial('a moment is a mark on the time axis, which plays it', async (t) => 
   const [moment] = (await shownReport(page)).emotion.moments;
   const marks = page.getByRole('toolbar', { name: 'Moments in time' }).getByRole('button');
   t.is(await marks.count(), 1);
-  t.regex((await marks.getAttribute('aria-label')) ?? '', new RegExp(`^${moment.emotion} \\d+ % at 0:`));
+  t.regex(
+    (await marks.getAttribute('aria-label')) ?? '',
+    new RegExp(`^${moment.emotion} 0:\\d\\d, \\d+ % probable$`),
+  );
   t.is(await page.getByRole('group', { name: 'Part in view' }).count(), 0);
   await marks.press('Enter');
   await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();

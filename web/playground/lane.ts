@@ -122,9 +122,10 @@ function createMarks(moments: readonly Moment[], axis: Span, onPlay: PlaySpan | 
   const sorted = moments.toSorted((one, other) => one.start_s - other.start_s);
   const marks = sorted.map((moment) => {
     const { emotion, probability, start_s } = moment;
-    const title = `${emotion} ${share(probability)} at ${clock(start_s)}`;
+    const text = `${emotion} ${clock(start_s)}`;
+    const title = `${text}, ${share(probability)} probable`;
     const attributes = { class: 'moment-mark', title, 'aria-label': title };
-    const label = element('span', { class: 'moment-label' }, `${emotion} ${clock(start_s)}`);
+    const label = element('span', { class: 'moment-label' }, text);
     const mark =
       onPlay === null
         ? element('span', { ...attributes, role: 'img' }, label)
