@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/upload-body.ts';
-import { barriers, sendRecording, unfold, widthOf } from '../support/playground.ts';
-import { interview, talk } from '../support/recordings.ts';
+import { analyzeChannels } from '../../src/tools/index.ts';
+import { barriers, chooseFile, sendRecording, unfold, widthOf } from '../support/playground.ts';
+import { call as callInStereo, fast, interview, talk } from '../support/recordings.ts';
 import { startSite } from '../support/site.ts';
 
 const site = startSite();
@@ -123,3 +124,52 @@ test.serial(
     t.deepEqual(complaints, []);
   },
 );
+
+test.serial('two calls are compared: lanes on one time axis, and the clear differences first', async (t) => {
+  const bytes = [callInStereo(), fast(callInStereo(), 2.2)] as const;
+  const [before, after] = await Promise.all(bytes.map((one) => analyzeChannels(one)));
+  if (before === undefined || after === undefined) return t.fail();
+  const { page, complaints } = await site.report(t, 'first.wav', bytes[0]);
+  await page.getByRole('button', { name: 'Compare with the next recording' }).click();
+  await chooseFile(page, 'second.wav', bytes[1]);
+  const card = page.locator('section.card', { hasText: 'Side by side' });
+  await card.waitFor();
+  const lanes = card.locator('.lane');
+  t.deepEqual(
+    (await lanes.allInnerTexts()).map((text) => text.split('\n')[0]),
+    ['first.wav', 'second.wav'].flatMap((name) => [`${name} · Channel 0`, `${name} · Channel 1`]),
+  );
+  const longest = Math.max(before.audio.duration_s, after.audio.duration_s);
+  for (const [index, { emotion }] of [...before.channels, ...after.channels].entries()) {
+    const left = await lanes
+      .nth(index)
+      .locator('.utterance-column')
+      .last()
+      .evaluate((column) => Number.parseFloat((column as HTMLElement).style.left));
+    const start = emotion.timeline.at(-1)?.start_s ?? 0;
+    t.true(Math.abs(left - (100 * start) / longest) < 0.01, `${left} of ${start} s`);
+  }
+  const rows = await card
+    .locator('tbody tr')
+    .evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent ?? '')));
+  t.deepEqual(
+    rows.map((row) => row[5]),
+    rows
+      .map((row) => row[5])
+      .toSorted((one = '', other = '') => (one === other ? 0 : one === 'differs' ? -1 : 1)),
+  );
+  t.true(rows.some((row) => row[5] === 'differs') && rows.some((row) => row[5] === 'may be chance'));
+  for (const [index, channel] of before.channels.entries()) {
+    const [old, now] = [channel, after.channels[index] as typeof channel].map(
+      ({ emotion }) => emotion.signals,
+    );
+    if (old?.valence == null || now?.valence == null) return t.fail();
+    const row = rows.find(([voice, title]) => voice === `Channel ${index}` && title === 'Valence') ?? [];
+    t.deepEqual(row.slice(2, 4), [old.valence.toFixed(2), now.valence.toFixed(2)]);
+    const ranges = [old, now].map(({ intervals }) => intervals.valence ?? [0, 1]);
+    const [[low, high], [nowLow, nowHigh]] = ranges as [[number, number], [number, number]];
+    t.is(row[5] === 'differs', low > nowHigh || nowLow > high);
+  }
+  t.deepEqual(complaints, []);
+  t.deepEqual(await barriers(page), []);
+});

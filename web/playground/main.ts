@@ -53,6 +53,7 @@ let absolute: {
   readonly signals: CognitiveSignals;
 } | null = null;
 let kept: Kept | null = null;
+let keptCall: Kept<SeveralReport> | null = null;
 let running = new AbortController();
 let endShown = () => {};
 
@@ -103,7 +104,11 @@ async function showExample(): Promise<void> {
   if (!first.root.isConnected) return;
   const request = { recording: example, baseline: null, choice: 'split' } as const;
   const answer = { report, json: JSON.stringify(report), choice: 'split' } as const;
-  endShown = showVoices(results, { request, answer, ...picture, onChoice: null }, first);
+  endShown = showVoices(
+    results,
+    { request, answer, ...picture, onChoice: null, kept: null, onKeep: () => {} },
+    first,
+  );
 }
 
 /** Sends the recording that waited for log-in. */
@@ -259,7 +264,17 @@ function show(request: AnalysisRequest, answer: Answer, picture: Picture): void 
   if (isOfSeveral(report)) {
     const first = voicesCard(report, request.recording.name, false);
     results.replaceChildren(first.root);
-    const shown = { request: analysed, answer: { ...rest, report }, ...picture, onChoice };
+    const shown = {
+      request: analysed,
+      answer: { ...rest, report },
+      ...picture,
+      onChoice,
+      kept: keptCall,
+      onKeep: (chosen: Kept<SeveralReport>) => {
+        keptCall = chosen;
+        kept = null;
+      },
+    };
     endShown = showVoices(results, shown, first);
     // A baseline is of one voice.
     byId('baseline', HTMLElement).hidden = true;
@@ -268,12 +283,18 @@ function show(request: AnalysisRequest, answer: Answer, picture: Picture): void 
     const first = answerCard(report, request.recording.name);
     results.replaceChildren(first.root);
     complete(analysed, { ...rest, report }, picture, first);
+    if (keptCall !== null) results.append(wide(createNotice('warn', ...callNotCompared)));
   }
   reveal(`Results for ${request.recording.name}: ${results.querySelector('h2')?.textContent ?? ''}`);
 }
 
+const callNotCompared = [
+  'One voice is not compared with several',
+  'Choose as many voices under Analyse as the call before has.',
+] as const;
+
 const notCompared = [
-  'Several voices are not compared',
+  'Several voices are not compared with one',
   'Choose one voice or one channel under Analyse to compare it with the recording before.',
 ] as const;
 
@@ -301,6 +322,7 @@ function complete(
     kept: kept?.answer === answer ? null : kept,
     onKeep: (chosen) => {
       kept = chosen;
+      keptCall = null;
     },
     onCompare: (signal) => compareSets(request, signal),
     before: relative && known ? (absolute?.signals ?? null) : null,

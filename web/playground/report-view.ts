@@ -12,7 +12,7 @@ import {
   type Report,
   type Rules,
 } from './report.ts';
-import { createComparison, createSummary, type Kept } from './summary.ts';
+import { createComparison, createKeepButton, createSummary, type Kept } from './summary.ts';
 import { createTimeAxis, tracksOf } from './time-axis.ts';
 import {
   createAffectLegend,
@@ -63,12 +63,7 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
   const { lane } = timeline;
   const axis = lane && createTimeAxis(report.audio.duration_s, [lane], tracksOf(lane), waveform);
   const compared = { name: request.recording.name, answer };
-  const keep = button('plain flush small', () => keepForComparison(), 'Compare with the next recording');
-  const keepForComparison = () => {
-    onKeep(compared);
-    keep.replaceChildren('The next recording is compared with this one');
-    keep.disabled = true;
-  };
+  const keep = createKeepButton(() => onKeep(compared));
   const ended = new AbortController();
   const compareSets = compareButton(shown, ended.signal);
   const within = [

@@ -11,6 +11,14 @@ export function isOfSeveral(report: Report | SeveralReport): report is SeveralRe
   return 'channels' in report || 'speakers' in report;
 }
 
+export type Voice = { readonly name: string; readonly report: Report };
+
+export function voicesOf(report: SeveralReport): readonly Voice[] {
+  return 'channels' in report
+    ? report.channels.map((channel, index) => ({ name: `Channel ${index}`, report: channel }))
+    : report.speakers.map((speaker) => ({ name: `Speaker ${speaker.speaker}`, report: speaker }));
+}
+
 export type Emotion = Report['emotion'];
 export type Cognitive = Report['cognitive'];
 export type AudioBlock = Report['audio'];

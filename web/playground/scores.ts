@@ -252,19 +252,28 @@ function at(kind: string, place: number): HTMLElement {
 
 /** The difference of each score that both have; null without one. */
 export function createDifferences(before: readonly Score[], after: readonly Score[]): HTMLElement | null {
-  const pairs = before.flatMap((old) => {
-    const same = after.find(({ name }) => name === old.name);
-    return same === undefined ? [] : [[old, same] as const];
-  });
+  const pairs = pairScores(before, after);
   if (pairs.length === 0) return null;
   return element('ul', { class: 'scores', 'aria-label': 'Differences' }, ...pairs.map(differenceTile));
 }
 
+/** The scores that both have. */
+export function pairScores(before: readonly Score[], after: readonly Score[]): (readonly [Score, Score])[] {
+  return before.flatMap((old) => {
+    const same = after.find(({ name }) => name === old.name);
+    return same === undefined ? [] : [[old, same] as const];
+  });
+}
+
+/** Whether the intervals do not overlap; null where one of them has none. */
+export function isApart({ interval: old }: Score, { interval: now }: Score): boolean | null {
+  return old && now && (old[0] > now[1] || now[0] > old[1]);
+}
+
 function differenceTile([old, now]: readonly [Score, Score]): HTMLElement {
   const { root, button, explain } = createExplained('score');
-  const both = old.interval && now.interval && ([old.interval, now.interval] as const);
-  const isApart = both !== null && (both[0][0] > both[1][1] || both[1][0] > both[0][1]);
-  button.classList.toggle('uncertain', !isApart);
+  const apart = isApart(old, now);
+  button.classList.toggle('uncertain', apart !== true);
   button.append(
     ...head(old.name, signed(now.value - old.value)),
     createLine(
@@ -279,13 +288,13 @@ function differenceTile([old, now]: readonly [Score, Score]): HTMLElement {
       'span',
       { class: 'score-range number' },
       `${score(old.value)} → ${score(now.value)}`,
-      both && hidden(isApart ? ', ranges apart' : ', ranges overlap'),
+      apart === null ? null : hidden(apart ? ', ranges apart' : ', ranges overlap'),
     ),
   );
-  const overlap = isApart
+  const overlap = apart
     ? 'Their 80 % intervals do not overlap.'
     : 'Their 80 % intervals overlap: the difference may be chance.';
-  const verdict = both === null ? 'One of them has no interval: the difference may be chance.' : overlap;
+  const verdict = apart === null ? 'One of them has no interval: the difference may be chance.' : overlap;
   const range = ({ interval }: Score) => (interval === null ? 'none' : rangeOf(interval));
   explain(
     `${meanings[old.name].scale} The first is ${score(old.value)}, interval ${range(old)}, drawn hollow; the second ${score(now.value)}, interval ${range(now)}. ${verdict}`,

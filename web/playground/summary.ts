@@ -1,5 +1,5 @@
 /** The answer: the emotion that listeners would name, the scores and the warnings; and those of two recordings side by side. */
-import { type Child, element } from '../elements.ts';
+import { button, type Child, element } from '../elements.ts';
 import type { Answer } from './analyze.ts';
 import { createExplained } from './cards.ts';
 import {
@@ -149,7 +149,17 @@ export function warningNotice(warnings: readonly Warning[]): HTMLElement | null 
 // Two recordings, or one by two sets of models.
 
 /** A report that is compared with another. `name`: the recording, or the set */
-export type Kept = { readonly name: string; readonly answer: Answer<Report> };
+export type Kept<Kind = Report> = { readonly name: string; readonly answer: Answer<Kind> };
+
+export function createKeepButton(onKeep: () => void): HTMLButtonElement {
+  const keep = button('plain flush small', () => keepForComparison(), 'Compare with the next recording');
+  const keepForComparison = () => {
+    onKeep();
+    keep.replaceChildren('The next recording is compared with this one');
+    keep.disabled = true;
+  };
+  return keep;
+}
 
 /** Emotions that change less are not named. */
 const minChange = 0.05;
@@ -166,7 +176,7 @@ export function createComparison(before: Kept, after: Kept): HTMLElement {
 }
 
 /** Load and processing beside a baseline are on another scale than those without one. */
-function comparable(old: Report, now: Report): [Score[], Score[]] {
+export function comparable(old: Report, now: Report): [Score[], Score[]] {
   const isSameScale = old.cognitive.relative === now.cognitive.relative;
   const kept = (report: Report) =>
     scoresOf(report).filter(

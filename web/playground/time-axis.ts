@@ -1,10 +1,10 @@
 /** The time axis of the waveform and the lanes: the whole recording, or a part of it that scrolls. */
-import { button, element } from '../elements.ts';
+import { button, type Child, element } from '../elements.ts';
 import type { Lane } from './lane.ts';
 import type { Waveform } from './waveform.ts';
 import { clock } from './wording.ts';
 
-type TimeAxis = {
+export type TimeAxis = {
   readonly root: HTMLElement;
   /** Call it once `root` is in the page. */
   draw(): void;
@@ -100,6 +100,12 @@ export function createTimeAxis(
 /** From the top down. */
 export function tracksOf({ moments, columns, affect }: Lane): HTMLElement[] {
   return [moments, columns, affect].filter((track) => track !== null);
+}
+
+/** @param lane null without scores */
+export function createNamedLane(lane: Lane | null, label: Child): HTMLElement {
+  const name = element('span', { class: 'lane-name small muted' }, label);
+  return element('div', { class: 'lane' }, name, ...(lane === null ? [] : tracksOf(lane)));
 }
 
 type Controls = {

@@ -1,15 +1,22 @@
 /** The voices of a recording: who sounds how, who talks how much, and what is behind it for one of them at a time. */
 import { button, type Child, element, fold } from '../elements.ts';
 import { countVoices, createChoice } from './analyze.ts';
-import { wide } from './cards.ts';
+import { createCallComparison } from './call-comparison.ts';
+import { card, wide } from './cards.ts';
 import type { DetailedReport } from './details.ts';
 import { createCallDownloads } from './downloads.ts';
-import type { Lane } from './lane.ts';
-import { emotionSignals, type Report, type SeveralReport, warningsOf } from './report.ts';
+import {
+  emotionSignals,
+  type Report,
+  type SeveralReport,
+  type Voice,
+  voicesOf,
+  warningsOf,
+} from './report.ts';
 import { type Shown, showParts } from './report-view.ts';
 import { createScoreList } from './scores.ts';
-import { titleOf, warningNotice } from './summary.ts';
-import { createTimeAxis, tracksOf } from './time-axis.ts';
+import { createKeepButton, type Kept, titleOf, warningNotice } from './summary.ts';
+import { createNamedLane, createTimeAxis } from './time-axis.ts';
 import {
   createAffectLegend,
   createLegend,
@@ -21,17 +28,12 @@ import {
 import { createWaveform } from './waveform.ts';
 import { clock, length, share } from './wording.ts';
 
-type Voice = { readonly name: string; readonly report: Report };
-
-function voicesOf(report: SeveralReport): readonly Voice[] {
-  return 'channels' in report
-    ? report.channels.map((channel, index) => ({ name: `Channel ${index}`, report: channel }))
-    : report.speakers.map((speaker) => ({ name: `Speaker ${speaker.speaker}`, report: speaker }));
-}
-
 /** `onChoice`: null when nothing was sent yet. */
 type ShownVoices = Omit<Shown<SeveralReport>, 'onChoice'> & {
   readonly onChoice: Shown<SeveralReport>['onChoice'] | null;
+  /** The call to compare with, or null. */
+  readonly kept: Kept<SeveralReport> | null;
+  readonly onKeep: (kept: Kept<SeveralReport>) => void;
 };
 
 /** The first card, which needs nothing but the report. */
@@ -63,10 +65,12 @@ export function showVoices(
   shown: ShownVoices,
   { root, voices, names, moments }: VoicesCard,
 ): () => void {
-  const { request, answer, peaks, rules, onChoice } = shown;
+  const { request, answer, peaks, rules, onChoice, kept, onKeep } = shown;
   const { report, choice } = answer;
   const waveform = createWaveform(request.recording, peaks, report.audio.duration_s);
   const timelines = voices.map((voice) => createTimeline(voice.report, waveform.playSpan));
+  const compared = { name: request.recording.name, answer };
+  const comparison = kept && createCallComparison(kept, compared);
   const lanes = timelines.map(({ lane }, index) => createNamedLane(lane, names.label(index)));
   const drawn = timelines.flatMap(({ lane }) => lane ?? []);
   const axis = createTimeAxis(report.audio.duration_s, drawn, lanes, waveform);
@@ -79,6 +83,7 @@ export function showVoices(
       { class: 'below-waveform' },
       legendOf(voices),
       drawn.some(({ affect }) => affect !== null) ? createAffectLegend() : null,
+      onChoice && createKeepButton(() => onKeep(compared)),
       fold(
         'Save the call',
         createCallDownloads(request.recording, answer, () =>
@@ -95,6 +100,10 @@ export function showVoices(
   waveform.load();
   axis.draw();
   if (waveform.playSpan !== null) moments.enable(waveform.playSpan);
+  if (comparison !== null) {
+    host.append(wide(card('Side by side', null, comparison.root)));
+    comparison.draw();
+  }
   const details = createVoiceDetails(voices, names, (voice, index, inside) => {
     const ofVoice = { request, answer: { ...answer, report: voice.report }, rules, voice: voice.name };
     showVoice(inside, ofVoice, timelines[index] as Timeline);
@@ -104,6 +113,7 @@ export function showVoices(
   for (const timeline of timelines) waveform.onTime(timeline.mark);
   return () => {
     axis.destroy();
+    comparison?.destroy();
     waveform.destroy();
   };
 }
@@ -140,12 +150,6 @@ function createVoiceMoments(
   });
   const headline = named.flatMap((one, index) => (index === 0 ? one : [', ', ...one]));
   return { moments, headline: headline.length === 0 ? [capitalized(countVoices(voices.length))] : headline };
-}
-
-/** @param lane null without scores */
-function createNamedLane(lane: Lane | null, label: HTMLElement): HTMLElement {
-  const name = element('span', { class: 'lane-name small muted' }, label);
-  return element('div', { class: 'lane' }, name, ...(lane === null ? [] : tracksOf(lane)));
 }
 
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,70 @@
+/** Two calls side by side: the lanes of both on one time axis, and the differences of each voice. */
+import { element } from '../elements.ts';
+import { createLane } from './lane.ts';
+import { emotionSignals, type SeveralReport, voicesOf } from './report.ts';
+import { isApart, meanings, pairScores } from './scores.ts';
+import { comparable, type Kept } from './summary.ts';
+import { createNamedLane, createTimeAxis, type TimeAxis } from './time-axis.ts';
+import { score, signed } from './wording.ts';
+
+type Call = Kept<SeveralReport>;
+
+export function createCallComparison(before: Call, after: Call): TimeAxis {
+  const calls = [before, after];
+  const duration = Math.max(...calls.map(({ answer }) => answer.report.audio.duration_s));
+  const rows = calls.flatMap(({ name, answer }) =>
+    voicesOf(answer.report).map((voice) => {
+      const signals = emotionSignals(voice.report);
+      const lane = signals && createLane(voice.report.emotion, signals, duration, null);
+      return { lane, root: createNamedLane(lane, `${name} · ${voice.name}`) };
+    }),
+  );
+  const axis = createTimeAxis(
+    duration,
+    rows.flatMap(({ lane }) => lane ?? []),
+    rows.map(({ root }) => root),
+    null,
+  );
+  return { ...axis, root: element('div', { class: 'stack' }, axis.root, createTable(before, after)) };
+}
+
+/** A row per voice and score, those whose ranges do not overlap first. */
+function createTable(before: Call, after: Call): HTMLElement {
+  const later = voicesOf(after.answer.report);
+  const differences = voicesOf(before.answer.report).flatMap(({ name, report }, index) => {
+    const same = later[index];
+    return same === undefined
+      ? []
+      : pairScores(...comparable(report, same.report)).map(([old, now]) => ({ name, old, now }));
+  });
+  const sizeOf = ({ old, now }: (typeof differences)[number]) =>
+    Math.abs(now.value - old.value) + (isApart(old, now) === true ? 1 : 0);
+  const sorted = differences.toSorted((one, other) => sizeOf(other) - sizeOf(one));
+  const rows = sorted.map(({ name, old, now }) =>
+    element(
+      'tr',
+      {},
+      element('th', { scope: 'row' }, name),
+      element('td', {}, meanings[old.name].title),
+      element('td', { class: 'number' }, score(old.value)),
+      element('td', { class: 'number' }, score(now.value)),
+      element('td', { class: 'number' }, signed(now.value - old.value)),
+      element('td', {}, isApart(old, now) === true ? 'differs' : 'may be chance'),
+    ),
+  );
+  const head = [
+    ...['Voice', 'Score'].map((title) => element('th', { scope: 'col' }, title)),
+    ...[before.name, after.name, 'Difference'].map((title) =>
+      element('th', { scope: 'col', class: 'number' }, title),
+    ),
+    element('th', { scope: 'col' }, 'Verdict'),
+  ];
+  const table = element(
+    'table',
+    {},
+    element('thead', {}, element('tr', {}, ...head)),
+    element('tbody', {}, ...rows),
+  );
+  const region = { class: 'table-scroll', tabindex: '0', role: 'region', 'aria-label': 'Differences' };
+  return element('div', region, table);
+}
