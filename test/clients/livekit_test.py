@@ -87,7 +87,7 @@ class VoiceProfile(unittest.IsolatedAsyncioTestCase):
             self.assertIn("warnings", messages["measurement"])
             self.assertIn("tone", messages["measurement"]["emotion"])
             self.assertGreater(messages["measurement"]["end_s"], messages["utterances"][-1]["start_s"])
-        self.assertEqual(transcripts[0].metadata["undertone"]["measurement"]["warnings"], ["short_speech"])
+        self.assertIn("short_speech", transcripts[0].metadata["undertone"]["measurement"]["warnings"])
         only, (first, second) = (data.metadata["undertone"]["utterances"] for data in transcripts[:2])
         best, scores = transcripts[0].metadata["voice_profile"]["emotion"][0], only[0]["emotion"]
         self.assertEqual((best["label"], best["confidence"]), (scores["dominant_emotion"], scores["confidence"]))
