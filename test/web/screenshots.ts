@@ -18,7 +18,7 @@ import { requireBuild, type Server, startServer } from '../support/server.ts';
 const folder = 'build/screenshots';
 /** Height of the window by its width. */
 const heights: Readonly<Record<string, number>> = { 1440: 900, 390: 844, 320: 640 };
-const document = { width: 1100, height: 860 };
+const document = { width: 1100, height: 1010 };
 const sample = 'examples/sample.wav';
 
 type State = {
