@@ -101,7 +101,7 @@ const states: readonly State[] = [
     reach: async (page) => {
       await report('sample.wav', () => readFileSync(sample))(page);
       await page.getByRole('button', { name: 'Compare with the next recording' }).click();
-      await chooseFile(page, 'call.wav', callOf(31));
+      await chooseFile(page, 'minute.wav', lecture(60));
       await page.locator('.comparison').waitFor();
     },
   },
