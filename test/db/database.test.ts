@@ -86,7 +86,7 @@ for (const kind of databaseKinds) {
     const done = await sql<{ name: string }>`select name from kysely_migration`.execute(database);
     t.deepEqual(
       done.rows.map(({ name }) => name),
-      ['0001-schema', '0002-job-bytes'],
+      ['0001-schema', '0002-job-bytes', '0003-job-body-last'],
     );
     await database.destroy();
   });
