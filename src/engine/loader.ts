@@ -165,15 +165,22 @@ function voiceOf(set: readonly ModelBytes[], platform: Platform): Models['voice'
   // Without the bytes of the other models, which nothing needs any more.
   const model = bytesOf(set, 'voice');
   const { manifest } = model;
-  const load = openOnce(async () => (await open([model], 'voice', platform)).session);
+  const openVoice = openOnce(model, 'voice', platform);
+  const load = async () => (await openVoice()).session;
   return { manifest, features: withoutHighpass(manifest.features), load };
 }
 
-/** A failed attempt is repeated by the next call. */
-function openOnce<Value>(open: () => Promise<Value>): () => Promise<Value> {
-  let opened: Promise<Value> | null = null;
+/** Opens a model when it is first needed, and keeps its bytes until then. A failed attempt is repeated by the next call. */
+function openOnce<K extends Kind>(model: ModelBytes, kind: K, platform: Platform): () => Promise<Model<K>> {
+  let bytes: readonly ModelBytes[] = [model];
+  let opened: Promise<Model<K>> | null = null;
+  const start = async () => {
+    const result = await open(bytes, kind, platform);
+    bytes = [];
+    return result;
+  };
   return () => {
-    opened ??= open().catch((error) => {
+    opened ??= start().catch((error) => {
       opened = null;
       throw error;
     });
@@ -191,12 +198,15 @@ export async function openModelsForCores(
   threads: number,
   platform: Platform,
 ): Promise<{ readonly idle: Models; readonly busy: () => Promise<Models> }> {
-  const bytes = bytesOf(set, 'trunk');
   // A second copy of the weights of another maker would be large.
-  const isShared = threads === 1 || samplesOf(bytes.manifest) !== null;
+  const isShared = threads === 1 || samplesOf(bytesOf(set, 'trunk').manifest) !== null;
   const idle = await openModels(set, platform, isShared ? 1 : threads);
-  const openBusy = async () => ({ ...idle, trunk: await open([bytes], 'trunk', platform) });
-  return { idle, busy: isShared ? async () => idle : openOnce(openBusy) };
+  return { idle, busy: isShared ? async () => idle : withTrunk(idle, bytesOf(set, 'trunk')) };
+}
+
+function withTrunk(models: Models, bytes: ModelBytes): () => Promise<Models> {
+  const openTrunk = openOnce(bytes, 'trunk', models.platform);
+  return async () => ({ ...models, trunk: await openTrunk() });
 }
 
 /** What cuts and encodes utterances. */

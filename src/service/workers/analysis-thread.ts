@@ -41,10 +41,10 @@ async function start({
     const yieldToOthers = () => pauseIfRequested(pauseFlag, () => reportPaused(id));
     const onChunk = (analysedSeconds: number, declaredSeconds: number | null) =>
       reportProgress({ progressed: id, analysedSeconds, declaredSeconds });
-    const usual = hasIdleCores ? idleAnalyzer : analyzerOf(await busy(), limits);
     const isCompared = 'compared' in task && task.compared === true;
-    const open = isCompared ? openCompared : undefined;
-    const reply = await handleTask(usual, task, { open, yieldToOthers, onChunk });
+    const openBusy = hasIdleCores ? undefined : async () => analyzerOf(await busy(), limits);
+    const open = isCompared ? openCompared : openBusy;
+    const reply = await handleTask(idleAnalyzer, task, { open, yieldToOthers, onChunk });
     reportHeapPressure();
     // After the reply is sent.
     if (reply.kind === 'report' && reply.audioSeconds >= longSeconds) setImmediate(releaseFreeMemory);
