@@ -52,11 +52,11 @@ class ReconnectingSession<R> implements StreamSession<R> {
   #session: Session<R>;
   /** Whose messages are read. */
   #reading: Part<R>;
-  /** Of the last attempt; undefined while there may be another. */
+  /** The error of the last attempt; undefined while there may be another. */
   #failure: unknown;
   #isEnding = false;
   #attempts = 0;
-  /** Given to `send`; of these, before the session; of those after that, sent to it. */
+  /** Bytes given to `send`, those of them before the current session, and those sent to it. */
   #bytes = 0;
   #startBytes = 0;
   #sentBytes = 0;
@@ -84,7 +84,11 @@ class ReconnectingSession<R> implements StreamSession<R> {
     const skipped = Math.min(bytes.length, Math.max(0, this.#startBytes - this.#bytes));
     this.#bytes += bytes.length;
     if (session.ended === undefined) this.#sentBytes += bytes.length - skipped;
-    await session.send(bytes.subarray(skipped)).catch((error: unknown) => this.#drop(session, error));
+    await session.send(bytes.subarray(skipped)).catch(async (error: unknown) => {
+      this.#drop(session, error);
+      // A program that sends in a loop leaves time for the attempts.
+      await sleep(0, undefined);
+    });
   }
 
   turnEnd(): void {
@@ -97,11 +101,10 @@ class ReconnectingSession<R> implements StreamSession<R> {
   }
 
   async end(): Promise<R> {
+    if (this.#failure !== undefined) throw this.#failure;
     this.#isEnding = true;
     if (this.#session.ended !== undefined) this.#stop.abort();
-    return this.#session.end().catch((error: unknown) => {
-      throw this.#failure ?? error;
-    });
+    return this.#session.end();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<StreamMessage<R>> {
@@ -115,7 +118,8 @@ class ReconnectingSession<R> implements StreamSession<R> {
       }
       const following = await next;
       if (following === null) {
-        if (failure !== undefined) throw this.#failure ?? failure;
+        if (this.#failure !== undefined) throw this.#failure;
+        if (failure !== undefined) throw failure;
         return;
       }
       this.#reading = following.part;

@@ -12,7 +12,7 @@ from .retry import RETRIED, wait_before_reconnect
 from .stream import LOST, AnyReport, Message, ReconnectedMessage, StreamSession, open_session
 
 # Shutdown, lost connection, error, restart, overload: https://www.iana.org/assignments/websocket names them.
-LOST_CODES = (None, 1001, LOST, 1011, 1012, 1013)
+LOST_CODES = (1001, LOST, 1011, 1012, 1013)
 MAX_ATTEMPTS = 8
 # A session that is lost sooner counts as an attempt that failed.
 SETTLED_S = 10.0
@@ -34,11 +34,11 @@ class ReconnectingSession(StreamSession[AnyReport]):
         # The last that was open.
         self._session = session
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
-        # Of the last attempt; None while there may be another.
+        # The error of the last attempt; None while there may be another.
         self._failure: UndertoneError | None = None
         self._is_ending = False
         self._attempts = 0
-        # Given to `send`; of these, before the session; of those after that, sent to it.
+        # Bytes given to `send`, those of them before the current session, and those sent to it.
         self._bytes = self._start_bytes = self._sent_bytes = 0
         self._reconnecting: asyncio.Task[bool] | None = None
         self._follower = asyncio.create_task(self._follow())
@@ -56,20 +56,21 @@ class ReconnectingSession(StreamSession[AnyReport]):
         await self._send_to(self._session, self._session.turn_end())
 
     async def end(self) -> AnyReport:
+        if self._failure is not None:
+            raise self._failure
         self._is_ending = True
         if self._reconnecting is not None:
             self._reconnecting.cancel()
-        try:
-            return await self._session.end()
-        except UndertoneError as error:
-            raise self._failure or error
+        return await self._session.end()
 
     async def __aiter__(self) -> AsyncIterator[Message]:
         while (message := await self._messages.get()) is not None:
             yield message
         self._messages.put_nowait(None)
+        if self._failure is not None:
+            raise self._failure
         if self._session._report is None:
-            raise self._failure or self._session._ended()
+            raise self._session._ended()
 
     async def _close(self) -> None:
         self._is_ending = True
