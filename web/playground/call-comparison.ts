@@ -5,9 +5,15 @@ import { emotionSignals, type SeveralReport, voicesOf } from './report.ts';
 import { isApart, meanings, pairScores } from './scores.ts';
 import { comparable, type Kept } from './summary.ts';
 import { createNamedLane, createTimeAxis, type TimeAxis } from './time-axis.ts';
+import { createAffectLegend } from './timeline.ts';
 import { score, signed } from './wording.ts';
 
 type Call = Kept<SeveralReport>;
+
+/** Whether both have as many voices, told apart in the same way. */
+export function haveSameVoices(one: SeveralReport, other: SeveralReport): boolean {
+  return 'channels' in one === 'channels' in other && voicesOf(one).length === voicesOf(other).length;
+}
 
 export function createCallComparison(before: Call, after: Call): TimeAxis {
   const calls = [before, after];
@@ -25,7 +31,8 @@ export function createCallComparison(before: Call, after: Call): TimeAxis {
     rows.map(({ root }) => root),
     null,
   );
-  return { ...axis, root: element('div', { class: 'stack' }, axis.root, createTable(before, after)) };
+  const content = [axis.root, createAffectLegend(), createTable(before, after)];
+  return { ...axis, root: element('div', { class: 'stack' }, ...content) };
 }
 
 /** A row per voice and score, those whose ranges do not overlap first. */
@@ -54,7 +61,7 @@ function createTable(before: Call, after: Call): HTMLElement {
   );
   const head = [
     ...['Voice', 'Score'].map((title) => element('th', { scope: 'col' }, title)),
-    ...[before.name, after.name, 'Difference'].map((title) =>
+    ...[`Before: ${before.name}`, `After: ${after.name}`, 'Difference'].map((title) =>
       element('th', { scope: 'col', class: 'number' }, title),
     ),
     element('th', { scope: 'col' }, 'Verdict'),
@@ -66,5 +73,7 @@ function createTable(before: Call, after: Call): HTMLElement {
     element('tbody', {}, ...rows),
   );
   const region = { class: 'table-scroll', tabindex: '0', role: 'region', 'aria-label': 'Differences' };
-  return element('div', region, table);
+  const note = 'Voices are paired in the order in which they first speak.';
+  const paired = 'channels' in after.answer.report ? null : element('p', { class: 'small muted' }, note);
+  return element('div', {}, element('div', region, table), paired);
 }

@@ -42,6 +42,11 @@ export function createLane(
   for (const track of [columns, affect])
     if (onPlay !== null && track !== null) playOnClick(track, timeline, duration, onPlay);
   let bins: readonly Bin[] = [];
+  let now = -1;
+  const markNow = () => {
+    for (const [index, { start_s, end_s }] of bins.entries())
+      columns.children[index]?.classList.toggle('now', now >= start_s && now < end_s);
+  };
   return {
     moments: marks.root,
     columns,
@@ -51,11 +56,12 @@ export function createLane(
       columns.replaceChildren(...bins.map((bin) => place(createColumn(bin, signals), bin, axis)));
       affect?.replaceChildren(...bins.map((bin) => place(element('span', {}, ...linesOf(bin)), bin, axis)));
       marks.draw(width);
+      markNow();
       return bins.some(({ utterances }) => utterances.length > 1);
     },
-    mark: (now) => {
-      for (const [index, { start_s, end_s }] of bins.entries())
-        columns.children[index]?.classList.toggle('now', now >= start_s && now < end_s);
+    mark: (seconds) => {
+      now = seconds;
+      markNow();
     },
   };
 }

@@ -14,6 +14,7 @@ import {
   isAboveLimit,
   type Recording,
 } from './analyze.ts';
+import { haveSameVoices } from './call-comparison.ts';
 import { createNotice, openFoldsForPrint, wide } from './cards.ts';
 import { createBaselinePanel, createProgress, createRecordingInput, isRecording } from './desk.ts';
 import { save as saveFile } from './downloads.ts';
@@ -264,12 +265,13 @@ function show(request: AnalysisRequest, answer: Answer, picture: Picture): void 
   if (isOfSeveral(report)) {
     const first = voicesCard(report, request.recording.name, false);
     results.replaceChildren(first.root);
+    const isCompared = keptCall !== null && haveSameVoices(keptCall.answer.report, report);
     const shown = {
       request: analysed,
       answer: { ...rest, report },
       ...picture,
       onChoice,
-      kept: keptCall,
+      kept: isCompared ? keptCall : null,
       onKeep: (chosen: Kept<SeveralReport>) => {
         keptCall = chosen;
         kept = null;
@@ -279,6 +281,7 @@ function show(request: AnalysisRequest, answer: Answer, picture: Picture): void 
     // A baseline is of one voice.
     byId('baseline', HTMLElement).hidden = true;
     if (kept !== null) results.append(wide(createNotice('warn', ...notCompared)));
+    if (keptCall !== null && !isCompared) results.append(wide(createNotice('warn', ...callNotCompared)));
   } else {
     const first = answerCard(report, request.recording.name);
     results.replaceChildren(first.root);
@@ -289,8 +292,8 @@ function show(request: AnalysisRequest, answer: Answer, picture: Picture): void 
 }
 
 const callNotCompared = [
-  'One voice is not compared with several',
-  'Choose as many voices under Analyse as the call before has.',
+  'Only calls with the same number of voices are compared',
+  'Choose under Analyse what the call before has: each channel, or as many voices.',
 ] as const;
 
 const notCompared = [

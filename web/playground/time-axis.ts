@@ -41,7 +41,7 @@ export function createTimeAxis(
     onPart: (seconds) => zoom(seconds),
     onTurn: (direction) => scrollTo(left + direction * scroller.clientWidth),
   });
-  /** In the width of the page, s. */
+  /** Seconds that the width of the page shows. */
   let shown = duration;
   /** Where the waveform and the lanes are scrolled to, px. */
   let left = 0;
@@ -73,7 +73,7 @@ export function createTimeAxis(
     shown = seconds;
     drawFrom(centre - shown / 2);
   };
-  // The waveform scrolls too, while it plays and by touch: a position that both have is no news.
+  // The waveform scrolls too, while it plays and by touch. Each scrolls the other, once.
   const isNews = (px: number) => Math.abs(px - left) >= 1;
   scroller.addEventListener('scroll', () => {
     if (isNews(scroller.scrollLeft)) scrollTo(scroller.scrollLeft);
@@ -102,10 +102,18 @@ export function tracksOf({ moments, columns, affect }: Lane): HTMLElement[] {
   return [moments, columns, affect].filter((track) => track !== null);
 }
 
+let namedLanes = 0;
+
 /** @param lane null without scores */
 export function createNamedLane(lane: Lane | null, label: Child): HTMLElement {
-  const name = element('span', { class: 'lane-name small muted' }, label);
-  return element('div', { class: 'lane' }, name, ...(lane === null ? [] : tracksOf(lane)));
+  const id = `lane-${++namedLanes}`;
+  const name = element('span', { id, class: 'lane-name small muted' }, label);
+  return element(
+    'div',
+    { class: 'lane', role: 'group', 'aria-labelledby': id },
+    name,
+    ...(lane === null ? [] : tracksOf(lane)),
+  );
 }
 
 type Controls = {

@@ -75,7 +75,7 @@ export function showVoices(
   const drawn = timelines.flatMap(({ lane }) => lane ?? []);
   const axis = createTimeAxis(report.audio.duration_s, drawn, lanes, waveform);
   const within = [
-    onChoice && createChoice(report.audio, choice, voices.length, onChoice),
+    onChoice && createChoice(report.audio, choice, rules.separatesVoices ? voices.length : null, onChoice),
     waveform.root,
     axis.root,
     element(
