@@ -36,14 +36,14 @@ function draw(mutants: Mutant[], seed: number, count: number): Mutant[] {
   });
 }
 
-/** With what is built here, but for the tests, which each tree builds. */
+/** With what is built here, but for the tests, which each tree builds: a command for C++ builds the native ones. */
 function addWorktree(): string {
   const folder = join(makeFolder(), 'tree');
   execFileSync('git', ['worktree', 'add', '--quiet', '--detach', folder]);
   for (const made of ['dist', 'clients/typescript/dist'])
     if (existsSync(made)) cpSync(made, join(folder, made), { recursive: true });
   mkdirSync(join(folder, 'build'));
-  const built = readdirSync('build').filter((name) => name !== 'ava');
+  const built = readdirSync('build').filter((name) => name !== 'ava' && name !== 'tests');
   for (const name of ['node_modules', ...built.map((name) => `build/${name}`)])
     symlinkSync(resolve(name), join(folder, name));
   return folder;
@@ -60,12 +60,12 @@ await runScript(() => {
   const command = end < 0 ? [] : args.slice(end + 1);
   if (files.length === 0 || command.length === 0)
     throw new ExpectedError('Expected files, then -- and a command that tests them');
-  const all = files.flatMap((file) => mutantsOf(file, readFileSync(file, 'utf8')));
   const folder = addWorktree();
   const passes = () =>
     spawnSync('nice', ['-n', '15', 'timeout', limitSeconds, ...command], { cwd: folder }).status === 0;
   try {
     if (!passes()) throw new ExpectedError('Expected a command that succeeds without a fault');
+    const all = files.flatMap((file) => mutantsOf(file, readFileSync(join(folder, file), 'utf8')));
     const drawn = draw(all, Number(values.seed), Number(values.count));
     let survived = 0;
     for (const { file, line, before, after, text } of drawn) {

@@ -6,7 +6,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { percentile } from '../../src/tools/evaluate/statistics.ts';
 import { atLeast, atMost, cacheFolder, type Figure, figure, type Row, root, runProgram } from '../case.ts';
 import { makeVenv } from '../packages.ts';
 import { stackPackages, startPeer } from '../peers/stack.ts';
@@ -41,8 +40,8 @@ type Side = { readonly port: number; readonly pid: number; stop(): Promise<void>
 type Measured = {
   readonly ms: Figure;
   readonly mebibytes: Figure;
-  /** Latency that 99 % of requests keep, by connections. */
-  readonly p99: ReadonlyMap<number, Figure>;
+  /** Latency of the slowest request, by connections. */
+  readonly slowest: ReadonlyMap<number, Figure>;
 };
 
 const python = () => join(makeVenv('classifiers', packages), 'python');
@@ -68,25 +67,25 @@ function setOf(name: Name): string {
   return out;
 }
 
-/** Milliseconds a request at `connections` connections, the memory after it, and the latencies at each of `atOnce`. */
+/** Milliseconds a request at `connections` connections, the memory after it, and the slowest of some requests at each of `atOnce`. */
 async function measure(side: Side, path: string, requests: number, atOnce: readonly number[] = []) {
   const send = async () => (await ask(side.port, path, form)).ms;
-  const latenciesOf = async (count: number): Promise<Figure> => {
-    const latencies: number[] = [];
+  const slowestOf = async (count: number): Promise<Figure> => {
+    let slowest = 0;
     await closedLoop(count, 2 * Math.max(count, requests), async () => {
-      latencies.push(await send());
+      slowest = Math.max(slowest, await send());
       return 0;
     });
-    return figure([percentile(latencies, 0.99) as number]) as Figure;
+    return figure([slowest]) as Figure;
   };
   try {
     await closedLoop(connections, requests, send);
     const measured: number[] = [];
     for (let round = 0; round < rounds; round++) measured.push(await closedLoop(connections, requests, send));
-    const p99 = new Map<number, Figure>();
-    for (const count of atOnce) p99.set(count, await latenciesOf(count));
     const mebibytes = figure([proportionalMebibytes(side.pid)]) as Figure;
-    return { ms: figure(measured) as Figure, mebibytes, p99 } satisfies Measured;
+    const slowest = new Map<number, Figure>();
+    for (const count of atOnce) slowest.set(count, await slowestOf(count));
+    return { ms: figure(measured) as Figure, mebibytes, slowest } satisfies Measured;
   } finally {
     await side.stop();
   }
@@ -144,11 +143,11 @@ export async function run(): Promise<readonly Row[]> {
       }),
       ...[connections, crowd].map((count) =>
         atMost(1, {
-          name: `${name}, p99 at ${count} connections, ${tail}`,
+          name: `${name}, slowest request of ${count} connections, ${tail}`,
           unit: 'ms',
           note: '',
-          peer: theirs.p99.get(count) as Figure,
-          ours: added.p99.get(count) as Figure,
+          peer: theirs.slowest.get(count) as Figure,
+          ours: added.slowest.get(count) as Figure,
         }),
       ),
       atMost(1, {
