@@ -20,7 +20,7 @@ PURPOSES = {
     "standard": "the default",
     "large": "where time matters less",
     "fast": "many live sessions",
-    "research": "what may not be sold",
+    "research": "research, teaching",
 }
 KEYS = [
     f"emotion: mean UAR, {CORPUS}, {len(RESEARCH.emotion)} acted corpora",
@@ -79,7 +79,7 @@ def text_of(columns: dict[str, list[Metric]]) -> str:
         metrics = [metrics.get(key) for metrics in found.values()]
         titles = {metric.title for metric in metrics if metric is not None}
         if titles:
-            shared = commonprefix(list(titles)).rpartition(" (")[0] if len(titles) > 1 else titles.pop()
+            shared = commonprefix(list(titles)).rpartition(" (")[0] or min(titles) if len(titles) > 1 else titles.pop()
             rows.append([shared, *map(short_cell, metrics)])
     return table(["", *(f"`{name}`" for name in columns)], [*rows, *cost_rows({name: settings.MODELS.with_name(name) for name in columns})])
 
