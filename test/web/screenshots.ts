@@ -19,6 +19,8 @@ const folder = 'build/screenshots';
 /** Height of the window by its width. */
 const heights: Readonly<Record<string, number>> = { 1440: 900, 390: 844, 320: 640 };
 const document = { width: 1100, height: 1010 };
+/** As pages that link to a repository show it. */
+const social = { width: 1280, height: 640 };
 const sample = 'examples/sample.wav';
 
 type State = {
@@ -130,7 +132,7 @@ async function settle(
   { url }: Server,
   { path = '/', reach }: State,
   theme: 'light' | 'dark',
-  viewport: typeof document,
+  viewport: { readonly width: number; readonly height: number },
 ): Promise<Page> {
   const { page } = await visit(scope, browser, url + path, { viewport, colorScheme: theme });
   await reach?.(page, theme);
@@ -159,13 +161,14 @@ async function drawStates(
 }
 
 async function drawDocuments(browser: Browser, server: Server): Promise<void> {
-  for (const [name, reach] of [
-    ['playground', showExample],
-    ['live', showLive],
-    ['call', showCall],
-    ['sets', compareSets],
+  for (const [name, reach, viewport] of [
+    ['playground', showExample, document],
+    ['live', showLive, document],
+    ['call', showCall, document],
+    ['sets', compareSets, document],
+    ['social', showExample, social],
   ] as const) {
-    const page = await settle(browser, server, { name, reach }, 'light', document);
+    const page = await settle(browser, server, { name, reach }, 'light', viewport);
     await page.screenshot({ path: `docs/pictures/${name}.png` });
     await page.context().close();
   }
