@@ -106,7 +106,12 @@ export async function run(): Promise<readonly Row[]> {
   buildService();
   const ours = await measure(await startService(), '/v1/analyze', 400);
   const added = await measure(
-    await startService({ UNDERTONE_MODELS_DIR: setOf(same) }),
+    // A place for each connection, and time for those that wait.
+    await startService({
+      UNDERTONE_MODELS_DIR: setOf(same),
+      UNDERTONE_QUEUE: '64',
+      UNDERTONE_DEADLINE_S: '300',
+    }),
     '/v1/analyze/emotion',
     names[same],
     [connections, crowd],
