@@ -11,7 +11,7 @@ import { type Ignored, maxBaselines } from '../engine/schema.ts';
 import { describeRaw } from '../node/audio-formats.ts';
 import { invalidPart, type ProblemReason, type ServiceError } from './errors.ts';
 import { decodeUtf8, parseJson } from './json.ts';
-import { createMultipartReader, type PartHandler, type PartHeaders } from './multipart.ts';
+import { createMultipartReader, mediaTypeOf, type PartHandler, type PartHeaders } from './multipart.ts';
 import { parseSegments } from './segments.ts';
 import { suggest } from './suggest.ts';
 
@@ -312,7 +312,7 @@ const example = 'curl -F audio=@recording.wav';
 
 /** @param contentType that of a body that is no form */
 export function missingForm(contentType: string | undefined): ServiceError {
-  const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const type = mediaTypeOf(contentType);
   return missing(gotBody(type), 'Send the file as a form');
 }
 

@@ -159,6 +159,11 @@ export type PartHeaders = {
 
 const maxBoundary = 70;
 
+/** In lower case, without parameters; empty without a value. */
+export function mediaTypeOf(contentType = ''): string {
+  return (contentType.split(';', 1)[0] as string).trim().toLowerCase();
+}
+
 /**
  * Returns the boundary of a Content-Type value, or null unless it is multipart/form-data.
  * @throws ServiceError for an invalid or missing boundary
@@ -189,7 +194,7 @@ function parseHeaders(lines: readonly string[]): PartHeaders {
       name = found.get('name') ?? '';
       fileName = found.get('filename') ?? '';
     } else if (field === 'content-type') {
-      contentType = (value.split(';', 1)[0] as string).trim().toLowerCase() || null;
+      contentType = mediaTypeOf(value) || null;
     }
   }
   return { name, contentType, fileName };

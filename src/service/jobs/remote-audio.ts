@@ -3,6 +3,7 @@
 import { describeRaw } from '../../node/audio-formats.ts';
 import type { JobSettings } from '../config.ts';
 import { invalidPart, type ServiceError } from '../errors.ts';
+import { mediaTypeOf } from '../multipart.ts';
 import { ReservationError, SizeError, sendRequest } from './outgoing-request.ts';
 import { AddressError, isAllowedHost } from './public-addresses.ts';
 import { isBelowAny, parsedPrefixes, parsePlainUrl } from './url-prefixes.ts';
@@ -58,8 +59,7 @@ export async function fetchAudio(
   const { status, contentType, body } = response;
   if (status === 200) {
     const audio = new Uint8Array(body.buffer, body.byteOffset, body.length);
-    const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? null;
-    return { audio, declared: describeRaw(type, new URL(url).pathname) ?? undefined };
+    return { audio, declared: describeRaw(mediaTypeOf(contentType), new URL(url).pathname) ?? undefined };
   }
   const message = `Expected 200 from the address, got ${status}`;
   if (status >= 500 || status === 429) throw new RetryableFetchError(message);
