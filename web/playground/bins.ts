@@ -3,7 +3,7 @@ import type { Emotion, Span } from './report.ts';
 
 type Utterance = Emotion['timeline'][number];
 type Interval = readonly [low: number, high: number];
-type Affect = { readonly value: number; readonly interval: Interval | null };
+type AffectScore = { readonly value: number; readonly interval: Interval | null };
 
 /** What is drawn at one place of the time axis: an utterance, or several. */
 export type Bin = Span & {
@@ -41,7 +41,7 @@ export function meanOf(utterances: readonly Utterance[], scoreOf: (utterance: Ut
 }
 
 /** The mean, and around it the widest interval of the utterances; null without a value. */
-export function affectOf({ utterances }: Bin, name: 'valence' | 'arousal'): Affect | null {
+export function affectOf({ utterances }: Bin, name: 'valence' | 'arousal'): AffectScore | null {
   const valued = utterances.filter((one) => one[name] !== null);
   if (valued.length === 0) return null;
   const value = meanOf(valued, (one) => one[name] ?? 0);

@@ -1,7 +1,7 @@
 /** A lane of the time axis: the moments, a column of emotions per utterance, and lines of valence and arousal. */
 import { element, percent } from '../elements.ts';
 import { affectOf, type Bin, createBins, meanOf } from './bins.ts';
-import { type Emotion, type EmotionSignals, ranked, type Span } from './report.ts';
+import { type Emotion, type EmotionSignals, isMomentOf, ranked, type Span } from './report.ts';
 import { clock, share } from './wording.ts';
 
 type Utterance = Emotion['timeline'][number];
@@ -34,7 +34,6 @@ export function createLane(
   onPlay: PlaySpan | null,
 ): Lane {
   const axis = { start_s: 0, end_s: duration };
-  const isMoment = ({ start_s }: Utterance) => moments?.some((moment) => moment.start_s === start_s) ?? false;
   const hasAffect = timeline.some(({ valence, arousal }) => valence !== null || arousal !== null);
   const columns = element('div', { class: 'utterance-track', 'aria-hidden': 'true' });
   const affect = hasAffect ? element('div', { class: 'affect-track', 'aria-hidden': 'true' }) : null;
@@ -52,7 +51,7 @@ export function createLane(
     columns,
     affect,
     draw: (width) => {
-      bins = createBins(timeline, isMoment, (minColumn * duration) / width);
+      bins = createBins(timeline, isMomentOf(moments), (minColumn * duration) / width);
       columns.replaceChildren(...bins.map((bin) => place(createColumn(bin, signals), bin, axis)));
       affect?.replaceChildren(...bins.map((bin) => place(element('span', {}, ...linesOf(bin)), bin, axis)));
       marks.draw(width);

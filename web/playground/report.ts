@@ -20,6 +20,11 @@ export function voicesOf(report: SeveralReport): readonly Voice[] {
 }
 
 export type Emotion = Report['emotion'];
+/** Whether an utterance is one of the moments. */
+export function isMomentOf(moments: Emotion['moments']): (utterance: Span) => boolean {
+  return ({ start_s }) => moments?.some((moment) => moment.start_s === start_s) ?? false;
+}
+
 export type Cognitive = Report['cognitive'];
 export type AudioBlock = Report['audio'];
 export type Warning = (Emotion | Cognitive)['warnings'][number];

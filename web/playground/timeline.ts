@@ -2,7 +2,14 @@
 import { button, element, fold, hidden, icon, percent } from '../elements.ts';
 import { term } from './cards.ts';
 import { affects, createLane, type Lane, type PlaySpan, rove } from './lane.ts';
-import { type Emotion, type EmotionSignals, emotionSignals, type Report, ranked } from './report.ts';
+import {
+  type Emotion,
+  type EmotionSignals,
+  emotionSignals,
+  isMomentOf,
+  type Report,
+  ranked,
+} from './report.ts';
 import { meanings, probabilityScale } from './scores.ts';
 import { clock, score, share, tick } from './wording.ts';
 
@@ -26,7 +33,7 @@ export function createTimeline(report: Report, onPlay: PlaySpan | null): Timelin
   if (signals === null || timeline.length === 0)
     return { lane: null, legend: null, details: null, mark: () => {} };
   const lane = createLane(report.emotion, signals, report.audio.duration_s, onPlay);
-  const isMoment = ({ start_s }: Utterance) => moments?.some((moment) => moment.start_s === start_s) ?? false;
+  const isMoment = isMomentOf(moments);
   const blocks = timeline.map((utterance) =>
     createBlock(utterance, isMoment(utterance) ? 'moment' : null, onPlay),
   );

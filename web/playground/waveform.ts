@@ -160,7 +160,7 @@ export type Peaks = readonly Float32Array[];
 const sampleRateHz = 8000;
 /** More than the pixels of a wide screen. */
 const maxPeaks = 4000;
-/** Of a long recording: a minute of it fills a wide screen too. */
+/** In a long recording, so that a minute of it fills a wide screen. */
 const maxPeaksPerSecond = 40;
 
 /** Null when the browser cannot read the file or decode its format. */
