@@ -25,7 +25,7 @@ const packages = [...stackPackages, 'soundfile==0.14.0', 'torch==2.13.0', 'trans
 const script = join(root, 'benchmarks', 'peers', 'classifiers.py');
 const cores = availableParallelism();
 const connections = 8;
-/** Of the same graph on both sides. */
+/** Connections of a second measurement of the same graph. */
 const crowd = 32;
 const rounds = long ? 5 : 3;
 const audioSeconds = 10;
@@ -34,7 +34,7 @@ const form = formOf(recording);
 /** Requests of a round, about ten seconds of work. */
 const names = { 'wav2vec2-base': 16, 'wav2vec2-large': 8, 'whisper-small': 8 } as const;
 type Name = keyof typeof names;
-/** On both sides. */
+/** What both sides run in the second comparison. */
 const same: Name = 'wav2vec2-base';
 type Side = { readonly port: number; readonly pid: number; stop(): Promise<void> };
 type Measured = {

@@ -5,7 +5,7 @@ import type { ChannelsReport } from '../../src/tools/index.ts';
 type Channel = ChannelsReport['channels'][0];
 
 export const hourSeconds = 3600;
-/** Of these repetitions, one has the moments. */
+/** One of so many repetitions has the moments. */
 const momentEvery = 10;
 
 /** Seconds of quiet beeps, one byte per sample. */

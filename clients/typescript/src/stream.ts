@@ -119,7 +119,7 @@ export class Session<R> implements StreamSession<R> {
   readonly ready: Promise<void>;
   /** Resolves with the report when the session is over. */
   readonly over: Promise<R>;
-  /** Of the WebSocket; undefined while it is open, and after an abort. */
+  /** Close code of the WebSocket; undefined while it is open, and after an abort. */
   closeCode: number | undefined;
   /** Audio that the service received, where it said so. */
   receivedSeconds: number | undefined;
