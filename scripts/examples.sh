@@ -31,4 +31,3 @@ speak $failures/words.flac en-us+steph2 150 42 "My dog has died, and I have crie
 speak $failures/hurried.flac en-us+steph2 260 42 "$short"
 speak "$work/other.wav" en-us+m3 140 40 "$other"
 sox -D -m -v 0.5 "$work/short.wav" -v 0.5 "$work/other.wav" $failures/two-at-once.flac
-sox -D "$work/short.wav" "$work/other.wav" $failures/two-in-turn.flac

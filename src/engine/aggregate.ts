@@ -1,7 +1,7 @@
 /** The results of all chunks -> the analysis of the recording. */
 import type { ChunkResult, ScoredChunk } from './analyze-chunk.ts';
 import { sum, weightedMean } from './arrays.ts';
-import { minVoiceFrames, type Scored } from './embeddings.ts';
+import type { Scored } from './embeddings.ts';
 import type { Stage } from './execution.ts';
 import { missingAudio } from './gaps.ts';
 import { available, type Models, manifestsOf } from './loader.ts';
@@ -9,7 +9,7 @@ import type { Manifest } from './manifest.ts';
 import type { SignalQuality, Source } from './platform.ts';
 import { joinQualities, meanBySpeech, meanLevel } from './quality.ts';
 import { countFrames, joinGaps, type Segment, shift } from './segments.ts';
-import { soundLikeSeveral } from './several-speakers.ts';
+import { similarityOfTwo } from './several-speakers.ts';
 import type { RecordingContext } from './signals/definition.ts';
 import type { Span } from './signals/speaker.ts';
 import { definitions, type ResultOf, type Signal } from './signals/table.ts';
@@ -173,9 +173,8 @@ function poolEmbeddings(utterances: readonly Scored[], framesPerSecond: number):
 
 function hasSeveralSpeakers(utterances: readonly Scored[], models: Models): boolean {
   const { severalSpeakers: params } = models.trunk.manifest.params;
-  const minFrames = minVoiceFrames(models);
-  const voices = utterances.flatMap(({ voice, speechFrames }) =>
-    voice !== null && speechFrames >= minFrames ? [voice] : [],
-  );
-  return params !== undefined && soundLikeSeveral(voices, params);
+  if (params === undefined) return false;
+  const windows = utterances.flatMap(({ voices }) => voices);
+  const similarity = similarityOfTwo(windows, params);
+  return similarity !== null && similarity < params.maxSimilarity;
 }

@@ -3,7 +3,6 @@
 import type { SpeechChunk } from './chunks.ts';
 import {
   isMode,
-  minVoiceFrames,
   type Scored,
   type ScoreRequest,
   scoreRuns,
@@ -16,6 +15,7 @@ import { available, type Models } from './loader.ts';
 import type { SignalQuality } from './platform.ts';
 import { createQualityMeter, type NoiseLevel, noNoise } from './quality.ts';
 import { meanOver, type Segment } from './segments.ts';
+import { stepOf } from './several-speakers.ts';
 import { definitions, type Signal } from './signals/table.ts';
 import { segmentSeconds } from './speech.ts';
 import { cutUtterances } from './utterances.ts';
@@ -33,6 +33,8 @@ export type ChunkResult = {
   readonly utterances: readonly Scored[];
   /** Empty unless speakers are separated. */
   readonly voices: readonly ChunkVoice[];
+  /** Of the utterances of each of these. */
+  readonly voiceTotals: readonly Totals[];
   /** All runs of a chunk without an utterance, scored as one; null without speech. */
   readonly runs: { readonly scored: Scored; readonly totals: Totals } | null;
   /** Of all utterances up to the end of the chunk. */
@@ -102,7 +104,7 @@ export async function analyzeChunk(
 
 export type ScoredChunk = Pick<
   ChunkResult,
-  'frames' | 'segments' | 'gaps' | 'utterances' | 'voices' | 'runs' | 'totals' | 'noise'
+  'frames' | 'segments' | 'gaps' | 'utterances' | 'voices' | 'voiceTotals' | 'runs' | 'totals' | 'noise'
 >;
 
 /** @param isUsable whether it is scored */
@@ -122,27 +124,23 @@ export async function scoreChunk(
   const cut = cutUtterances(speech, models.trunk.manifest.params, bounds, previousEnd);
   const totals = previous?.totals ?? {};
   const isScored = isUsable && cut.length > 0;
-  const isCompared = request.voices !== 'compare' || !isWhole || mayBeSeveral(cut, models);
-  const compared = isCompared ? request : { ...request, voices: null };
-  const { voices: mode } = compared;
+  const { voices: mode } = request;
   const { parts, voices } =
     isScored && isMode(mode)
       ? await separateVoices(cut, mode, speech, models, execution)
       : { parts: [], voices: [] };
-  const context = { speech, meter, totals, parts };
+  const { severalSpeakers } = models.trunk.manifest.params;
+  const windowStep =
+    mode === 'compare' && severalSpeakers !== undefined
+      ? stepOf(cut, isWhole, severalSpeakers, speech.framesPerSecond)
+      : null;
+  const context = { speech, meter, totals, parts, windowStep };
   const scored = isScored
-    ? await scoreUtterances(cut, context, compared, models, execution)
-    : { scored: [], totals };
-  const runs = isUsable && !isScored ? await scoreRuns(context, compared, models, execution) : null;
+    ? await scoreUtterances(cut, context, request, models, execution)
+    : { scored: [], totals, voiceTotals: [] };
+  const runs = isUsable && !isScored ? await scoreRuns(context, request, models, execution) : null;
   const { segments, power } = speech;
   const noise = meter.noise();
-  const { scored: utterances, totals: next } = scored;
-  return { frames: power.length, segments, gaps, utterances, voices, runs, totals: next, noise };
-}
-
-/** Whether a whole recording has enough utterances to sound like several speakers. */
-function mayBeSeveral(utterances: readonly { readonly speechFrames: number }[], models: Models): boolean {
-  const minFrames = minVoiceFrames(models);
-  const { minUtterances = 0 } = models.trunk.manifest.params.severalSpeakers ?? {};
-  return utterances.filter(({ speechFrames }) => speechFrames >= minFrames).length >= 2 * minUtterances;
+  const { scored: utterances, ...sums } = scored;
+  return { frames: power.length, segments, gaps, utterances, voices, runs, ...sums, noise };
 }

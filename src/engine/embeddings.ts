@@ -4,7 +4,7 @@ import { meanEmbedding } from './arrays.ts';
 import type { Execution } from './execution.ts';
 import type { Models } from './loader.ts';
 import type { QualityMeter } from './quality.ts';
-import { inferVoice, type Voice } from './several-speakers.ts';
+import { isComparable, readVoices } from './several-speakers.ts';
 import type { ScoredUtterance } from './signals/definition.ts';
 import { definitions, type Signal } from './signals/table.ts';
 import type { DetectedSpeech } from './speech.ts';
@@ -16,18 +16,17 @@ import {
   type Rows,
   type SpeechWindow,
   type Utterance,
+  type VoiceFrames,
 } from './utterances.ts';
-import type { SpeakerMode, VoicePart } from './voices.ts';
+import type { ChunkVoice, SpeakerMode, VoicePart } from './voices.ts';
 
 export type Scored = ScoredUtterance & {
   /** Null when not requested. */
   readonly embedding: Float32Array | null;
-  /** Null when too short, when not compared, or when the models compare no voices. */
-  readonly voice: Voice | null;
+  /** Of windows, in order of time; empty when too short, and unless voices are compared. */
+  readonly voices: readonly ChunkVoice[];
   /** Index in the voices of the chunk, or of the stream; null when it may be of several, and unless speakers are separated. */
   readonly chunkVoice: number | null;
-  /** Of this utterance alone; null unless speakers are separated. */
-  readonly totals: Totals | null;
   /** The utterance cut where the speaker changes; empty when it is not cut. */
   readonly parts: readonly Scored[];
 };
@@ -38,7 +37,7 @@ export type Totals = Readonly<Partial<Record<Signal, unknown>>>;
 export type ScoreRequest = {
   readonly signals: readonly Signal[];
   readonly embeddings: boolean;
-  /** With a mode, each utterance has totals. */
+  /** With a mode, each voice has totals. */
   readonly voices: 'compare' | SpeakerMode | null;
 };
 
@@ -50,44 +49,55 @@ type ScoreContext = {
   readonly totals: Totals;
   /** Of each utterance; empty unless speakers are separated. */
   readonly parts: readonly (readonly VoicePart[])[];
+  /** Frames between windows whose voices are compared; null: none are. */
+  readonly windowStep: number | null;
 };
 
-export type ScoredUtterances = { readonly scored: Scored[]; readonly totals: Totals };
+export type ScoredUtterances = {
+  readonly scored: Scored[];
+  readonly totals: Totals;
+  /** Of the utterances of each voice of the chunk; empty unless speakers are separated. */
+  readonly voiceTotals: readonly Totals[];
+};
 
 export async function scoreUtterances(
   utterances: readonly Utterance[],
-  { speech, meter, totals: before, parts: cut }: ScoreContext,
+  { speech, meter, totals: before, parts: cut, windowStep }: ScoreContext,
   request: ScoreRequest,
   models: Models,
   execution: Execution,
 ): Promise<ScoredUtterances> {
   const scored: Scored[] = [];
   let totals = before;
+  const voiceTotals: Totals[] = [];
   const scoreNext = async (
     utterance: Utterance & { readonly voice?: number | null },
-    previous: Totals,
     parts: readonly Scored[],
-  ) => {
+    isWhole: boolean,
+  ): Promise<Scored> => {
     const { start, end, speechFrames, voice: chunkVoice = null } = utterance;
     const encoded = await encodeRuns([utterance], speech, models, execution);
-    const heads = await score({ ...encoded, speechFrames }, previous, request, models, execution);
+    const isOfVoice = isMode(request.voices) && parts.length === 0 && chunkVoice !== null;
+    const sums = [...(isWhole ? [totals] : []), ...(isOfVoice ? [voiceTotals[chunkVoice] ?? {}] : [])];
+    const heads = await score({ ...encoded, speechFrames }, sums, request, models, execution);
+    if (isWhole) totals = heads.totals[0] as Totals;
+    if (isOfVoice) voiceTotals[chunkVoice] = heads.totals.at(-1) as Totals;
     await execution.yieldToOthers();
     const quality = meter.measure(utterance, encoded.rows);
-    const { rows, embeddings } = encoded;
-    for (const values of [embeddings.data, rows.data, rows.filterbanks])
-      if (values !== null) models.platform.release(values);
-    const next: Scored = { start, end, speechFrames, quality, ...heads.scores, chunkVoice, parts };
-    return { scored: next, totals: heads.totals };
+    const voices = windowStep === null ? [] : await compareVoices(utterance, encoded, windowStep, models);
+    if (voices.length > 0) execution.endStage('voices');
+    const { rows, embeddings, frames } = encoded;
+    for (const values of [embeddings.data, frames?.data, rows.data, rows.filterbanks])
+      if (values) models.platform.release(values);
+    return { start, end, speechFrames, quality, ...heads.scores, voices, chunkVoice, parts };
   };
   for (const [index, utterance] of utterances.entries()) {
     const spoken = cut[index] ?? [];
     const parts: Scored[] = [];
-    if (spoken.length > 1) for (const part of spoken) parts.push((await scoreNext(part, {}, [])).scored);
-    const next = await scoreNext({ ...utterance, voice: spoken[0]?.voice ?? null }, totals, parts);
-    totals = next.totals;
-    scored.push(next.scored);
+    if (spoken.length > 1) for (const part of spoken) parts.push(await scoreNext(part, [], false));
+    scored.push(await scoreNext({ ...utterance, voice: spoken[0]?.voice ?? null }, parts, true));
   }
-  return { scored, totals };
+  return { scored, totals, voiceTotals };
 }
 
 export const isMode = (voices: ScoreRequest['voices']): voices is SpeakerMode =>
@@ -97,7 +107,7 @@ export const isMode = (voices: ScoreRequest['voices']): voices is SpeakerMode =>
 export const partsOf = (utterance: Scored): readonly Scored[] =>
   utterance.parts.length === 0 ? [utterance] : utterance.parts;
 
-type EncodedRuns = Encoded & { readonly rows: Rows };
+type EncodedRuns = Encoded & VoiceFrames & { readonly rows: Rows };
 
 async function encodeRuns(
   runs: readonly SpeechWindow[],
@@ -112,6 +122,20 @@ async function encodeRuns(
   return { ...encoded, rows };
 }
 
+async function compareVoices(
+  utterance: Utterance,
+  encoded: EncodedRuns,
+  step: number,
+  { severalSpeakers, trunk, features: { sampleRate, hopLength } }: Models,
+): Promise<readonly ChunkVoice[]> {
+  const { severalSpeakers: params } = trunk.manifest.params;
+  const framesPerSecond = sampleRate / hopLength;
+  if (severalSpeakers === null || params === undefined) return [];
+  if (!isComparable(utterance, params, framesPerSecond)) return [];
+  const { start } = encoded.rows;
+  return readVoices(encoded, utterance, { start, step, framesPerSecond }, params, severalSpeakers);
+}
+
 /** Scores the runs of speech without an utterance as one, up to what the trunk reads. Null without speech. */
 export async function scoreRuns(
   { speech, meter }: Pick<ScoreContext, 'speech' | 'meter'>,
@@ -123,43 +147,35 @@ export async function scoreRuns(
   if (cut === null) return null;
   const { runs, speechFrames, ...span } = cut;
   const encoded = await encodeRuns(runs, speech, models, execution);
-  const { scores, totals } = await score({ ...encoded, speechFrames }, {}, request, models, execution);
+  const { scores, totals } = await score({ ...encoded, speechFrames }, [{}], request, models, execution);
   const quality = meter.measure(span, encoded.rows);
-  const scored = { ...span, speechFrames, quality, ...scores, chunkVoice: null, parts: [] };
-  return { scored, totals };
+  const scored = { ...span, speechFrames, quality, ...scores, voices: [], chunkVoice: null, parts: [] };
+  return { scored, totals: totals[0] as Totals };
 }
 
+/** @param before totals that the utterance is added to */
 async function score(
   encoded: Encoded & { readonly speechFrames: number },
-  before: Totals,
-  { signals, embeddings, voices }: ScoreRequest,
+  before: readonly Totals[],
+  { signals, embeddings }: ScoreRequest,
   models: Models,
   execution: Execution,
 ): Promise<{
-  readonly scores: Pick<Scored, 'rows' | 'embedding' | 'voice' | 'totals'>;
-  readonly totals: Totals;
+  readonly scores: Pick<Scored, 'rows' | 'embedding'>;
+  readonly totals: readonly Totals[];
 }> {
   const rows: Partial<Record<Signal, unknown>> = {};
-  const totals: Partial<Record<Signal, unknown>> = {};
-  const alone: Partial<Record<Signal, unknown>> = {};
-  const isSeparate = isMode(voices);
+  const totals: Partial<Record<Signal, unknown>>[] = before.map(() => ({}));
   for (const signal of signals) {
     rows[signal] = await definitions[signal].score?.(encoded, models[signal]);
-    totals[signal] = await definitions[signal].addTo?.(before[signal] ?? null, encoded, models[signal]);
-    if (isSeparate) alone[signal] = await definitions[signal].addTo?.(null, encoded, models[signal]);
+    for (const [index, sum] of totals.entries())
+      sum[signal] = await definitions[signal].addTo?.(
+        before[index]?.[signal] ?? null,
+        encoded,
+        models[signal],
+      );
     execution.endStage(signal);
   }
-  const { severalSpeakers } = models;
-  const isCompared = voices === 'compare' && encoded.speechFrames >= minVoiceFrames(models);
-  const voice = isCompared && severalSpeakers !== null ? await inferVoice(encoded, severalSpeakers) : null;
-  if (voice !== null) execution.endStage('voices');
   const embedding = embeddings ? meanEmbedding(encoded.embeddings, encoded.weights) : null;
-  return { scores: { rows, embedding, voice, totals: isSeparate ? alone : null }, totals };
-}
-
-/** Speech of an utterance whose voice is compared, in frames. */
-export function minVoiceFrames({ trunk, features }: Models): number {
-  const { severalSpeakers } = trunk.manifest.params;
-  const seconds = severalSpeakers?.minUtteranceSeconds ?? Number.POSITIVE_INFINITY;
-  return (seconds * features.sampleRate) / features.hopLength;
+  return { scores: { rows, embedding }, totals };
 }

@@ -192,7 +192,7 @@ async function analyzeChannel(
   const { parts, known } = await follow(over, state.known);
   const scored = await scoreUtterances(
     over,
-    { speech, meter, totals: state.totals, parts },
+    { speech, meter, totals: state.totals, parts, windowStep: null },
     request,
     models,
     execution,
@@ -202,7 +202,7 @@ async function analyzeChannel(
   const shown = isShown
     ? await scoreUtterances(
         open,
-        { speech, meter, totals: scored.totals, parts: openParts },
+        { speech, meter, totals: scored.totals, parts: openParts, windowStep: null },
         request,
         models,
         execution,

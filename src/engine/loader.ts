@@ -72,8 +72,14 @@ function graphOf(manifest: Manifest): Pick<Session, 'inputs' | 'outputs'> {
   const frames = hasFilterbanks
     ? [...inputs.filter((name) => manifest.inputs.includes(name)), 'filterbanks']
     : inputs;
-  return { inputs: samplesOf(manifest) === null ? frames : [...frames, 'samples'], outputs };
+  return {
+    inputs: samplesOf(manifest) === null ? frames : [...frames, 'samples'],
+    outputs: hasFrames(manifest) ? [...outputs, 'frames'] : outputs,
+  };
 }
+
+/** Whether the trunk has a second output, for voices. */
+const hasFrames = ({ outputs }: Pick<Manifest, 'outputs'>): boolean => outputs.includes('frames');
 
 function samplesOf(manifest: Manifest): Manifest['weights'] | null {
   return (manifest.kind === 'trunk' && manifest.params.samples) || null;
@@ -344,7 +350,7 @@ function joinOutputs(trunk: Session, second: Session): Session {
     outputs: trunk.outputs,
     widths: { ...trunk.widths, tokens: width + added },
     async run({ samples, ...frames }) {
-      const { tokens } = (await trunk.run(frames)) as Record<'tokens', Values>;
+      const { tokens, ...others } = (await trunk.run(frames)) as Record<'tokens', Values>;
       const embedding = (await second.run({ [samplesName]: samples as Values }))[embeddingName] as Values;
       const count = tokens.shape[1] as number;
       const data = new Float32Array(count * (width + added));
@@ -353,7 +359,7 @@ function joinOutputs(trunk: Session, second: Session): Session {
         data.set(tokens.data.subarray(index * width, (index + 1) * width), at);
         data.set(embedding.data, at + width);
       }
-      return { tokens: { data, shape: [1, count, width + added] } };
+      return { ...others, tokens: { data, shape: [1, count, width + added] } };
     },
   };
 }
@@ -377,7 +383,7 @@ function bytesOf<K extends Kind>(set: readonly ModelBytes[], kind: K) {
 
 function openSeveralSpeakers(model: ModelBytes, platform: Platform): Promise<Session> | null {
   const reference = severalSpeakersOf(model.manifest);
-  const graph = { inputs: ['tokens', 'weights'], outputs: ['voice'] };
+  const graph = { inputs: [hasFrames(model.manifest) ? 'frames' : 'tokens', 'weights'], outputs: ['voice'] };
   return reference && openGraph(model, reference.file, graph, platform);
 }
 

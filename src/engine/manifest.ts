@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { FeatureSpec } from './platform.ts';
 import { originSchema } from './report-schema.ts';
-import { severalSpeakersParams } from './several-speakers.ts';
+import { earlierParams, severalSpeakersParams } from './several-speakers.ts';
 import { definitions, type ParamsOf, type Signal, signals } from './signals/table.ts';
 import { detectionParams } from './speech.ts';
 import { trunkParams } from './utterances.ts';
@@ -109,7 +109,7 @@ const trunkManifest = z.strictObject({
     /** Graph of the input `samples`, whose output follows the values of each embedding; absent when the trunk reads none. */
     samples: z.strictObject({ file: weightsFile, sha256 }).optional(),
     /** Absent: reports have no warning `several_speakers`. */
-    severalSpeakers: severalSpeakersParams.optional(),
+    severalSpeakers: severalSpeakersParams.or(earlierParams).optional(),
   }),
 });
 

@@ -14,7 +14,7 @@ type Assigned = Scored & { readonly speaker: number | null };
 
 /**
  * Voices are compared within the recording alone, and no voice is kept.
- * @param whole results of the recording, whose utterances have totals and parts
+ * @param whole results of the recording, whose voices have totals and whose utterances have parts
  * @returns results of each speaker, in the order in which they first speak. Of a number of speakers the last may have no speech; with
  *   `auto` and one voice, `whole`, whose utterances are not cut
  */
@@ -32,29 +32,32 @@ export async function separateSpeakers(
     params,
     execution,
   );
-  const { utterances, spoken } = assign(results, voices);
-  const count = mode === 'auto' ? spoken : Number(mode);
+  const { utterances, order } = assign(results, voices);
+  const count = mode === 'auto' ? order.length : Number(mode);
   if (count <= 1) return [whole];
   const turns = turnsOf(utterances);
   execution.endStage('voices');
   const speakers: ChunkResult[][] = [];
   for (let speaker = 0; speaker < count; speaker++) {
     await execution.yieldToOthers();
-    const spoken = utterances.filter((utterance) => utterance.speaker === speaker);
     const spans = turns.filter((turn) => turn.speaker === speaker);
-    const totals = await joinTotals(spoken, models);
+    const totals = await joinTotals(
+      results.flatMap(({ voiceTotals }, chunk) =>
+        voiceTotals.filter((_, voice) => voices[chunk]?.[voice] === order[speaker]),
+      ),
+      models,
+    );
     speakers.push(restrictToSpans(results, { spans, totals, speaker }, utterances, models));
     execution.endStage('voices');
   }
   return speakers;
 }
 
-/** @param voices of the recording, for each voice of each chunk @returns `spoken`: the number of voices with an utterance */
+/** @param voices of the recording, for each voice of each chunk @returns `order`: the voices with an utterance, as they first speak */
 function assign(
   results: readonly ChunkResult[],
   voices: readonly (readonly number[])[],
-): { readonly utterances: Assigned[]; readonly spoken: number } {
-  /** Voices in the order in which they first speak. */
+): { readonly utterances: Assigned[]; readonly order: readonly number[] } {
   const order: number[] = [];
   const withVoices = results.map((result, index) => ({
     frames: result.frames,
@@ -67,7 +70,7 @@ function assign(
     }),
   }));
   const utterances = shiftToRecording(withVoices, (result) => result.utterances);
-  return { utterances, spoken: order.length };
+  return { utterances, order };
 }
 
 type Turn = Segment & { readonly speaker: number | null };
@@ -89,15 +92,13 @@ function turnsOf(utterances: readonly Assigned[]): Turn[] {
       }));
 }
 
-async function joinTotals(utterances: readonly Scored[], models: Models): Promise<Totals> {
-  const totals: Partial<Record<Signal, unknown>> = {};
-  const [first] = utterances;
-  if (first === undefined) return totals;
-  for (const signal of Object.keys(first.totals ?? {}) as Signal[]) {
-    const all = utterances.map((utterance) => utterance.totals?.[signal]);
-    totals[signal] = await definitions[signal].join?.(all, models[signal]);
+async function joinTotals(all: readonly Totals[], models: Models): Promise<Totals> {
+  const joined: Partial<Record<Signal, unknown>> = {};
+  for (const signal of Object.keys(all[0] ?? {}) as Signal[]) {
+    const ofSignal = all.map((totals) => totals[signal]);
+    joined[signal] = await definitions[signal].join?.(ofSignal, models[signal]);
   }
-  return totals;
+  return joined;
 }
 
 /** The chunks with the speech of one speaker. */

@@ -228,6 +228,9 @@ export type Encoded = {
   readonly weights: Values;
 };
 
+/** What the voices of windows are read from; null when the trunk has no such output. */
+export type VoiceFrames = { readonly frames: Values | null };
+
 /** The trunk, as loaded. */
 type Trunk = {
   readonly session: Session;
@@ -238,7 +241,7 @@ type Trunk = {
 export async function encode(
   { data, bins, filterbanks, samples, speechProbability }: Rows,
   { session, manifest }: Trunk,
-): Promise<Encoded> {
+): Promise<Encoded & VoiceFrames> {
   const frames = data.length / bins;
   const shaped = (values: Float32Array): Values => ({
     data: values,
@@ -250,7 +253,7 @@ export async function encode(
     ...(samples && { samples: { data: samples, shape: [1, samples.length] } }),
   });
   const weights = speechWeights(speechProbability, manifest.params.framesPerToken);
-  return { embeddings: outputs.tokens as Values, weights };
+  return { embeddings: outputs.tokens as Values, weights, frames: outputs.frames ?? null };
 }
 
 /** Speech probability of each embedding: the mean over its frames. */

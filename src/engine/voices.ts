@@ -25,7 +25,8 @@ export type SpeakerMode = (typeof speakerModes)[number];
 export const speakerModesText = '2 to 6 or auto';
 export const maxVoices = 6;
 
-const apart = z.strictObject({
+/** How two voices differ. */
+export const apart = z.strictObject({
   /** Voices are nearer to each other, as a cosine. */
   maxSimilarity: z.number(),
   /** Speech of each voice. */
@@ -258,7 +259,7 @@ export async function follow(
 }
 
 /** Windows of a length at equal distances of at most `step`, from the start to the end; one of a shorter span. */
-function spread({ start, end }: Segment, length: number, step: number): Segment[] {
+export function spread({ start, end }: Segment, length: number, step: number): Segment[] {
   const room = end - start - length;
   if (room <= 0) return [{ start, end }];
   const steps = Math.ceil(room / step);

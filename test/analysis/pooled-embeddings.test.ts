@@ -27,7 +27,13 @@ test('the embedding of an utterance is the mean of its tokens, weighted by speec
   const utterance = { ...window, window, speechFrames: 5, cause: 'pause' } as const;
   const { scored } = await scoreUtterances(
     [utterance],
-    { speech: frames, meter: { measure: () => quality, noise: () => noNoise }, totals: {}, parts: [] },
+    {
+      speech: frames,
+      meter: { measure: () => quality, noise: () => noNoise },
+      totals: {},
+      parts: [],
+      windowStep: null,
+    },
     { signals: [], embeddings: true, voices: null },
     { ...models, trunk: { ...models.trunk, session } },
     startExecution(null),

@@ -2,15 +2,16 @@
 import test, { type ExecutionContext } from 'ava';
 import { wavFile } from '../../benchmarks/upload-body.ts';
 import { analyzerOf } from '../../src/engine/analyze.ts';
-import { joinArrays } from '../../src/engine/arrays.ts';
+import { dot, joinArrays } from '../../src/engine/arrays.ts';
 import { type Chunking, defaultChunking } from '../../src/engine/chunks.ts';
 import { composeReport, speakersReportSchema } from '../../src/engine/compose-report.ts';
 import { defaultOptions, type SpeakerSegment } from '../../src/engine/options.ts';
 import { EngineError } from '../../src/engine/platform.ts';
 import { combinedReport } from '../../src/engine/report.ts';
-import { betweenVariance } from '../../src/engine/several-speakers.ts';
+import { similarityOfTwo, stepOf } from '../../src/engine/several-speakers.ts';
 import { joinSpeakers, type Speaker } from '../../src/engine/signals/speaker.ts';
 import { soloSpans } from '../../src/engine/speaker-segments.ts';
+import type { ChunkVoice } from '../../src/engine/voices.ts';
 import { loadModels } from '../../src/node/models.ts';
 import { limits, speech } from '../support/analysis.ts';
 import { withoutComparison } from '../support/models.ts';
@@ -170,6 +171,12 @@ function say(voice: string): Float32Array[] {
 
 const [lowVoice, highVoice] = [say('low'), say('high')];
 
+/** Less than 2 s of each voice. */
+const few = [lowVoice, highVoice].flatMap(([sentence]) => [
+  (sentence as Float32Array).subarray(0, 1.5 * rate),
+  pause,
+]);
+
 /** Whether both reports have the warning, or neither. */
 async function warns(
   t: ExecutionContext,
@@ -188,21 +195,49 @@ async function warns(
 const unit = (...values: number[]) => Float32Array.from(values, (value) => value / Math.hypot(...values));
 const near = (angle: number) => unit(Math.cos(angle), Math.sin(angle), 0);
 
-test('the variance between two groups of voices does not depend on their order', (t) => {
-  const voices = [0, 0.1, 0.2, 0.1, 2, 2.1, 2.2, 2.1].map(near);
-  // Groups of four around 0.1 and 2.1: a quarter of the squared distance of their means.
-  const expected = (Math.sin(1) * ((2 + 2 * Math.cos(0.1)) / 4)) ** 2;
-  t.true(Math.abs((betweenVariance(voices, 4) ?? 0) - expected) < 1e-6);
-  const shuffled = [4, 0, 1, 6, 2, 5, 7, 3].map((index) => voices[index] as Float32Array);
-  t.true(Math.abs((betweenVariance(shuffled, 4) ?? 0) - expected) < 1e-6);
+const params = {
+  weights: { file: 'voice.onnx', sha256: '0'.repeat(64) },
+  framesPerEmbedding: 2,
+  minUtteranceSeconds: 0.8,
+  maxSimilarity: 0.5,
+  minSeconds: 2,
+  minShare: 0.1,
+};
+
+test('two groups of windows are as near as their means', (t) => {
+  const windows = [0, 0.1, 0.2, 0.1, 2, 2.1, 2.2, 2.1].map((angle) => ({ vector: near(angle), seconds: 1 }));
+  const near2 = similarityOfTwo(windows, params) ?? Number.NaN;
+  const meanOf = (angles: readonly number[]) =>
+    angles.map(near).reduce((sum, vector) => sum.map((value, at) => value + (vector[at] as number)));
+  const [one, other] = [meanOf([0, 0.1, 0.2, 0.1]), meanOf([2, 2.1, 2.2, 2.1])];
+  t.true(Math.abs(near2 - dot(one, other) / Math.sqrt(dot(one, one) * dot(other, other))) < 1e-6);
+  const shuffled = [4, 0, 1, 6, 2, 5, 7, 3].map((index) => windows[index] as ChunkVoice);
+  t.true(Math.abs((similarityOfTwo(shuffled, params) ?? 0) - near2) < 1e-6);
 });
 
-test('a group has the minimum size, and too few voices have no groups', (t) => {
-  const voices = [...Array.from({ length: 7 }, () => near(0)), near(Math.PI)];
-  // One voice opposite to seven, alone and in a group of four.
-  t.true(Math.abs((betweenVariance(voices, 1) ?? 0) - 7 / 16) < 1e-6);
-  t.true(Math.abs((betweenVariance(voices, 4) ?? 0) - 1 / 16) < 1e-6);
-  t.is(betweenVariance(voices.slice(1), 4), null);
+test('a voice has enough seconds and a share of the speech', (t) => {
+  const windows = (seconds: number, count: number) => [
+    ...Array.from({ length: count }, () => ({ vector: near(0), seconds: 1 })),
+    { vector: near(Math.PI), seconds },
+  ];
+  t.is(similarityOfTwo(windows(1.9, 8), params), null);
+  t.true((similarityOfTwo(windows(2, 8), params) ?? 1) < 0);
+  t.is(similarityOfTwo(windows(2, 28), params), null, 'less than a tenth');
+  t.is(similarityOfTwo(windows(2, 0), params), null);
+});
+
+test('windows of a whole recording are read only where two voices fit', (t) => {
+  const spoken = (seconds: number, start = 0) => ({
+    start,
+    end: start + 100 * seconds,
+    speechFrames: 100 * seconds,
+  });
+  t.is(stepOf([spoken(5)], true, params, 100), null);
+  t.is(stepOf([spoken(2), spoken(1.9, 300)], true, params, 100), null);
+  t.is(stepOf([spoken(9), spoken(0.7, 1000)], true, params, 100), null, 'one is too short');
+  t.is(stepOf([spoken(2), spoken(2, 300)], true, params, 100), 200);
+  t.is(stepOf([spoken(60), spoken(60, 7000)], true, params, 100), 400);
+  t.is(stepOf([spoken(1)], false, params, 100), 200);
 });
 
 test('two speakers in turns are several speakers, one is not', async (t) => {
@@ -222,21 +257,20 @@ test('the warning does not depend on the order of the speakers or on chunks', as
   t.false(await warns(t, [...lowVoice, ...lowVoice], { chunkSeconds: 10 }));
 });
 
-test('voices of recordings with too few utterances for a warning are not compared', async (t) => {
+test('voices of recordings with too little speech for a warning are not compared', async (t) => {
   const stagesOf = async (utterances: readonly Float32Array[], chunkSeconds: number) => {
     const chunking = { chunkSeconds, maxCutSeconds: chunkSeconds / 2 };
     const audio = wavFile(joinArrays(utterances));
     const [{ stages }] = await analyzerOf(models, limits, chunking).analyze({ ...request, audio });
     return stages.map(({ name }) => name);
   };
-  const few = [...lowVoice.slice(0, 4), ...highVoice.slice(0, 3)];
   t.false((await stagesOf(few, 300)).includes('voices'));
-  t.true((await stagesOf([...few, ...highVoice.slice(3, 4)], 300)).includes('voices'));
-  t.true((await stagesOf(few, 10)).includes('voices'), 'a chunk does not know how many follow');
+  t.true((await stagesOf([...lowVoice, ...highVoice], 300)).includes('voices'));
+  t.true((await stagesOf(few, 2)).includes('voices'), 'a chunk does not know what follows');
 });
 
-test('too few utterances, or models without the params, have no warning', async (t) => {
-  t.false(await warns(t, [...lowVoice.slice(0, 3), ...highVoice.slice(0, 3)]));
+test('too little speech, or models without the params, have no warning', async (t) => {
+  t.false(await warns(t, few));
   t.false(await warns(t, [...lowVoice, ...highVoice], { set: await loadModels(await withoutComparison(t)) }));
 });
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import torch
+from onnxruntime import InferenceSession
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 from torch import nn
 
@@ -30,6 +31,7 @@ WHISPER = ("Whisper-base 1", "Whisper-base 2", "Whisper-base 3")
 CAMPLUSPLUS = ("CAM++ 1", "CAM++ 2")
 WIDTHS = {**dict.fromkeys(WHISPER, 512), CAMPLUSPLUS[0]: 512, CAMPLUSPLUS[1]: 1024}  # values of an embedding
 FRAMES_PER_EMBEDDING = 4
+FRAMES_PER_ROW = 2  # of the second output of a trunk
 CAMPLUSPLUS_WEIGHTS = "models/speech_campplus_sv_zh_en_16k-common_advanced/campplus_cn_en_common.pt"
 CALIBRATION_CLIPS = 60
 QUANTIZED = ["Conv", "Relu", "Reshape", "Transpose"]  # what stands between convolutions stays in int8
@@ -76,33 +78,39 @@ def scale_clips() -> list[Clip]:
 
 
 class Calibration(CalibrationDataReader):
-    """Filterbanks of `scale_clips`."""
+    """An input of `scale_clips`: their filterbanks, or what the trunk has of these."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         features = log_mel.filterbanks_of_corpora()
-        self.feeds = ({"filterbanks": np.array(features[clip.index][None, :MAX_FRAMES])} for clip in scale_clips())
+        filterbanks = (np.array(features[clip.index][None, :MAX_FRAMES]) for clip in scale_clips())
+        self.feeds = ({name: values} for values in (filterbanks if name == "filterbanks" else map(second_block(), filterbanks)))
 
     def get_next(self) -> dict[str, np.ndarray] | None:
         return next(self.feeds, None)
+
+
+def second_block() -> Callable[[np.ndarray], np.ndarray]:
+    session = InferenceSession(quantized_camplusplus(), providers=["CPUExecutionProvider"])
+    return lambda filterbanks: session.run([CAMPLUSPLUS[1]], {"filterbanks": filterbanks})[0]
 
 
 def gave_scales(clip: Clip) -> bool:
     return clip.path in {one.path for one in scale_clips()}
 
 
-def quantized(name: str, outputs: dict[str, int], write: Callable[[Graph, str], list[str]], code: str) -> Path:
-    """A graph of filterbanks [1,T,80] with convolutions in int8 and fixed scales of their inputs.
+def quantized(name: str, outputs: dict[str, int], write: Callable[[Graph, str], list[str]], code: str, read: tuple[str, int] = ("filterbanks", BINS)) -> Path:
+    """A graph of an input [1,T,values] with convolutions in int8 and fixed scales of their inputs.
 
-    `outputs`: values of an embedding of each that `write` adds. `code`: hash of what writes it
+    `outputs`: values of an embedding of each that `write` adds. `code`: hash of what writes it. `read`: name and values of the input
     """
 
     def make(folder: Path) -> None:
         g = Graph(name)
-        for (output, width), value in zip(outputs.items(), write(g, g.input("filterbanks", [1, "frames", BINS]))):
+        for (output, width), value in zip(outputs.items(), write(g, g.input(read[0], [1, "frames", read[1]]))):
             g.output(value, output, [1, "embeddings", width])
         path = folder / "weights.onnx"
         g.save(path)
-        quantize_static(path, path, Calibration(), quant_format=QuantFormat.QDQ, op_types_to_quantize=QUANTIZED,
+        quantize_static(path, path, Calibration(read[0]), quant_format=QuantFormat.QDQ, op_types_to_quantize=QUANTIZED,
                         per_channel=True, activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)  # fmt: skip
 
     inputs = {"features": log_mel.filterbanks_of_corpora().key, "clips": [clip.path for clip in scale_clips()], "quantized": QUANTIZED, "code": code}
@@ -123,6 +131,19 @@ def write_voice(path: Path) -> None:
     voice_graph.write_voice(frames, voice_graph.embedding_of(network), path)
 
 
+def write_trunk_voice(path: Path) -> None:
+    """The rest of CAM++, of the second output of a trunk."""
+    network = load_camplusplus()
+    code = cache.code_hash(camplusplus_graph, graph, voice_graph, Calibration, load_camplusplus)
+    width = WIDTHS[CAMPLUSPLUS[1]]
+
+    def write(g: Graph, frames: str) -> list[str]:
+        return [voice_graph.write_rest(g, g.op("Transpose", frames, perm=[0, 2, 1]), network)]
+
+    frames = quantized("trunk-voice", {"rest": voice_graph.FRAMES}, write, code, ("frames", width))
+    voice_graph.write_voice(frames, voice_graph.embedding_of(network), path, "frames", width)
+
+
 def write_pairs(g: Graph, x: str, width: int) -> str:
     """[1,N,width] -> [1,ceil(N/2),width]: means of pairs; the last of an odd number stays as it is."""
     odd = g.op("Mod", g.op("Shape", x, start=1, end=2), g.integers(2))
@@ -131,7 +152,10 @@ def write_pairs(g: Graph, x: str, width: int) -> str:
 
 
 def write_trunk(layers: tuple[str, ...], path: Path) -> None:
-    """features and filterbanks [1,T,80], as far as the layers read them -> `tokens` [1,ceil(T/4),values of all layers]"""
+    """features and filterbanks [1,T,80], as far as the layers read them -> `tokens` [1,ceil(T/4),values of all layers]
+
+    Of filterbanks, `frames` [1,ceil(T/2),1024] too: the second block of CAM++, which the graph of `write_trunk_voice` reads
+    """
     g = Graph("trunk")
     inputs = {name: g.input(name, [1, "frames", BINS]) for name in inputs_of(layers)}
     outputs: dict[str, str] = {}
@@ -141,6 +165,8 @@ def write_trunk(layers: tuple[str, ...], path: Path) -> None:
         outputs |= zip(CAMPLUSPLUS, g.include(onnx.load(quantized_camplusplus()), filterbanks=inputs["filterbanks"]))
     width = sum(WIDTHS[name] for name in layers)
     g.output(write_pairs(g, g.op("Concat", *(outputs[name] for name in layers), axis=2), width), "tokens", [1, "tokens", width])
+    if "filterbanks" in inputs:
+        g.output(outputs[CAMPLUSPLUS[1]], "frames", [1, "embeddings", WIDTHS[CAMPLUSPLUS[1]]])
     g.save(path)
     write_shapes(path, LENGTHS)
 

@@ -103,14 +103,13 @@ def write_clarity(linear: Linear, centre: np.ndarray, path: Path) -> None:
     g.save(path)
 
 
-def write_voice(net: VoiceNetwork, columns: np.ndarray, width: int, path: Path) -> None:
-    """tokens, `weights` [V,N] -> voice [V * 48]: a voice of length 1 for each row of weights. `columns` [n]: values of an embedding that it reads"""
+def write_voice(net: VoiceNetwork, width: int, path: Path) -> None:
+    """tokens, `weights` [V,N] -> voice [V * 48]: a voice of length 1 for each row of weights."""
     g = Graph("voice")
     embeddings, w = write_inputs(g, width, "voices")
     mean = g.constant(net.mean.numpy())
     scale = g.constant(1 / net.std.numpy())
-    read = g.op("Gather", g.op("MatMul", w, embeddings), g.integers(*columns), axis=2)
-    x = g.op("Mul", g.op("Sub", read, mean), scale)
+    x = g.op("Mul", g.op("Sub", g.op("MatMul", w, embeddings), mean), scale)
     x = write_layer(g, g.op("Relu", write_layer(g, x, net.hidden)), net.out)
     length = g.op("Sqrt", g.op("ReduceSum", g.op("Mul", x, x), g.integers(2), keepdims=1))
     g.output(g.op("Reshape", g.op("Div", x, length), g.integers(-1)), "voice", ["values"])

@@ -127,7 +127,7 @@ def trunk_of(models: ModelSet) -> ModelSpec:
         name="trunk",
         description=f"Frozen layers of published encoders: {', '.join(models.layers)}; averaged over 40 ms, products in int8",
         inputs=inputs,
-        outputs=("tokens",),
+        outputs=("tokens", "frames") if "filterbanks" in inputs else ("tokens",),
         corpora=SOLD.labelled if "filterbanks" in inputs else (),
         limits=(UNDISCLOSED, "No label of a corpus changed these weights. The recordings below only gave scales of int8.") if "filterbanks" in inputs
         else (UNDISCLOSED, "No recording changed these weights."),

@@ -69,7 +69,10 @@ async function changeTrunk(
 ): Promise<Changed> {
   const { severalSpeakers: voices } = manifest.params;
   const { graph, description } = addition;
-  const voice = voices && (await widen(base.files.get(voices.weights.file) as Uint8Array, width));
+  const readVoices = voices && (base.files.get(voices.weights.file) as Uint8Array);
+  // It reads another output of the trunk, or the values that the samples add to.
+  const voice =
+    readVoices && (manifest.outputs.includes('frames') ? readVoices : await widen(readVoices, width));
   return {
     files: {
       ...weightsOf(base),
