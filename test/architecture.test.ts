@@ -27,7 +27,7 @@ const importControls: readonly (readonly [string, string, boolean])[] = [
   ['src/node/paths.ts', "const addon = '../../build/Release/undertone.node';", false],
   ['src/engine/signals/emotion.ts', "import type { Config } from '../../service/config.ts';", true],
   ['src/engine/signals/emotion.ts', "import { readFileSync } from 'node:fs';", true],
-  ['src/engine/signals/emotion.ts', "import { round } from './intervals.ts';", false],
+  ['src/engine/signals/emotion.ts', "import { interval } from './intervals.ts';", false],
   ['src/engine/loader.ts', "import type { Addon } from '../node/addon.ts';", true],
   ['src/node/models.ts', "import { openModels } from '../engine/index.ts';", false],
   ['src/node/models.ts', "import { openModels } from '../engine/loader.ts';", true],

@@ -1,3 +1,4 @@
+/** Numbers in arrays: joined, weighted, ranked. */
 import type { Values } from './platform.ts';
 
 /** Concatenates; an array whose others are empty is returned without a copy. */
@@ -50,4 +51,21 @@ export function dot(one: Vector, other: Vector): number {
 
 export function sum<Item>(items: readonly Item[], value: (item: Item) => number): number {
   return items.reduce((total, item) => total + value(item), 0);
+}
+
+export function indexOfMax(values: readonly number[]): number {
+  return values.reduce((top, value, index) => (value > (values[top] as number) ? index : top), 0);
+}
+
+/** Linear interpolation, the default of numpy.quantile. */
+export function quantile(values: Float64Array, share: number): number {
+  const sorted = values.slice().sort();
+  const place = share * (sorted.length - 1);
+  const below = sorted[Math.floor(place)] as number;
+  const above = sorted[Math.ceil(place)] as number;
+  return below + (place - Math.floor(place)) * (above - below);
+}
+
+export function medianOf(values: readonly number[]): number {
+  return quantile(Float64Array.from(values), 0.5);
 }

@@ -8,7 +8,7 @@ export type Vector = Float32Array;
 const runs = 12;
 const maxSteps = 20;
 
-export type Clusters = {
+type Clusters = {
   /** Means of length 1. */
   readonly centroids: readonly Vector[];
   /** The cluster of each vector. */

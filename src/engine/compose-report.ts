@@ -21,8 +21,8 @@ import {
   scoreSchema,
   secondsSchema,
 } from './report-schema.ts';
+import { round, roundParts } from './rounding.ts';
 import { union } from './segments.ts';
-import { round, roundParts } from './signals/intervals.ts';
 import { speakersOf } from './speaker-segments.ts';
 
 /** @param analyses result of `Analyzer.analyze` for the request */

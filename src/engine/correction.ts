@@ -110,7 +110,7 @@ export type Inputs = {
 };
 
 /** @returns the corrected outputs */
-export function correct({ scale, bias, weights }: Correction, { base, embedding }: Inputs): Float64Array {
+function correct({ scale, bias, weights }: Correction, { base, embedding }: Inputs): Float64Array {
   const outputs = base.map((value, output) => scale * value + (bias[output] as number));
   if (weights !== null) addProduct(outputs, embedding, weights);
   return outputs;

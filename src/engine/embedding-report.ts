@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Analysis } from './aggregate.ts';
 import { audioOf, topFields, type WithoutId } from './report.ts';
 import { audioSchema, entryShape, envelope, reportShape } from './report-schema.ts';
-import { round, roundTo } from './signals/intervals.ts';
+import { round, roundTo } from './rounding.ts';
 
 const embeddingSchema = z.array(z.number()).describe('One number per dimension.');
 const shape = {

@@ -34,3 +34,6 @@ export const defaultOptions: AnalyzeOptions = {
 
 /** Jobs with longer recordings wait in a separate queue, s. */
 export const longSeconds = 900;
+
+/** Recordings of the speaker at rest that a request may have. */
+export const maxBaselines = 5;

@@ -1,6 +1,6 @@
 /** The receipt of a report: what was analysed, with what, and the signature of the service. */
 import { z } from 'zod';
-import { maxBaselines } from './signals/speaker.ts';
+import { maxBaselines } from './options.ts';
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const version = z.string().min(1);

@@ -5,8 +5,8 @@ import type { Analysis } from './aggregate.ts';
 import { unavailableOf, versionOf } from './manifest.ts';
 import { ignoredSchema, receiptSchema } from './receipt.ts';
 import { type BodySchema, envelope, recordingStatus } from './report-schema.ts';
+import { round, roundTo } from './rounding.ts';
 import { countFrames, subtract } from './segments.ts';
-import { round, roundTo } from './signals/intervals.ts';
 import { type BodyOf, definitions, type Signal, signals } from './signals/table.ts';
 
 type Envelope = { [Field in keyof typeof envelope]: z.infer<(typeof envelope)[Field]> };

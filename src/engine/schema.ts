@@ -15,6 +15,7 @@ export {
   unavailableOf,
   versionOf,
 } from './manifest.ts';
+export { maxBaselines } from './options.ts';
 export {
   type Ignored,
   ignoredSchema,
@@ -33,9 +34,9 @@ export {
   secondsSchema,
   withoutRequestIds,
 } from './report-schema.ts';
-export { type IntervalParams, round } from './signals/intervals.ts';
+export { round } from './rounding.ts';
+export type { IntervalParams } from './signals/intervals.ts';
 export type { Moment } from './signals/moments.ts';
 export type { Relative } from './signals/relative.ts';
-export { maxBaselines } from './signals/speaker.ts';
 export { definitions, type Signal, signals, titlesOf } from './signals/table.ts';
 export { type Warning, warnings } from './warnings.ts';

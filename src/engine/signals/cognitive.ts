@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import type { ProsodyTrack, Values } from '../platform.ts';
 import { bodySchema, intervalSchema, scoreSchema } from '../report-schema.ts';
+import { round, roundInterval, roundParts } from '../rounding.ts';
 import type { SignalDefinition } from './definition.ts';
 import {
   type Index,
-  type IndexParams,
   type IndexWithInterval,
   indexWeightsParams,
   type Measured,
@@ -21,9 +21,6 @@ import {
   type Interval,
   interval,
   intervalParams,
-  round,
-  roundInterval,
-  roundParts,
 } from './intervals.ts';
 import { addSyllables, type Measures, noSyllables, runsOf, type SyllableTotals } from './measures.ts';
 import {
@@ -36,8 +33,6 @@ import {
   speakerParams,
 } from './speaker.ts';
 
-// Detects reading aloud: fluent speech without planning pauses.
-
 const scriptedParams = z.strictObject({
   /** Minimum speech for a decision. */
   minSpeechSeconds: z.number().positive(),
@@ -45,7 +40,7 @@ const scriptedParams = z.strictObject({
   maxPauseRatio: z.number().min(0).max(1),
 });
 
-/** Long runs and few pauses. */
+/** Reading aloud is fluent speech without planning pauses: long runs and few pauses. */
 export function seemsScripted(
   { measures, speechSeconds }: Measured,
   params: z.infer<typeof scriptedParams>,
@@ -384,14 +379,10 @@ function contributionsTo({ score, contributions }: Index): CognitiveReport['cont
   }));
 }
 
-// Confidence of the cognitive signals of one recording.
-
-type Params = IndexParams & { readonly scriptedConfidence: number };
-
 /** Share of the indices that the recording itself supplies, times 1 - the width of clarity's interval. */
 export function cognitiveConfidence(
   { speechSeconds }: Measured,
-  { priorSeconds, scriptedConfidence }: Params,
+  { priorSeconds, scriptedConfidence }: Pick<z.infer<typeof params>, 'priorSeconds' | 'scriptedConfidence'>,
   [lower, upper]: Interval,
   scripted: boolean,
 ): number {

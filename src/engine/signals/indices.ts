@@ -33,7 +33,7 @@ type ReferenceEntry = z.infer<typeof referenceEntry>;
 type Scale = ReferenceEntry['scale'];
 type Reference = Readonly<Record<string, Omit<ReferenceEntry, 'unit'>>>;
 
-export type Contribution = {
+type Contribution = {
   readonly measure: string;
   readonly value: number;
   /** Added to the reference score. */

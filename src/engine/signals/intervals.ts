@@ -1,7 +1,5 @@
-/** 80 % intervals, and the rounding of fields of a report. */
+/** 80 % intervals, calibrated on the calibration part: wider on short or poor recordings. */
 import { z } from 'zod';
-
-// 80 % intervals, calibrated on the calibration part: wider on short or poor recordings.
 
 /** Lower and upper bound, inside [0, 1]. */
 export type Interval = readonly [number, number];
@@ -71,37 +69,4 @@ export function interval(score: number, rule: IntervalParams | null, by: Degrada
 export function formatScore(score: number, bounds: Interval | null): string {
   const text = score.toFixed(2);
   return bounds === null ? text : `${text}  (${bounds[0].toFixed(2)} to ${bounds[1].toFixed(2)})`;
-}
-
-// Rounding of report fields: scores to 4 decimals, parts with a constant sum.
-
-const scale = 10_000;
-
-export function round(value: number): number {
-  return roundTo(value, scale);
-}
-
-/** @param steps steps per unit: 10 for one decimal */
-export function roundTo(value: number, steps: number): number {
-  return Math.round(value * steps) / steps + 0;
-}
-
-/** Rounds outwards: the printed interval contains the exact one. */
-export function roundInterval([lower, upper]: Interval): [number, number] {
-  return [Math.floor(lower * scale) / scale, Math.ceil(upper * scale) / scale];
-}
-
-/** The rounded parts sum to the rounded total: the remainder is added to the largest part. */
-export function roundParts(parts: readonly number[], total: number): number[] {
-  const rounded = parts.map((part) => Math.round(part * scale));
-  const largest = indexOfMax(rounded.map(Math.abs));
-  const sum = rounded.reduce((all, part) => all + part, 0);
-  if (rounded.length > 0) {
-    rounded[largest] = (rounded[largest] as number) + Math.round(total * scale) - sum;
-  }
-  return rounded.map((part) => part / scale);
-}
-
-export function indexOfMax(values: readonly number[]): number {
-  return values.reduce((top, value, index) => (value > (values[top] as number) ? index : top), 0);
 }

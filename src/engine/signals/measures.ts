@@ -1,12 +1,13 @@
 /** Measures of speech: timing, pitch and level, hesitations. Undefined measures are absent. */
 import { z } from 'zod';
+import { quantile } from '../arrays.ts';
 import type { ProsodyTrack } from '../platform.ts';
 import { countFrames, type Segment } from '../segments.ts';
 
 // Timing of speech and pauses.
 
 /** `validated` is false for a measure that no marked recordings confirm. */
-export type Measure = { readonly value: number; readonly unit: string; readonly validated?: false };
+type Measure = { readonly value: number; readonly unit: string; readonly validated?: false };
 export type Measures = Readonly<Record<string, Measure>>;
 
 /** Syllables of the speech so far, small enough to carry through a stream. */
@@ -22,7 +23,7 @@ export type SyllableTotals = {
 export const noSyllables: SyllableTotals = { syllables: 0, rates: [], sum: 0, frames: 0 };
 
 /** Speech of a speaker, in frames. */
-export type Turns = {
+type Turns = {
   readonly segments: readonly Segment[];
   /** Speech of the other speakers, in order without overlap; absent with one speaker. */
   readonly others?: readonly Segment[] | undefined;
@@ -196,15 +197,6 @@ function voicedFrames(pitchHz: Float32Array, segments: readonly Segment[], ratio
 
 function spreadOf(values: Float64Array): number {
   return quantile(values, 0.9) - quantile(values, 0.1);
-}
-
-/** Linear interpolation, the default of numpy.quantile. */
-export function quantile(values: Float64Array, share: number): number {
-  const sorted = values.slice().sort();
-  const place = share * (sorted.length - 1);
-  const below = sorted[Math.floor(place)] as number;
-  const above = sorted[Math.ceil(place)] as number;
-  return below + (place - Math.floor(place)) * (above - below);
 }
 
 // Filled pauses and lengthenings: voiced speech whose pitch, spectrum and syllable rate stand still. Not validated: there are

@@ -1,8 +1,9 @@
 /** Moments: utterances that sound more emotional than the other utterances of the same speaker. */
 import { z } from 'zod';
+import { indexOfMax, medianOf } from '../arrays.ts';
 import { entryShape, scoreSchema } from '../report-schema.ts';
-import { type Interval, indexOfMax, round, roundTo } from './intervals.ts';
-import { quantile } from './measures.ts';
+import { round, roundTo } from '../rounding.ts';
+import type { Interval } from './intervals.ts';
 
 const spread = z.number().positive();
 
@@ -175,10 +176,6 @@ export function usual(
   const count = values.length < minUtterances - 1 ? 0 : values.length;
   const squares = count * measured ** 2 + priorUtterances * prior ** 2;
   return { median, spread: Math.sqrt(squares / (count + priorUtterances)) };
-}
-
-export function medianOf(values: readonly number[]): number {
-  return quantile(Float64Array.from(values), 0.5);
 }
 
 function spreadsOf(value: number, { median, spread }: Usual): number {

@@ -1,7 +1,9 @@
 /** Relative affect: valence and arousal less what is usual for the same speaker. */
 import { z } from 'zod';
-import { type Interval, round, roundTo } from './intervals.ts';
-import { isCompared, type MomentParams, medianOf, type Usual, usual } from './moments.ts';
+import { medianOf } from '../arrays.ts';
+import { round, roundTo } from '../rounding.ts';
+import type { Interval } from './intervals.ts';
+import { isCompared, type MomentParams, type Usual, usual } from './moments.ts';
 
 /** Factor of the half-width of the 80 % interval of a change, for errors that a speaker's recordings share. */
 export const relativeParams = z.strictObject({

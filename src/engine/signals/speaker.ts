@@ -18,9 +18,6 @@ import {
   timingParams,
 } from './measures.ts';
 
-/** Recordings of the speaker at rest that a request may have. */
-export const maxBaselines = 5;
-
 /** Properties by which speakers are compared. */
 export type Speaker = {
   /** Orthonormal DCT-II of the mean log-mel spectrum of the speech, without coefficient 0, the gain. */

@@ -1,8 +1,8 @@
 /** A signal without a use: the power of the samples. third-signal.test.ts adds it to a copy of the sources. */
 import { z } from 'zod';
 import { bodySchema } from '../../../src/engine/report-schema.ts';
+import { roundTo } from '../../../src/engine/rounding.ts';
 import type { SignalDefinition } from '../../../src/engine/signals/definition.ts';
-import { roundTo } from '../../../src/engine/signals/intervals.ts';
 
 type Chunk = { readonly power: number; readonly samples: number };
 
