@@ -2,6 +2,7 @@
 
 export type { PooledEmbeddings } from './aggregate.ts';
 export { type Analyses, type AnalyzeRequest, type Analyzer, analyzerOf } from './analyze.ts';
+export { dot } from './arrays.ts';
 export { type ChannelsReport, composeReport, type SpeakersReport } from './compose-report.ts';
 export {
   addProduct,
@@ -22,11 +23,11 @@ export { type Stage, stoppedMessage } from './execution.ts';
 export { type Golden, goldenDifferences, goldenSchema, goldensOf } from './golden.ts';
 export type { LiveState, LiveStep } from './live.ts';
 export type { LiveMessage } from './live-messages.ts';
+export { loadOnce } from './load-once.ts';
 export {
   checkSet,
   type Encoder,
   embeddingName,
-  kinds,
   type ModelBytes,
   type Models,
   openEncoder,

@@ -1,5 +1,6 @@
 /** Bytes of a stream, step by step -> samples at the rate of the models. */
 
+import type { Models } from './loader.ts';
 import { frameBytesOf, type SampleFormat, wavHeader } from './pcm.ts';
 import type { Audio, DecodeLimits, DecodeOptions, Platform, Source } from './platform.ts';
 
@@ -39,9 +40,8 @@ export function decodeNext(
   state: SampleState,
   bytes: Uint8Array,
   { format, split, cause, cancel }: Request,
-  sampleRate: number,
   limits: DecodeLimits,
-  platform: Platform,
+  { features: { sampleRate }, platform }: Pick<Models, 'features' | 'platform'>,
 ) {
   const all = Buffer.concat([state.bytes, bytes]);
   const file = Buffer.concat([wavHeader(format, all.length), all]);

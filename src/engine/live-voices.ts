@@ -29,7 +29,7 @@ const maxKnown = 100;
 /** With a given number of speakers two clusters are two voices below this cosine, and from this much speech of each. */
 const ofNumber = { maxSimilarity: 0.75, minSeconds: 2 };
 
-export type Followed = {
+type Followed = {
   /** Of each utterance, in order. */
   readonly parts: readonly (readonly VoicePart[])[];
   readonly known: readonly KnownPart[];
@@ -45,14 +45,12 @@ export async function followVoices(
   utterances: readonly Utterance[],
   before: readonly KnownPart[],
   mode: SpeakerMode,
-  speech: DetectedSpeech,
-  offset: number,
-  reader: Reader,
-  execution: Execution,
+  { speech, offset }: { readonly speech: DetectedSpeech; readonly offset: number },
+  { models, execution }: { readonly models: Reader; readonly execution: Execution },
 ): Promise<Followed> {
   if (utterances.length === 0) return { parts: [], known: before };
-  const { params } = voiceModelOf(reader).manifest;
-  const read = await openVoices(speech, reader);
+  const { params } = voiceModelOf(models).manifest;
+  const read = await openVoices(speech, models);
   const parts: VoicePart[][] = [];
   let known = before;
   for (const utterance of utterances) {

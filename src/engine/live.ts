@@ -19,8 +19,8 @@ import type { Models } from './loader.ts';
 import type { SampleFormat } from './pcm.ts';
 import type { DecodeLimits } from './platform.ts';
 import { createQualityMeter, type NoiseLevel, noNoise, type QualityMeter } from './quality.ts';
+import { round } from './rounding.ts';
 import { clipSegments, countFrames, joinGaps, meanOver, type Segment, shift, unbounded } from './segments.ts';
-import { round } from './signals/intervals.ts';
 import { maxEarlier } from './signals/relative.ts';
 import { definitions, type Signal } from './signals/table.ts';
 import {
@@ -98,8 +98,7 @@ export async function analyzeLive(
   const execution = startExecution(step.cancel);
   if (step.speakers !== null) voiceModelOf(models);
   const before = state ?? initialState(step.split ? 2 : 1, models);
-  const { features, platform } = models;
-  const decoded = decodeNext(before, bytes, step, features.sampleRate, limits, platform);
+  const decoded = decodeNext(before, bytes, step, limits, models);
   execution.endStage('decode');
   const context = { ...step, models, execution, source: decoded.source };
   const detected: Detected[] = [];
@@ -187,7 +186,7 @@ async function analyzeChannel(
   const follow = (utterances: readonly Utterance[], known: readonly KnownPart[]) => {
     const { speakers } = step;
     if (speakers === null) return { parts: [], known };
-    return followVoices(utterances, known, speakers, speech, state.offset, models, execution);
+    return followVoices(utterances, known, speakers, { speech, offset: state.offset }, { models, execution });
   };
   const { parts, known } = await follow(over, state.known);
   const scored = await scoreUtterances(

@@ -1,6 +1,7 @@
 /** Opens models from the bytes of their files and throws on every mismatch. */
 
 import { correctHead } from './correction.ts';
+import { loadOnce } from './load-once.ts';
 import {
   correctionOf,
   type Kind,
@@ -24,7 +25,7 @@ import type { VoiceModel } from './voices.ts';
 type RequiredKind = Exclude<Kind, 'voice'>;
 export const kinds: readonly RequiredKind[] = ['vad', 'trunk', ...signals];
 
-export type Model<K extends Kind> = { readonly manifest: ManifestOf<K>; readonly session: Session };
+type Model<K extends Kind> = { readonly manifest: ManifestOf<K>; readonly session: Session };
 
 /** One model of each kind; `trunk` and `vad` read the same features. */
 export type Models = {
@@ -176,22 +177,9 @@ function voiceOf(set: readonly ModelBytes[], platform: Platform): Models['voice'
   return { manifest, features: withoutHighpass(manifest.features), load };
 }
 
-/** Opens a model when it is first needed, and keeps its bytes until then. A failed attempt is repeated by the next call. */
+/** Keeps the bytes of the model until it is open. */
 function openOnce<K extends Kind>(model: ModelBytes, kind: K, platform: Platform): () => Promise<Model<K>> {
-  let bytes: readonly ModelBytes[] = [model];
-  let opened: Promise<Model<K>> | null = null;
-  const start = async () => {
-    const result = await open(bytes, kind, platform);
-    bytes = [];
-    return result;
-  };
-  return () => {
-    opened ??= start().catch((error) => {
-      opened = null;
-      throw error;
-    });
-    return opened;
-  };
+  return loadOnce(() => open([model], kind, platform));
 }
 
 /**
