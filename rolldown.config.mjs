@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'rolldown';
 
-/** The pages and pictures that src/node/paths.ts reads. */
+/** The pages and pictures that src/node/docs.ts reads. */
 const docs = {
   name: 'docs',
   generateBundle() {

@@ -1,6 +1,6 @@
 /** The pages of docs/ as HTML, and the index that their search reads, when the pages are built. */
 import { Marked, type Tokens } from 'marked';
-import { listDocs, readDoc } from '../src/node/paths.ts';
+import { listDocs, readDoc } from '../src/node/docs.ts';
 import { html } from '../src/service/html.ts';
 
 /** A heading and the text below it, up to the next one. `page`: its path below /docs. */

@@ -1,4 +1,4 @@
-/** Folders of models: their files, which may come from strangers, and the models of one folder. */
+/** Loads folders of models, which may come from strangers, with the addon and ONNX Runtime of Node.js. */
 import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -11,6 +11,7 @@ import {
   type Encoder,
   type Golden,
   goldenSchema,
+  loadOnce,
   type ModelBytes,
   ModelError,
   type Models,
@@ -26,8 +27,6 @@ import { escapeControls, hasControls } from './controls.ts';
 import { describeEntry, FileError, readRegularFile } from './files.ts';
 import { openSession } from './onnx.ts';
 import { successorsOfOpen } from './paths.ts';
-
-// Loads folders of models, with the addon and ONNX Runtime of Node.js.
 
 const platform: Platform = {
   decode: addon.decode,
@@ -208,8 +207,6 @@ function findWrong(json: unknown): string | null {
   return null;
 }
 
-// The analysis with the models of a folder.
-
 type AnalyzerOptions = { readonly modelsDir: string; readonly limits: DecodeLimits };
 
 /** Loads every model of `modelsDir` for the calling thread. @throws ModelError */
@@ -217,15 +214,12 @@ export async function createAnalyzer({ modelsDir, limits }: AnalyzerOptions): Pr
   return analyzerOf(await loadModels(modelsDir), limits);
 }
 
-const analyzers = new Map<string, Promise<Analyzer>>();
+const analyzers = new Map<string, () => Promise<Analyzer>>();
 
 /** Caches the models of each folder. A failed load is retried by the next call. @throws ModelError */
 export function loadAnalyzer(options: AnalyzerOptions): Promise<Analyzer> {
   const key = JSON.stringify([options.modelsDir, options.limits]);
-  const cached = analyzers.get(key);
-  if (cached !== undefined) return cached;
-  const loading = createAnalyzer(options);
-  analyzers.set(key, loading);
-  loading.catch(() => analyzers.delete(key));
-  return loading;
+  const load = analyzers.get(key) ?? loadOnce(() => createAnalyzer(options));
+  analyzers.set(key, load);
+  return load();
 }

@@ -1,12 +1,7 @@
-/** Paths of this package, and its documentation. */
-
-import { readdirSync, readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+/** Paths of this package, in the sources and in the bundle: both have this file, or its chunk, two folders below the root. */
 import { createRequire } from 'node:module';
 import { resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-
-// Paths of this package, in the sources and in the bundle: both have this file, or its chunk, two folders below the root.
 
 const isSource = import.meta.url.endsWith('.ts');
 const packageRequire = createRequire(import.meta.url);
@@ -31,7 +26,7 @@ export const failuresFolder = fromRoot('models/failures');
 export const pagesFolder = fromRoot(isSource ? 'web' : 'dist/web');
 
 /** rolldown.config.mjs copies these files into the bundle. */
-const docsFolder = new URL(isSource ? '../../docs/' : './docs/', import.meta.url);
+export const docsFolder = new URL(isSource ? '../../docs/' : './docs/', import.meta.url);
 type Entry =
   | 'service/workers/analysis-thread'
   | 'service/jobs/result-thread'
@@ -50,30 +45,4 @@ export function nameSets(one: string, other: string): readonly [string, string] 
   const name = (path: string, parts: number) => resolve(path).split(sep).slice(-parts).join('/');
   const parts = name(one, 1) === name(other, 1) ? 2 : 1;
   return [name(one, parts), name(other, parts)];
-}
-
-// The documentation: its pages in Markdown, and their pictures.
-
-/** @returns paths below the folder, sorted */
-export function listDocs(): string[] {
-  const names = readdirSync(docsFolder, { recursive: true, encoding: 'utf8' });
-  return names.filter((name) => name.endsWith('.md')).sort();
-}
-
-/** @returns file names below docs/pictures */
-export const listPictures = (): string[] => readdirSync(new URL('pictures/', docsFolder));
-
-export const readPicture = (name: string): Promise<Buffer> =>
-  readFile(new URL(`pictures/${name}`, docsFolder));
-
-/** Links to files that are neither pages nor pictures become text. */
-export function readDoc(name: string): string {
-  const page = new URL(name, docsFolder);
-  const isServed = ({ href, pathname }: URL) =>
-    href.startsWith(docsFolder.href) && /\.(md|png|svg)$/.test(pathname);
-  return readFileSync(page, 'utf8').replace(
-    /!?\[([^\]]*)\]\((?!https?:|#)([^)]*)\)/g,
-    (link: string, text: string, path: string) =>
-      isServed(new URL(path, page)) ? link : `${text} (\`${path.replace(/^(\.\.\/)+/, '')}\`)`,
-  );
 }

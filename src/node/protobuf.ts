@@ -1,6 +1,6 @@
 /** Fields of protobuf messages, read and written in place: https://protobuf.dev/programming-guides/encoding */
 
-export type Field = {
+type Field = {
   readonly number: number;
   /** A varint, or the bytes of a string, a message or a packed list; fixed numbers are bytes as well. */
   readonly value: bigint | Uint8Array;

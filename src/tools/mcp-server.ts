@@ -11,8 +11,9 @@ import {
   type Warning,
   warnings,
 } from '../engine/schema.ts';
+import { listDocs, readDoc } from '../node/docs.ts';
 import { FileError, readRegularFile } from '../node/files.ts';
-import { entryFile, listDocs, readDoc, version } from '../node/paths.ts';
+import { entryFile, version } from '../node/paths.ts';
 import { refuseBeside } from '../service/form.ts';
 import { createThreadPool } from '../service/workers/threads.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from './analyze-thread.ts';

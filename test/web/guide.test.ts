@@ -1,6 +1,6 @@
 /** The pages of the documentation in a real browser, against the built service. */
 import test from 'ava';
-import { listDocs } from '../../src/node/paths.ts';
+import { listDocs } from '../../src/node/docs.ts';
 import { renderMarkdown, searchIndex } from '../../web/render-guide.ts';
 import { call } from '../support/http.ts';
 import { barriers, widthOf } from '../support/playground.ts';

@@ -1,5 +1,7 @@
 /** The content of GET /docs, from the OpenAPI document and the AsyncAPI document: endpoints, then rules of all paths, errors and schemas. */
-import { readDoc, version } from '../../node/paths.ts';
+
+import { readDoc } from '../../node/docs.ts';
+import { version } from '../../node/paths.ts';
 import { errorTable } from '../errors.ts';
 import { type Html, html, prose } from '../html.ts';
 import { asyncApiDocument, openApiDocument, rules } from './document.ts';
