@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 
-export type CheckResult = { readonly state: 'ok' | 'warning'; readonly text: string };
+type CheckResult = { readonly state: 'ok' | 'warning'; readonly text: string };
 
 const ok = (text: string): CheckResult => ({ state: 'ok', text });
 const warning = (text: string): CheckResult => ({ state: 'warning', text });
@@ -102,7 +102,7 @@ async function checkRedis(config: Config): Promise<CheckResult> {
   return withRedis(redisUrl, async ({ requireNoPersistence }, redis) => {
     await requireNoPersistence(redis);
     if (jobs.workers > 0) return ok('reachable, without persistence');
-    const { createCipher } = await import('./jobs/payload.ts');
+    const { createCipher } = await import('./jobs/cipher.ts');
     const { noWorkerAdvice } = await import('./jobs/embedded-worker.ts');
     const { openQueues } = await import('./jobs/redis-queues.ts');
     const secret =

@@ -92,6 +92,10 @@ export class ServiceError extends Error {
   }
 }
 
+export function hasCode(error: unknown, code: ErrorCode): boolean {
+  return error instanceof ServiceError && error.code === code;
+}
+
 /** The message with the message of its cause, for operators. */
 export function describeServiceError({ message, cause }: ServiceError): string {
   return cause === undefined

@@ -1,5 +1,4 @@
 /** The form of an upload, for analyses and jobs: its parts and their limits. */
-
 import {
   type AnalyzeOptions,
   channelModes,
@@ -11,6 +10,7 @@ import { type Ignored, maxBaselines } from '../engine/schema.ts';
 import { describeRaw } from '../node/audio-formats.ts';
 import { invalidPart, type ProblemReason, type ServiceError } from './errors.ts';
 import { decodeUtf8, parseJson } from './json.ts';
+import { expectedMetadata, isMetadata, type Metadata, maxMetadataBytes } from './metadata.ts';
 import { createMultipartReader, mediaTypeOf, type PartHandler, type PartHeaders } from './multipart.ts';
 import { parseSegments } from './segments.ts';
 import { suggest } from './suggest.ts';
@@ -28,7 +28,7 @@ export type RecordingName = (typeof recordings)[number];
 export const baselineNames = recordings.slice(1, 1 + maxBaselines);
 
 /** Sizes of the recordings in bytes. */
-export type Sizes = { readonly audio: number; readonly baselines: readonly number[] };
+type Sizes = { readonly audio: number; readonly baselines: readonly number[] };
 
 export type Form = AnalyzeOptions & {
   readonly sizes: Sizes;
@@ -41,12 +41,6 @@ export type Form = AnalyzeOptions & {
   /** Only for jobs. */
   readonly metadata: Metadata;
 };
-
-/** Data of the client, returned with its job. */
-export type Metadata = Readonly<Record<string, string>>;
-
-export const maxMetadataBytes = 2048;
-export const expectedMetadata = `an object of text values, at most ${maxMetadataBytes} bytes as JSON`;
 
 const texts = {
   channel: 16,
@@ -230,12 +224,6 @@ function toNumberFrom0(name: 'channel' | 'track', text: string | undefined): num
   if (text === undefined) return undefined;
   if (!/^\d{1,4}$/.test(text)) throw wrongText(name);
   return Number(text);
-}
-
-export function isMetadata(value: unknown): value is Metadata {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const isText = Object.values(value).every((one) => typeof one === 'string');
-  return isText && Buffer.byteLength(JSON.stringify(value)) <= maxMetadataBytes;
 }
 
 function toMetadata(text: string): Metadata {

@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import { readManifests } from '../node/models.ts';
 import { pagesFolder } from '../node/paths.ts';
 import { type AccountOptions, type Accounts, createAccounts } from './auth/accounts.ts';
+import type { PlaygroundCodes } from './auth/playground-codes.ts';
 import type { RateLimiterFactory } from './auth/rate-limits.ts';
 import { loadOrCreateSecret } from './auth/secret.ts';
-import type { PlaygroundCodes } from './auth/short-tokens.ts';
 import { createTokens, type Tokens } from './auth/tokens.ts';
 import { createUsageCounts, type Usage } from './auth/usage.ts';
 import { createWriteFailures } from './background-writes.ts';
@@ -211,7 +211,7 @@ async function createEmbeddedWorker(
 ): Promise<EmbeddedWorker> {
   const { config, pool, secret, logger } = collaborators;
   const { redisUrl, jobs: settings } = config;
-  const { createCipher } = await import('./jobs/payload.ts');
+  const { createCipher } = await import('./jobs/cipher.ts');
   const { openRedisSource, startJobWorker } = await import('./jobs/worker.ts');
   const { openEmbeddedWorker } = await import('./jobs/embedded-worker.ts');
   const cipher = createCipher(secret);

@@ -7,7 +7,7 @@ import { createWriteFailures } from './background-writes.ts';
 import { type Config, ConfigError } from './config.ts';
 import { type Database, openDatabase } from './database.ts';
 import { keepDeletingExpired } from './expiry.ts';
-import { createCipher } from './jobs/payload.ts';
+import { createCipher } from './jobs/cipher.ts';
 import { openStoredResults } from './jobs/stored-results.ts';
 import { openRedisSource, startJobWorker } from './jobs/worker.ts';
 import { createLogger } from './log.ts';

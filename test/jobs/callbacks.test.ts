@@ -5,8 +5,9 @@ import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/upload-body.ts';
 import { syntheticSignal } from '../../src/engine/golden.ts';
+import { createCipher } from '../../src/service/jobs/cipher.ts';
 import { sendRequest } from '../../src/service/jobs/outgoing-request.ts';
-import { createCipher, decryptMetadata, encryptMetadata } from '../../src/service/jobs/payload.ts';
+import { decryptMetadata, encryptMetadata } from '../../src/service/jobs/payload.ts';
 import { AddressError, checkedLookup, isPublic } from '../../src/service/jobs/public-addresses.ts';
 import {
   checkAudioUrl,

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
 import { defaultOptions } from '../../src/engine/options.ts';
+import { createCipher } from '../../src/service/jobs/cipher.ts';
 import { createMemoryQueues } from '../../src/service/jobs/memory-queues.ts';
 import {
-  createCipher,
   decryptPayload,
   type EncryptedPayload,
   encryptPayload,

@@ -8,7 +8,7 @@ import { composeReport } from '../../src/engine/compose-report.ts';
 import { defaultOptions } from '../../src/engine/options.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { encodeWithReceipt } from '../../src/service/compose-receipt.ts';
-import { type StoredJob, streamEvent, streamJob } from '../../src/service/jobs/job-store.ts';
+import { type StoredJob, streamEvent, streamJob } from '../../src/service/jobs/job-json.ts';
 import { loadOrCreateKeys } from '../../src/service/receipt-keys.ts';
 import { signReceipt } from '../../src/service/receipts.ts';
 import { findMismatch, readAnswer } from '../../src/service/verify-receipt.ts';

@@ -9,7 +9,7 @@ import {
   createFairSemaphore,
   type Permit,
 } from '../../src/service/fair-share.ts';
-import { createCipher } from '../../src/service/jobs/payload.ts';
+import { createCipher } from '../../src/service/jobs/cipher.ts';
 import { createFairPriority, maxPriority } from '../../src/service/jobs/redis-priorities.ts';
 import { openQueues } from '../../src/service/jobs/redis-queues.ts';
 import { useRedis } from '../support/redis.ts';

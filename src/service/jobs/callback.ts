@@ -2,11 +2,11 @@
 
 import { createHmac } from 'node:crypto';
 import type { FairBudget } from '../fair-share.ts';
-import { cancelledJob, type StoredJob, streamEvent, toStoredJob } from './job-store.ts';
-import { sendRequest } from './outgoing-request.ts';
+import { cancelledJob, type StoredJob, streamEvent, toStoredJob } from './job-json.ts';
+import { sendRequest, shareKeys } from './outgoing-request.ts';
 import type { Payload } from './payload.ts';
-import { requireDatabase, shareKeys, startJob, type WorkerContext } from './process-analysis.ts';
 import { PutBack, type QueueJob } from './queues.ts';
+import { requireDatabase, startJob, type WorkerContext } from './start-job.ts';
 
 export async function processCallback(
   context: WorkerContext,

@@ -1,12 +1,8 @@
 /** Cancels a job that has not ended. */
+
+import type { Cipher } from './cipher.ts';
 import type { JobsContext } from './context.ts';
-import {
-  type Cipher,
-  decryptPayload,
-  type EncryptedPayload,
-  encryptCallback,
-  type Payload,
-} from './payload.ts';
+import { decryptPayload, type EncryptedPayload, encryptCallback, type Payload } from './payload.ts';
 import { findQueued } from './queue-state.ts';
 
 /** A running job is ended by its worker, which also sends the callback. */

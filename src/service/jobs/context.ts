@@ -3,10 +3,10 @@
 import type { JobSettings } from '../config.ts';
 import type { Database } from '../database.ts';
 import type { Redis } from '../redis.ts';
+import { type Cipher, createCipher } from './cipher.ts';
 import { createJobStore, type JobStore } from './job-store.ts';
 import { createMemoryQueues } from './memory-queues.ts';
 import { createMemoryUploads } from './memory-uploads.ts';
-import { type Cipher, createCipher } from './payload.ts';
 import type { Queues } from './queues.ts';
 import type { RedisAccess } from './redis-access.ts';
 import type { UploadStore } from './upload-store.ts';

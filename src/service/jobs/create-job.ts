@@ -2,9 +2,10 @@
 import type { AnalyzeOptions } from '../../engine/index.ts';
 import type { UsageKey } from '../auth/usage.ts';
 import { ServiceError } from '../errors.ts';
-import type { Metadata } from '../form.ts';
+import type { Metadata } from '../metadata.ts';
 import type { JobsContext } from './context.ts';
-import { type JobOwner, type JobRow, type StoredJob, toStoredJob } from './job-store.ts';
+import { type StoredJob, toStoredJob } from './job-json.ts';
+import type { JobOwner, JobRow } from './job-store.ts';
 import { encryptMetadata, encryptPayload, type Payload } from './payload.ts';
 import { readWaitReason } from './queue-state.ts';
 import { readJob } from './read-job.ts';

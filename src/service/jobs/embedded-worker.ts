@@ -1,7 +1,8 @@
 /** The worker inside the service: it takes jobs while no `undertone worker` is registered. */
 import type { Logger } from 'pino';
+import type { WaitReason } from './job-json.ts';
 import { readWaitReason } from './queue-state.ts';
-import type { Queues, WaitReason } from './queues.ts';
+import type { Queues } from './queues.ts';
 import type { JobWorker } from './worker.ts';
 
 export type EmbeddedWorker = JobWorker & {

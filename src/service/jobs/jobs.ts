@@ -4,15 +4,8 @@ import { type Admission, createAdmission } from './admission.ts';
 import { cancelJob } from './cancel-job.ts';
 import { type ContextOptions, type JobsContext, openContext } from './context.ts';
 import { createJob, type JobRequest, requireSameRequest } from './create-job.ts';
-import {
-  encodeJob,
-  encodeJobs,
-  type JobOwner,
-  type JobSummary,
-  type StoredJob,
-  streamJob,
-  streamJobs,
-} from './job-store.ts';
+import { encodeJob, encodeJobs, type JobSummary, type StoredJob, streamJob, streamJobs } from './job-json.ts';
+import type { JobOwner } from './job-store.ts';
 import { countWaiting, type JobStats, readStats } from './queue-state.ts';
 import type { Queues } from './queues.ts';
 import { readByKey, readJob, readSummary } from './read-job.ts';
@@ -23,7 +16,8 @@ import { createUploads, type Uploads } from './uploads.ts';
 import { createJobWaits } from './waits.ts';
 
 export type { JobRequest } from './create-job.ts';
-export type { JobOwner, JobSummary, StoredJob } from './job-store.ts';
+export type { StoredJob } from './job-json.ts';
+export type { JobOwner } from './job-store.ts';
 export type { JobStats } from './queue-state.ts';
 
 /** One page of jobs; `last` is the id of its last job when more follow. */

@@ -1,7 +1,7 @@
 /** Queues of jobs in the memory of the service, which works on them itself. A restart loses what waits. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFairQueue } from '../fair-share.ts';
-import type { JobProgress } from './job-store.ts';
+import type { JobProgress } from './job-json.ts';
 import {
   type Attempts,
   analysisAttempts,

@@ -1,5 +1,4 @@
 /** Requests to untrusted addresses: no redirects, no reused connections, bounded in time and size. */
-
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
@@ -122,3 +121,6 @@ async function read(
   chunks.reduce((at, chunk) => at + chunk.copy(body, at), 0);
   return body;
 }
+
+/** Budget keys of requests to other servers. */
+export const shareKeys = (owner: string, url: string) => [`owner ${owner}`, `host ${new URL(url).host}`];

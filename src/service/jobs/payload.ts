@@ -1,14 +1,9 @@
-/** What Redis holds of a job: encrypted payloads, and digests of requests. */
-
-import { createHmac } from 'node:crypto';
+/** Payload of a job in Redis: versioned, and encrypted because URLs may contain keys; metadata of a job in the database. */
 import { z } from 'zod';
 import { channelModes, speakerModes } from '../../engine/index.ts';
 import { ignoredSchema } from '../../engine/schema.ts';
-import { deriveKey } from '../auth/secret.ts';
-import { decryptBytes, encryptBytes } from '../encryption.ts';
-import type { Metadata } from '../form.ts';
-
-// Payload of a job in Redis: versioned, and encrypted because URLs may contain keys.
+import type { Metadata } from '../metadata.ts';
+import type { Cipher } from './cipher.ts';
 
 /** Increased with every change that workers of the release before cannot read. */
 const version = 2;
@@ -106,30 +101,4 @@ function parse<Value>(read: () => Value): Value {
 
 function aadOf(id: string): string {
   return `${id}/payload`;
-}
-
-// Encrypts payloads and recordings in Redis with AES-256-GCM. The key is never stored in Redis.
-
-export type Cipher = ReturnType<typeof createCipher>;
-
-export function createCipher(secret: string) {
-  const key = deriveKey(secret, 'waiting audio');
-  const callbackKey = deriveKey(secret, 'callbacks');
-  const ownerKey = deriveKey(secret, 'owners');
-  return {
-    /** Replaces the name of an owner in Redis keys. */
-    pseudonym: (owner: string) =>
-      createHmac('sha256', ownerKey).update(owner).digest('base64url').slice(0, 22),
-    /** For `digestRequest`. */
-    digestKey: deriveKey(secret, 'request digests'),
-    /** Identifies the secret without revealing it. */
-    fingerprint: deriveKey(secret, 'fingerprint').toString('hex').slice(0, 8),
-    /** Signing secret of the owner's callbacks, as in the Standard Webhooks specification. */
-    callbackSecret: (owner: string) =>
-      `whsec_${createHmac('sha256', callbackKey).update(owner).digest('base64')}`,
-    /** @param aad additional authenticated data: identifies the content and is required to decrypt it */
-    encrypt: (bytes: Uint8Array, aad: string) => encryptBytes(key, bytes, aad),
-    /** @throws Error for a different secret, a different `aad` or modified bytes */
-    decrypt: (encrypted: Uint8Array, aad: string) => decryptBytes(key, encrypted, aad),
-  };
 }

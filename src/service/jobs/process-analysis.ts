@@ -1,145 +1,20 @@
-/** One job of an analysis queue, and what callbacks share with it. */
-import { setInterval, setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
+/** One job of an analysis queue. */
+import { setInterval } from 'node:timers/promises';
 import { round } from '../../engine/schema.ts';
-import type { Usage } from '../auth/usage.ts';
-import type { Config } from '../config.ts';
-import { explainLimit, ServiceError } from '../errors.ts';
-import type { FairBudget, FairSemaphore, Permit } from '../fair-share.ts';
+import { explainLimit, hasCode, ServiceError } from '../errors.ts';
+import type { FairSemaphore, Permit } from '../fair-share.ts';
 import { baselineNames, type RecordingName } from '../form.ts';
-import type { ReceiptKeys, SigningKey } from '../receipt-keys.ts';
+import type { SigningKey } from '../receipt-keys.ts';
 import { signReceipt } from '../receipts.ts';
-import type { AnalysisResult, Pool } from '../workers/pool.ts';
+import type { AnalysisResult } from '../workers/pool.ts';
 import type { JobQueueName } from '../workers/protocol.ts';
-import { type JobStore, storedError } from './job-store.ts';
+import { announceEnd, finishCancelledJob, finishJob, type Report } from './finish-job.ts';
+import { storedError } from './job-json.ts';
 import { ReservationError } from './outgoing-request.ts';
-import { type Cipher, decryptPayload, encryptCallback, NewerPayloadError, type Payload } from './payload.ts';
-import { PutBack, type QueueJob, type Queues, UnprocessableError } from './queues.ts';
-import { type FetchedAudio, fetchAudio, fetchFailed, RetryableFetchError } from './remote-audio.ts';
-import type { StoredResults } from './stored-results.ts';
-import type { UploadStore } from './upload-store.ts';
-
-export type WorkerContext = {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly cipher: Cipher;
-  readonly store: JobStore;
-  readonly results: StoredResults;
-  readonly uploadStore: UploadStore;
-  readonly queues: Queues;
-  readonly pool: Pick<Pool, 'submit'>;
-  readonly usage: Usage;
-  readonly receiptKeys: ReceiptKeys;
-  /** Downloads that have released their analysis slots. */
-  readonly slowFetches: FairBudget;
-  /** Bytes of recordings that are fetched, or wait for a slot. */
-  readonly fetchedBytes: FairBudget;
-  /** Aborted at shutdown: jobs return to the queue. */
-  readonly stop: AbortSignal;
-};
-
-/** Budget keys of requests to other servers. */
-export const shareKeys = (owner: string, url: string) => [`owner ${owner}`, `host ${new URL(url).host}`];
-
-/** Delay of a job that this worker cannot process now. */
-const laterMs = 5000;
-const databasePauseMs = 1000;
-
-/** Puts the job back after a pause, which keeps a worker without its database from cycling through the queue. */
-async function putBackWithoutDatabase({ stop }: WorkerContext): Promise<never> {
-  await sleep(databasePauseMs, null, { signal: stop }).catch(() => {});
-  throw new PutBack({ delayMs: laterMs });
-}
-
-const hasCode = (error: unknown, code: ServiceError['code']): boolean =>
-  error instanceof ServiceError && error.code === code;
-
-/** An outage of the database is no failed attempt. @throws PutBack */
-export async function requireDatabase<T>(
-  context: WorkerContext,
-  job: QueueJob,
-  attempt: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await attempt();
-  } catch (error) {
-    if (!hasCode(error, 'storage_unavailable')) throw error;
-    context.logger.warn({ job_id: job.id }, 'job left in the queue: the database is unavailable');
-    return putBackWithoutDatabase(context);
-  }
-}
-
-/** Returns the payload of a job. @throws PutBack for jobs of a later release or of another database */
-export async function startJob(context: WorkerContext, job: QueueJob): Promise<Payload> {
-  const { logger, store, cipher } = context;
-  let payload: Payload;
-  try {
-    payload = decryptPayload(job.payload, job.id, cipher);
-  } catch (error) {
-    if (!(error instanceof NewerPayloadError)) throw new UnprocessableError((error as Error).message);
-    logger.warn({ job_id: job.id, reason: error.message }, 'job of a later release left in the queue');
-    throw new PutBack({ delayMs: laterMs });
-  }
-  // With a different database the job would seem removed.
-  if (payload.installation === (await store.installationId())) return payload;
-  const message =
-    'Expected the database of the service for `UNDERTONE_DATABASE_URL`, got another: job left in the queue';
-  logger.error({ job_id: job.id }, message);
-  return putBackWithoutDatabase(context);
-}
-
-/**
- * Stores the outcome and counts its usage, deletes the upload and queues the callback. Idempotent.
- * @param outcome an error as JSON, or the report
- * @returns whether this call stored it
- */
-async function finishJob(
-  context: WorkerContext,
-  job: QueueJob,
-  payload: Payload,
-  outcome: string | Report,
-): Promise<boolean> {
-  const { config, store, results, usage } = context;
-  const { id } = job;
-  const now = Date.now();
-  const expiresAt = now + 1000 * config.jobs.resultSeconds;
-  const isError = typeof outcome === 'string';
-  const stored = isError
-    ? await store.fail(id, outcome, expiresAt)
-    : await results.store(id, outcome.json, now, expiresAt);
-  if (!stored && (await store.read(id)) === null) {
-    await finishCancelledJob(context, job, payload);
-    return false;
-  }
-  if (stored && !isError && payload.usage !== null)
-    usage.add(payload.usage, { audioSeconds: outcome.audioSeconds });
-  await announceEnd(context, job, payload);
-  return stored;
-}
-
-async function announceEnd(context: WorkerContext, job: QueueJob, payload: Payload): Promise<void> {
-  await context.uploadStore.delete(job.id);
-  await enqueueCallback(context, job, payload);
-}
-
-/** Ends a job that was removed while it waited or ran. */
-async function finishCancelledJob(context: WorkerContext, job: QueueJob, payload: Payload): Promise<void> {
-  context.logger.info({ job_id: job.id }, 'job cancelled');
-  await announceEnd(context, job, { ...payload, cancelledAt: Date.now() });
-}
-
-async function enqueueCallback(
-  { queues, cipher }: WorkerContext,
-  job: QueueJob,
-  payload: Payload,
-): Promise<void> {
-  if (payload.callback === null) return;
-  const { id, createdAt } = job;
-  const encrypted = encryptCallback(payload, id, cipher);
-  await queues.callbacks.add({ id, owner: payload.owner, payload: encrypted, createdAt });
-}
-
-// The analysis of a job.
+import { decryptPayload, type Payload } from './payload.ts';
+import { PutBack, type QueueJob } from './queues.ts';
+import { type FetchedAudio, fetchRecording } from './remote-audio.ts';
+import { requireDatabase, startJob, type WorkerContext } from './start-job.ts';
 
 const removalCheckMs = 1000;
 const advice = { 'audio.too_long': 'UNDERTONE_JOB_MAX_SECONDS sets the limit' };
@@ -266,8 +141,6 @@ async function analyze(context: WorkerContext, analysis: Analysis): Promise<Repo
   }
 }
 
-type Report = Pick<AnalysisResult, 'json' | 'audioSeconds'>;
-
 function sign({ json, signed, audioSeconds }: AnalysisResult, { key }: SigningKey): Report {
   if (signed !== undefined) signReceipt({ json, signed }, key);
   return { json, audioSeconds };
@@ -296,40 +169,4 @@ async function load(
   }
   if (audio !== null && baselines.length === sizes.baselines.length) return { audio, declared, baselines };
   throw new ServiceError('deadline', 'The recording expired before a worker was free');
-}
-
-// Fetches the recording of a job. A slow download releases the analysis slot.
-
-/** Downloads up to this long keep their slot and need no reservation. */
-const slowAfterMs = 250;
-
-type RemoteRecording = {
-  readonly job: QueueJob;
-  readonly owner: string;
-  readonly url: string;
-  readonly permit: Permit;
-  readonly signal: AbortSignal;
-};
-
-/** @throws ReservationError at the share of the owner or the host, ServiceError when a retry is useless */
-async function fetchRecording(
-  { config, fetchedBytes, slowFetches }: WorkerContext,
-  { job, owner, url, permit, signal }: RemoteRecording,
-): Promise<FetchedAudio> {
-  const keys = shareKeys(owner, url);
-  const [bytes, download] = [fetchedBytes.open(keys), slowFetches.open(keys)];
-  const done = new AbortController();
-  try {
-    const fetching = fetchAudio(url, config.jobs, AbortSignal.any([signal, done.signal]), bytes.add);
-    const fetched = await Promise.race([fetching, sleep(slowAfterMs, null)]);
-    if (fetched !== null) return fetched;
-    if (!download.add(1)) throw new ReservationError('Expected a free slow download, got none');
-    return await permit.releaseDuring(fetching);
-  } catch (error) {
-    throw job.isLastAttempt && error instanceof RetryableFetchError ? fetchFailed(error.message) : error;
-  } finally {
-    done.abort();
-    bytes.release();
-    download.release();
-  }
 }

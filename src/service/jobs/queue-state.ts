@@ -1,7 +1,7 @@
 /** State of jobs in the queues, and totals. */
 
 import type { ExternalUse } from '../fair-share.ts';
-import type { QueueState, WaitReason } from './job-store.ts';
+import type { QueueState, WaitReason } from './job-json.ts';
 import type { JobQueue, Queues } from './queues.ts';
 
 export type JobStats = {

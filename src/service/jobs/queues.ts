@@ -1,9 +1,7 @@
 /** The queues of jobs and callbacks: in Redis (redis-queues.ts), or in the memory of the service (memory-queues.ts). */
 
-import type { JobProgress, QueueState } from './job-store.ts';
+import type { JobProgress, QueueState } from './job-json.ts';
 import type { EncryptedPayload } from './payload.ts';
-
-export type { WaitReason } from './job-store.ts';
 
 export type NewEntry = {
   readonly id: string;
@@ -13,7 +11,7 @@ export type NewEntry = {
   readonly createdAt: number;
 };
 
-export type QueueEntry = Pick<NewEntry, 'id' | 'payload' | 'createdAt'>;
+type QueueEntry = Pick<NewEntry, 'id' | 'payload' | 'createdAt'>;
 
 /** An entry that a worker processes. */
 export type QueueJob = QueueEntry & {

@@ -3,16 +3,14 @@
 import { ServiceError } from '../errors.ts';
 import type { JobsContext } from './context.ts';
 import {
-  type JobOwner,
-  type JobRow,
   type JobSummary,
-  type ListedRow,
   lostJobBody,
   type QueueState,
   type StoredJob,
   toJobSummary,
   toStoredJob,
-} from './job-store.ts';
+} from './job-json.ts';
+import type { JobOwner, JobRow, ListedRow } from './job-store.ts';
 import { queueStateOf } from './queue-state.ts';
 
 /** A job is in the database slightly before it is in the queue. One that is later than the clock is not new. */

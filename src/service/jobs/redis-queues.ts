@@ -3,8 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, Queue, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { type Redis, withoutCommand } from '../redis.ts';
-import { isProgress } from './job-store.ts';
-import type { Cipher, EncryptedPayload } from './payload.ts';
+import type { Cipher } from './cipher.ts';
+import { isProgress } from './job-json.ts';
+import type { EncryptedPayload } from './payload.ts';
 import {
   type Attempts,
   analysisAttempts,
@@ -26,7 +27,7 @@ const prefix = 'undertone';
 
 type BullJob = Job<EncryptedPayload>;
 
-export type RedisQueue = JobQueue & { readonly queue: Queue<EncryptedPayload> };
+type RedisQueue = JobQueue & { readonly queue: Queue<EncryptedPayload> };
 export type RedisQueues = Queues & Readonly<Record<'analyses' | 'long' | 'callbacks', RedisQueue>>;
 
 /** Redis keeps no finished job, and of a failed attempt no stack trace: it may name hosts. */

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Redis } from '../redis.ts';
-import type { Cipher } from './payload.ts';
+import type { Cipher } from './cipher.ts';
 import type { Queues, WorkerKind } from './queues.ts';
 
 const beatMs = 2000;

@@ -2,7 +2,7 @@
 import type { JobSettings } from '../config.ts';
 import { type RecordingName, recordings } from '../form.ts';
 import type { Redis } from '../redis.ts';
-import type { Cipher } from './payload.ts';
+import type { Cipher } from './cipher.ts';
 import { memoryLimit } from './redis-access.ts';
 import { createHolds } from './redis-holds.ts';
 import { overJobShare, type UploadStore, uploadExpirySeconds } from './upload-store.ts';

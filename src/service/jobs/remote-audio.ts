@@ -1,11 +1,15 @@
 /** Recordings given by URL: validation and download. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describeRaw } from '../../node/audio-formats.ts';
 import type { JobSettings } from '../config.ts';
 import { invalidPart, type ServiceError } from '../errors.ts';
+import type { Permit } from '../fair-share.ts';
 import { mediaTypeOf } from '../multipart.ts';
-import { ReservationError, SizeError, sendRequest } from './outgoing-request.ts';
+import { ReservationError, SizeError, sendRequest, shareKeys } from './outgoing-request.ts';
 import { AddressError, isAllowedHost } from './public-addresses.ts';
+import type { QueueJob } from './queues.ts';
+import type { WorkerContext } from './start-job.ts';
 import { isBelowAny, parsedPrefixes, parsePlainUrl } from './url-prefixes.ts';
 
 type Rules = Pick<JobSettings, 'urlPrefixes' | 'privateHosts' | 'maxBytes' | 'uploadSeconds'>;
@@ -66,6 +70,42 @@ export async function fetchAudio(
   throw fetchFailed(message);
 }
 
-export function fetchFailed(message: string): ServiceError {
+function fetchFailed(message: string): ServiceError {
   return invalidPart('url', 'url.unreachable', message);
+}
+
+// Fetches the recording of a job. A slow download releases the analysis slot.
+
+/** Downloads up to this long keep their slot and need no reservation. */
+const slowAfterMs = 250;
+
+type RemoteRecording = {
+  readonly job: QueueJob;
+  readonly owner: string;
+  readonly url: string;
+  readonly permit: Permit;
+  readonly signal: AbortSignal;
+};
+
+/** @throws ReservationError at the share of the owner or the host, ServiceError when a retry is useless */
+export async function fetchRecording(
+  { config, fetchedBytes, slowFetches }: WorkerContext,
+  { job, owner, url, permit, signal }: RemoteRecording,
+): Promise<FetchedAudio> {
+  const keys = shareKeys(owner, url);
+  const [bytes, download] = [fetchedBytes.open(keys), slowFetches.open(keys)];
+  const done = new AbortController();
+  try {
+    const fetching = fetchAudio(url, config.jobs, AbortSignal.any([signal, done.signal]), bytes.add);
+    const fetched = await Promise.race([fetching, sleep(slowAfterMs, null)]);
+    if (fetched !== null) return fetched;
+    if (!download.add(1)) throw new ReservationError('Expected a free slow download, got none');
+    return await permit.releaseDuring(fetching);
+  } catch (error) {
+    throw job.isLastAttempt && error instanceof RetryableFetchError ? fetchFailed(error.message) : error;
+  } finally {
+    done.abort();
+    bytes.release();
+    download.release();
+  }
 }

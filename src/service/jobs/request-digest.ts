@@ -5,7 +5,8 @@
 
 import { createHmac, type Hmac } from 'node:crypto';
 import type { AnalyzeOptions } from '../../engine/index.ts';
-import type { Metadata, RecordingName } from '../form.ts';
+import type { RecordingName } from '../form.ts';
+import type { Metadata } from '../metadata.ts';
 
 /** The source is an upload, by the digests of its parts, or a URL. */
 export type DigestInput = AnalyzeOptions & {

@@ -3,7 +3,7 @@
 import type { Hmac } from 'node:crypto';
 import { tooLarge } from '../errors.ts';
 import { baselineNames, createFormReader, type RecordingName } from '../form.ts';
-import type { Cipher } from './payload.ts';
+import type { Cipher } from './cipher.ts';
 import { createPartDigest, digestRequest } from './request-digest.ts';
 import type { UploadedForm } from './upload-protocol.ts';
 import { chunkBytes } from './upload-store.ts';

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { ServiceError, serializeError } from '../errors.ts';
 import { openRedis, waitForRedis } from '../redis.ts';
-import { type Cipher, createCipher } from './payload.ts';
+import { type Cipher, createCipher } from './cipher.ts';
 import { createRedisAccess } from './redis-access.ts';
 import { createUploadStore } from './redis-uploads.ts';
 import type { UploadCommand, UploadReply, UploadThreadData } from './upload-protocol.ts';

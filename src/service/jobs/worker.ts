@@ -8,10 +8,11 @@ import type { ReceiptKeys } from '../receipt-keys.ts';
 import type { Pool } from '../workers/pool.ts';
 import type { JobQueueName } from '../workers/protocol.ts';
 import { processCallback } from './callback.ts';
+import type { Cipher } from './cipher.ts';
 import { createJobStore } from './job-store.ts';
-import type { Cipher } from './payload.ts';
-import { markLost, processAnalysis, type WorkerContext } from './process-analysis.ts';
+import { markLost, processAnalysis } from './process-analysis.ts';
 import type { Queues, QueueWorker, WorkerKind, WorkOptions } from './queues.ts';
+import type { WorkerContext } from './start-job.ts';
 import type { StoredResults } from './stored-results.ts';
 import type { UploadStore } from './upload-store.ts';
 
@@ -27,7 +28,7 @@ const maxSlowFetches = 64;
 const queueNames = ['analyses', 'long'] as const satisfies readonly JobQueueName[];
 
 /** What a worker takes its jobs from. */
-export type JobSource = {
+type JobSource = {
   readonly queues: Queues;
   readonly uploadStore: UploadStore;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 /** The tasks of a session on the worker pool. */
 
 import { type LiveMessage, longSeconds } from '../../engine/index.ts';
-import { ServiceError } from '../errors.ts';
+import { hasCode } from '../errors.ts';
 import type { SerializedState } from '../workers/live-state.ts';
 import type { AnalysisResult, PendingAnalysis, Pool, TaskLimit } from '../workers/pool.ts';
 import type { RecordingTask, SerializedStep, Task } from '../workers/protocol.ts';
@@ -50,7 +50,7 @@ export function createTaskRunner(
     step: async (live) => {
       const submit = () => run({ live }, { kind: 'step', deadlineAt: performance.now() + deadlineMs });
       const result = await submit().catch((error) => {
-        if (error instanceof ServiceError && error.code === 'worker_lost') return submit();
+        if (hasCode(error, 'worker_lost')) return submit();
         throw error;
       });
       return result && { state: result.state as SerializedState, messages: JSON.parse(result.text) };
