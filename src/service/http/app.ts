@@ -21,14 +21,16 @@ import { accountOf, type TokenVerifier } from './auth.ts';
 import { createByteBudget, refuseCodings } from './body.ts';
 import { type State, statusOf } from './context.ts';
 import { handleErrors, unknownPath } from './errors.ts';
+import { requireHost } from './hosts.ts';
 import { createJsonReader } from './json.ts';
 import type { Metrics } from './metrics.ts';
-import { allowOrigins, requireHost, securityHeaders } from './origins.ts';
+import { allowOrigins } from './origins.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { GatheredRequest } from './request.ts';
 import type { Streams } from './routes/live.ts';
 import type { Pages } from './routes/pages.ts';
 import { createMetricsRouter, createRouter, fixedPaths, rejectUnmatched } from './routes/routes.ts';
+import { securityHeaders } from './security-headers.ts';
 import { traceRequests } from './trace-context.ts';
 
 type AppOptions = {

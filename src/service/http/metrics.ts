@@ -10,7 +10,7 @@ import { closeCodes } from '../live/protocol.ts';
 import type { SessionMetrics } from '../live/session.ts';
 import type { PoolStats } from '../workers/pool.ts';
 import type { State } from './context.ts';
-import { requireKnownHost } from './origins.ts';
+import { requireKnownHost } from './hosts.ts';
 
 type MetricSources = {
   readonly bodies: Pick<FairBudget, 'used' | 'keys'>;

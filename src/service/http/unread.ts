@@ -33,8 +33,6 @@ type Held = {
   readonly bytes: number;
 };
 
-export type Unread = ReturnType<typeof watchResponses>;
-
 /** @param sockets all connections @param unreadMs time after which a response without progress is closed */
 export function watchResponses(sockets: ReadonlySet<Socket>, unreadMs: number, maxBytes: number) {
   const progressOf = new WeakMap<ServerResponse, Progress>();

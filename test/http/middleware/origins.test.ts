@@ -1,6 +1,6 @@
 /** Hosts and origins: names that a page of another site reaches, CORS and security headers. */
 import test from 'ava';
-import { hostsOf, isKnownHost } from '../../../src/service/http/origins.ts';
+import { hostsOf, isKnownHost } from '../../../src/service/http/hosts.ts';
 import { startAccountApp } from '../../support/account.ts';
 import { analysis, startApp } from '../../support/app.ts';
 import { cookieOf, password } from '../../support/browser.ts';

@@ -17,8 +17,10 @@ import type { AccountSession } from '../../auth/users.ts';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { State } from '../context.ts';
+import { requireKnownHost } from '../hosts.ts';
 import { createBodyRules, type ReadJson } from '../json.ts';
-import { requireKnownHost, requireLoopback, requireSameOrigin } from '../origins.ts';
+import { requireLoopback } from '../loopback.ts';
+import { requireSameOrigin } from '../origins.ts';
 import { sendPrivateJson } from '../responses.ts';
 import { toUsageJson } from './usage.ts';
 

@@ -2,13 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Router } from '@koa/router';
+import { loadOnce } from '../../../engine/index.ts';
 import { definitions, type Signal, signals } from '../../../engine/schema.ts';
-import { listDocs, listPictures, readDoc, readPicture, version } from '../../../node/paths.ts';
+import { listDocs, listPictures, readDoc, readPicture } from '../../../node/docs.ts';
+import { version } from '../../../node/paths.ts';
 import { asyncApiDocument, openApiDocument } from '../../api/document.ts';
-import { loadOnce } from '../../load-once.ts';
 import type { State } from '../context.ts';
 import { prepareDocument, sendDocument, withContent } from '../documents.ts';
-import { requireKnownHost } from '../origins.ts';
+import { requireKnownHost } from '../hosts.ts';
 import { sendTagged, tagBody } from '../responses.ts';
 import type { StaticOptions } from './pages.ts';
 

@@ -3,13 +3,13 @@ import type { Router } from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
 import type { Logger } from 'pino';
 import { type Manifest, versionOf } from '../../../engine/schema.ts';
-import { streamTokenBody } from '../../api/schemas.ts';
+import { streamTokenBody } from '../../api/live-schemas.ts';
 import type { RateLimiterFactory } from '../../auth/rate-limits.ts';
-import { createStreamTokens, type StreamTokens } from '../../auth/short-tokens.ts';
+import { createStreamTokens, type StreamTokens } from '../../auth/stream-tokens.ts';
 import { scopes as analysisScopes, type Principal, type Tokens } from '../../auth/tokens.ts';
 import type { Usage } from '../../auth/usage.ts';
 import type { Config } from '../../config.ts';
-import { ServiceError } from '../../errors.ts';
+import { hasCode, ServiceError } from '../../errors.ts';
 import { admissionError, type Lifecycle } from '../../lifecycle.ts';
 import { streamPath, subprotocol } from '../../live/protocol.ts';
 import { createSessions, type Sessions } from '../../live/sessions.ts';
@@ -173,8 +173,8 @@ export function createStreams(options: StreamsOptions): Streams {
       await sessions.refresh();
     } catch (error) {
       // While the database is unreachable, sessions stay open, as known tokens stay valid.
-      const isKnown = error instanceof ServiceError && error.code === 'storage_unavailable';
-      if (!isKnown) logger.error({ err: error }, 'sessions of ended tokens were not found');
+      if (!hasCode(error, 'storage_unavailable'))
+        logger.error({ err: error }, 'sessions of ended tokens were not found');
     }
     setTimeout(refresh, refreshMs).unref();
   };

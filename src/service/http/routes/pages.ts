@@ -10,7 +10,7 @@ import { type Config, ConfigError } from '../../config.ts';
 import type { State } from '../context.ts';
 import { prepareDocument, sendDocument } from '../documents.ts';
 import { unknownPath } from '../errors.ts';
-import { requireKnownHost } from '../origins.ts';
+import { requireKnownHost } from '../hosts.ts';
 import { sendTagged, type TaggedBody, tagBody } from '../responses.ts';
 
 export type Pages = {

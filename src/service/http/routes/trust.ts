@@ -1,14 +1,14 @@
 /** GET /trust: models, figures, failures, keys and retention of this service; GET /trust/NAME: its recordings. */
 import type { Router } from '@koa/router';
+import { loadOnce } from '../../../engine/index.ts';
 import type { Manifest } from '../../../engine/schema.ts';
 import type { Config } from '../../config.ts';
-import { loadOnce } from '../../load-once.ts';
 import type { ReceiptKeys } from '../../receipt-keys.ts';
 import type { Trust } from '../../trust.ts';
 import type { State } from '../context.ts';
 import { type PreparedDocument, prepareDocument, sendDocument, withContent } from '../documents.ts';
 import { unknownPath } from '../errors.ts';
-import { requireKnownHost } from '../origins.ts';
+import { requireKnownHost } from '../hosts.ts';
 import { sendTagged, type TaggedBody, tagBody } from '../responses.ts';
 import type { Pages } from './pages.ts';
 

@@ -1,7 +1,7 @@
 /** GET /v1/usage: what the calling token has used; and the JSON of usage, for the account page too. */
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import type { AccountUsageJson, UsageDayJson } from '../../api/schemas.ts';
+import type { AccountUsageJson, UsageDayJson } from '../../api/usage-schemas.ts';
 import { staticPrincipal } from '../../auth/token-verifier.ts';
 import type { Principal } from '../../auth/tokens.ts';
 import {
