@@ -6,9 +6,8 @@ import {
   givenPassword,
   newPassword as newPasswordSchema,
 } from '../auth/credentials.ts';
-import { allScopes, maxPurpose, nameSchema, scopes } from '../auth/token-format.ts';
-
-// The JSON bodies of the account page.
+import { allScopes, scopes } from '../auth/token-format.ts';
+import { maxPurpose, nameSchema } from '../auth/token-input.ts';
 
 const maxDays = 3650;
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { channelModes, defaultOptions, speakerModes, speakerModesText } from '../../engine/index.ts';
 import { channelsReportSchema, combinedReportSchema, speakersReportSchema } from '../../engine/schema.ts';
-import { expectedMetadata, isMetadata, type Metadata } from '../form.ts';
+import { expectedMetadata, isMetadata, type Metadata } from '../metadata.ts';
 
 // The JSON body of POST /v1/jobs: recordings to fetch by URL.
 

@@ -26,7 +26,7 @@ export type Schema = {
 const prefix = '#/components/schemas/';
 
 /** Id of the element that shows a named schema. */
-export const schemaId = (name: string) => `schema-${name}`;
+const schemaId = (name: string) => `schema-${name}`;
 
 /** @param reference a `$ref` to a named schema */
 function nameOf(reference: string): string {

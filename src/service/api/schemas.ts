@@ -17,93 +17,12 @@ import {
   speakerReportSchema,
   speakersReportSchema,
 } from '../../engine/schema.ts';
-import { scopes } from '../auth/token-format.ts';
 import { type ErrorCode, errorTable, validationTypes } from '../errors.ts';
 import { publicKeySchema, publicKeysSchema } from '../receipt-keys.ts';
 import { accountSchemas } from './account-schemas.ts';
 import { jobSchemas } from './job-schemas.ts';
-
-// The JSON bodies of live sessions.
-
-const someScopes = { error: `a list of ${scopes.join(', ')}` };
-
-export const streamTokenBody = z
-  .strictObject({
-    scopes: z
-      .array(z.enum(scopes, someScopes), someScopes)
-      .min(1, someScopes)
-      .max(scopes.length, someScopes)
-      .optional()
-      .describe(
-        'Scopes of the token, at most those of the token in `Authorization`; all of them by default.',
-      ),
-  })
-  .describe('A token for one live session.');
-
-const streamTokenSchema = z
-  .strictObject({
-    token: z.string().describe('The second subprotocol of GET /v1/stream, after `undertone.v1`.'),
-    expires_at: z.iso
-      .datetime()
-      .describe('Until when the session must be opened, 60 s from now. It may last longer.'),
-  })
-  .describe('A token for one live session.');
-
-// Responses about the usage of tokens.
-
-const day = z
-  .strictObject({
-    date: z.iso.date().describe('The day, UTC.'),
-    requests: z.int().min(0).describe('Requests with the token, this path included.'),
-    errors: z.int().min(0).describe('Responses of 400 and above.'),
-    audio_s: z.number().min(0).describe('Analysed audio of uploads, jobs and live sessions, s.'),
-  })
-  .describe('The counts of one day.');
-
-const purpose = z
-  .string()
-  .nullable()
-  .describe('What the scores are for, as declared with the token; null without a declaration.');
-const days = z.array(day).describe('Days with requests or audio, newest first.');
-const since = z.iso.date().describe('The first day that is counted, 89 days before today.');
-
-const usageSchemas = {
-  UsageDay: day,
-  Usage: z
-    .strictObject({
-      token: z
-        .strictObject({
-          id: z.string().describe('Id of the token.'),
-          name: z.string().describe('Name of the token.'),
-          purpose,
-        })
-        .describe('The calling token.'),
-      since,
-      days,
-    })
-    .describe('The usage of the calling token.'),
-  AccountUsage: z
-    .strictObject({
-      since,
-      tokens: z
-        .array(
-          z
-            .strictObject({
-              id: z.string().describe('Id of the token; `playground` for the tokens of log-ins.'),
-              name: z.string().describe('Name of the token.'),
-              purpose,
-              email: z.string().nullable().describe('The account; null for the command line.'),
-              days,
-            })
-            .describe('The usage of one token.'),
-        )
-        .describe('Tokens with requests or audio, the most used first.'),
-    })
-    .describe('The usage of the tokens of an account; of all tokens for an administrator.'),
-} as const satisfies Readonly<Record<string, z.ZodType>>;
-
-export type UsageDayJson = Readonly<z.infer<typeof day>>;
-export type AccountUsageJson = Readonly<z.infer<typeof usageSchemas.AccountUsage>>;
+import { streamTokenBody, streamTokenSchema } from './live-schemas.ts';
+import { usageSchemas } from './usage-schemas.ts';
 
 const requestId = envelope.request_id;
 const listing: readonly ErrorCode[] = ['too_large', 'invalid'];

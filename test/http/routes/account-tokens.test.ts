@@ -1,7 +1,7 @@
 /** Tokens and usage of an account. */
 import test from 'ava';
 import { toneFile } from '../../../benchmarks/upload-body.ts';
-import type { AccountUsageJson } from '../../../src/service/api/schemas.ts';
+import type { AccountUsageJson } from '../../../src/service/api/usage-schemas.ts';
 import { startAccountApp, statusWith, testAccounts } from '../../support/account.ts';
 import { type App, analysis } from '../../support/app.ts';
 import type { Browser } from '../../support/browser.ts';
