@@ -5,7 +5,8 @@ import { randomBase62 } from './auth/token-format.ts';
 import { createTokens, type Tokens } from './auth/tokens.ts';
 import { type Database, databaseKind, withDatabase } from './database.ts';
 
-export { allScopes, scopes, TokenError } from './auth/token-format.ts';
+export { allScopes, scopes } from './auth/token-format.ts';
+export { TokenError } from './auth/token-input.ts';
 export type { ListedToken, TokenRecord, Tokens } from './auth/tokens.ts';
 export { type Credentials, email, newPassword, UserError };
 

@@ -1,4 +1,4 @@
-/** Report -> JSON bytes with a receipt that has no signature yet. */
+/** Report -> JSON bytes with a receipt that has no signature yet, on the thread of the analysis. */
 
 import { readFileSync } from 'node:fs';
 import type { Analyses, AnalyzeRequest, Analyzer, Models } from '../engine/index.ts';
@@ -22,8 +22,6 @@ export function encodeWithReceipt(
     composeReceipt(request, { analyses, report }, describeSoftware(models), signing),
   );
 }
-
-// Report -> its receipt without signature, on the thread of the analysis.
 
 /** The key, and the purpose of the token. */
 export type Signing = { readonly keyId: string; readonly purpose: string | null };
@@ -73,11 +71,9 @@ function scoresOf(report: object, signals: readonly string[]): Scores {
   });
 }
 
-// Versions of everything that computes a score, on this thread.
-
 const described = new WeakMap<Models, Software>();
 
-/** Computed once for loaded models. */
+/** Versions of everything that computes a score, on this thread; computed once for loaded models. */
 export function describeSoftware(models: Models): Software {
   const known = described.get(models) ?? describe(models);
   described.set(models, known);

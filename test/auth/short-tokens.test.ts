@@ -1,6 +1,7 @@
 /** Tokens for one live session, and one-time codes of the playground. */
 import test from 'ava';
-import { createPlaygroundCodes, createStreamTokens } from '../../src/service/auth/short-tokens.ts';
+import { createPlaygroundCodes } from '../../src/service/auth/playground-codes.ts';
+import { createStreamTokens } from '../../src/service/auth/stream-tokens.ts';
 import { createTokens } from '../../src/service/auth/tokens.ts';
 import { openDatabase } from '../../src/service/database.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';

@@ -6,7 +6,7 @@ import addFormats from 'ajv-formats';
 import test from 'ava';
 import { clientVenv } from '../../scripts/client-venv.ts';
 import { openApiDocument } from '../../src/service/api/document.ts';
-import { checkTokenInput, nameSchema, TokenError } from '../../src/service/auth/token-format.ts';
+import { checkTokenInput, nameSchema, TokenError } from '../../src/service/auth/token-input.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import { readForm } from '../../src/service/form.ts';
 

@@ -1,11 +1,12 @@
 /** Operations of people on their accounts: combines users, sign-up, tokens and the login throttle. */
 
+import { loadOnce } from '../../engine/index.ts';
 import type { Database } from '../database.ts';
 import type { DatabaseKind } from '../migrations.ts';
 import { isAdministrator } from './administrators.ts';
 import { type Credentials, notLoggedIn } from './credentials.ts';
+import { createPlaygroundCodes, type PlaygroundCodes } from './playground-codes.ts';
 import type { RateLimiterFactory } from './rate-limits.ts';
-import { createPlaygroundCodes, type PlaygroundCodes } from './short-tokens.ts';
 import { closed, createSignUp, type SignUpPolicy } from './sign-up.ts';
 import type { NewToken, Owner, TokenInput, TokenRecord, Tokens } from './tokens.ts';
 import type { AccountUsage, Usage } from './usage.ts';
@@ -64,10 +65,10 @@ export type AccountOptions = {
 
 export function createAccounts(options: AccountOptions): Accounts {
   const { database, tokens } = options;
-  const throttle = lazily(async () =>
+  const throttle = loadOnce(async () =>
     (await import('./login-throttle.ts')).createLoginThrottle(options.rateLimiters ?? undefined),
   );
-  const users = lazily(async () => (await import('./users.ts')).createUsers(options));
+  const users = loadOnce(async () => (await import('./users.ts')).createUsers(options));
   const { state, create } = createSignUp(database, options.signUp);
 
   async function authenticate(cookie: string): Promise<AccountSession | null> {
@@ -159,12 +160,4 @@ function requireSession(token: NewToken | null): NewToken {
 /** Saves loading `users.ts` for requests without a session cookie. */
 function hasSessionCookie(cookie: string): boolean {
   return /(^|[\s;])(__Secure-)?undertone\.session_token=./.test(cookie);
-}
-
-function lazily<T>(load: () => Promise<T>): () => Promise<T> {
-  let loaded: Promise<T> | null = null;
-  return () => {
-    loaded ??= load();
-    return loaded;
-  };
 }

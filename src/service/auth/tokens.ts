@@ -3,17 +3,8 @@
 import type { WriteFailures } from '../background-writes.ts';
 import type { Database } from '../database.ts';
 import { createLastUsed } from './last-used.ts';
-import {
-  allScopes,
-  checkTokenInput,
-  createTokenSecret,
-  hashToken,
-  idPrefix,
-  randomBase62,
-  scopes,
-  TokenError,
-  type TokenInput,
-} from './token-format.ts';
+import { allScopes, createTokenSecret, hashToken, randomBase62, scopes } from './token-format.ts';
+import { checkTokenInput, idPrefix, TokenError, type TokenInput } from './token-input.ts';
 import {
   type ListedToken,
   type Owner,
@@ -26,7 +17,8 @@ import {
 } from './token-table.ts';
 import { createVerifier } from './token-verifier.ts';
 
-export { type Scope, scopeOf, scopes, TokenError, type TokenInput } from './token-format.ts';
+export { type Scope, scopeOf, scopes } from './token-format.ts';
+export { TokenError, type TokenInput } from './token-input.ts';
 export type { ListedToken, Owner, Principal, TokenRecord } from './token-table.ts';
 
 /** The token itself is never available again. */

@@ -4,7 +4,7 @@ import { createDelayedWrite, type WriteFailures } from '../background-writes.ts'
 import { type Database, runQuery } from '../database.ts';
 import { type Owner, type Principal, tokenTable } from './token-table.ts';
 
-export type Counts = { readonly requests: number; readonly errors: number; readonly audioSeconds: number };
+type Counts = { readonly requests: number; readonly errors: number; readonly audioSeconds: number };
 
 /** `date`: YYYY-MM-DD. */
 export type DayCounts = Counts & { readonly date: string };
@@ -209,7 +209,7 @@ export const usageDays = 90;
 const dayMs = 86_400_000;
 
 /** The UTC day, YYYY-MM-DD. @param time ms since 1970 */
-export function dayOf(time: number): string {
+function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 

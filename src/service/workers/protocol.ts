@@ -129,7 +129,7 @@ export type Reply =
   | { readonly kind: 'long' }
   | ErrorReply;
 
-export type ErrorReply =
+type ErrorReply =
   | { readonly kind: 'failure'; readonly failure: SerializedError }
   /** The cause is logged and never sent to clients. */
   | { readonly kind: 'internalError'; readonly cause: string };

@@ -4,7 +4,7 @@ import { Piscina } from 'piscina';
 import { deferred } from '../deferred.ts';
 import type { HeapPressure, ThreadReady } from './protocol.ts';
 
-export type ThreadPoolOptions<Note> = {
+type ThreadPoolOptions<Note> = {
   readonly threads: number;
   /** The entry file of a thread: exports `run`, posts a ThreadReady, then HeapPressure and notes as they occur. */
   readonly file: string;

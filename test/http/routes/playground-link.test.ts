@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import test from 'ava';
-import { createPlaygroundCodes } from '../../../src/service/auth/short-tokens.ts';
+import { createPlaygroundCodes } from '../../../src/service/auth/playground-codes.ts';
 import { isLoopback } from '../../../src/service/network.ts';
 import { type AccountApp, startAccountApp, statusWith } from '../../support/account.ts';
 import { call } from '../../support/http.ts';

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { postgres } from '../../../deploy/fleet/postgres.ts';
-import { createPlaygroundCodes } from '../../../src/service/auth/short-tokens.ts';
+import { createPlaygroundCodes } from '../../../src/service/auth/playground-codes.ts';
 import { createTokenSecret } from '../../../src/service/auth/token-format.ts';
 import { createTokens } from '../../../src/service/auth/tokens.ts';
 import { openDatabase } from '../../../src/service/database.ts';
