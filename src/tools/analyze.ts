@@ -1,22 +1,23 @@
 /** `undertone analyze`. */
-import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { maxBaselines, type Signal, signals } from '../engine/schema.ts';
+import { type Signal, signals } from '../engine/schema.ts';
 import { escapeControls } from '../node/controls.ts';
-import { entryFile, modelSets, shippedModels, successorsOfOpen } from '../node/paths.ts';
-import { parseConfig } from '../service/config.ts';
-import type {
-  AnalyzeResult,
-  AnalyzeSettings,
-  AnalyzeTask,
-  EmbedResult,
-  FileProgress,
-} from './analyze-thread.ts';
+import { entryFile, modelSets } from '../node/paths.ts';
+import {
+  baselineOption,
+  collect,
+  type ModelOptions,
+  parseJobs,
+  parseSignals,
+  readBaselines,
+  readSettings,
+} from './analysis-options.ts';
+import type { AnalyzeResult, AnalyzeTask, EmbedResult, FileProgress } from './analyze-thread.ts';
 import { rowUnits } from './columns.ts';
-import { type CliContext, expected, UsageError, writeLine } from './context.ts';
+import { type CliContext, expected, writeLine } from './context.ts';
 import { openEmbeddingsFile } from './embeddings-file.ts';
-import { checkStandardInput, displayPath, findInputs, readNamedFile } from './inputs.ts';
-import { mapInOrder, parseJobs } from './map-in-order.ts';
+import { checkStandardInput, displayPath, findInputs } from './inputs.ts';
+import { mapInOrder } from './map-in-order.ts';
 import { createOutput, type OutputOptions, outputNames, parseOutput } from './output.ts';
 import { placeFiles, writeNew } from './output-files.ts';
 import { checkInputs, type PartOptions, parseParts, partKind } from './parts.ts';
@@ -43,12 +44,11 @@ Examples:
   undertone analyze --segments call.rttm --output csv call.wav
   undertone analyze --speakers 2 call.mp3`;
 
-type Options = PartOptions &
+type Options = ModelOptions &
+  PartOptions &
   OutputOptions & {
     readonly list?: string;
     readonly signals: string;
-    readonly models?: string;
-    readonly modelsDir?: string;
     readonly jobs?: string;
     readonly embeddings?: string;
     readonly out?: string;
@@ -159,18 +159,6 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
 
 const internalItem = { loc: ['body', 'audio'], msg: 'internal error', type: 'internal' } as const;
 
-export function parseSignals(text: string): Signal[] {
-  const names = text.split(',').map((name) => name.trim());
-  const wrong = names.find((name) => !signals.some((signal) => signal === name));
-  if (wrong !== undefined) throw expected(signals.join(' or '), '--signals', JSON.stringify(wrong));
-  return signals.filter((signal) => names.includes(signal));
-}
-
-function modelsFolder(name: string): string {
-  if (name === 'open') throw expected(successorsOfOpen, '--models', 'open, which is no longer there');
-  return modelSets.includes(name) ? join(shippedModels, '..', name) : resolve(name);
-}
-
 /** Labels of the emotion model, whether it is a placeholder, and the version of the trunk. */
 async function describeModels(modelsDir: string) {
   const { readManifests } = await import('../node/models.ts');
@@ -197,51 +185,9 @@ export function isNoAudio(result: AnalyzeResult | EmbedResult): boolean {
   return 'error' in result && /\.(unsupported|empty)$/.test(result.error.type);
 }
 
-/** Of a recording that the command reads: the index of a day of packets fits into what the decoder may allocate. */
-const maxSeconds = 86_400;
-/** The most that Node.js reads at once. */
-const maxFileBytes = 2 ** 31 - 1;
-
-/**
- * Reads the manifests once, so that an invalid folder is one error instead of one per file. Defaults that protect a service from its
- * clients do not limit the command.
- */
-export async function readSettings(
-  { models, modelsDir }: Pick<Options, 'models' | 'modelsDir'>,
-  { env }: CliContext,
-): Promise<AnalyzeSettings> {
-  const config = parseConfig(env);
-  const { readManifests } = await import('../node/models.ts');
-  const { ModelError } = await import('../engine/index.ts');
-  const named = models === undefined ? config.modelsDir : modelsFolder(models);
-  const folder = modelsDir === undefined ? named : resolve(modelsDir);
-  await readManifests(folder).catch((error: Error) => {
-    throw error instanceof ModelError ? new UsageError(error.message) : error;
-  });
-  const seconds = env.UNDERTONE_MAX_SECONDS === undefined ? maxSeconds : config.limits.seconds;
-  const maxBytes = env.UNDERTONE_JOB_MAX_BYTES === undefined ? maxFileBytes : config.jobs.maxBytes;
-  return { modelsDir: folder, limits: { ...config.limits, seconds, deadlineSeconds: 0 }, maxBytes };
-}
-
 type Totals = { done: number; failed: number; skipped: number; seconds: number };
 
 function summarise(totals: Totals, ms: number): string {
   const skipped = totals.skipped === 0 ? '' : `${totals.skipped} skipped without audio, `;
   return `${countFiles(totals.done)}, ${totals.failed} failed, ${skipped}${totals.seconds.toFixed(1)} s of audio in ${(ms / 1000).toFixed(1)} s`;
-}
-
-// The option `--baseline`, which may be given several times.
-
-const baselineOption = [
-  '--baseline <file>',
-  `the same speaker at rest: compares load, processing, valence and arousal with it; up to ${maxBaselines} times`,
-] as const;
-
-export const collect = (path: string, paths: readonly string[]) => [...paths, path];
-
-/** @throws UsageError */
-export async function readBaselines(paths: readonly string[], maxBytes: number): Promise<Uint8Array[]> {
-  if (paths.length > maxBaselines)
-    throw expected(`at most ${maxBaselines} files`, '--baseline', String(paths.length));
-  return Promise.all(paths.map((path) => readNamedFile('--baseline', path, maxBytes)));
 }

@@ -5,7 +5,8 @@ import { defaultOptions, type FeatureSpec, isAudioError } from '../engine/index.
 import { prosody, type SpecName, specs } from '../node/feature-specs.ts';
 import { entryFile } from '../node/paths.ts';
 import { parseConfig } from '../service/config.ts';
-import { isNoAudio, readSettings } from './analyze.ts';
+import { parseJobs, readSettings } from './analysis-options.ts';
+import { isNoAudio } from './analyze.ts';
 import type { AnalyzeTask, EmbedResult } from './analyze-thread.ts';
 import { type CliContext, expected } from './context.ts';
 import type { Extracted, FeaturesSettings, FeaturesTask } from './features-thread.ts';
@@ -18,7 +19,7 @@ import {
   readNamedFile,
   standardInput,
 } from './inputs.ts';
-import { mapInOrder, parseJobs } from './map-in-order.ts';
+import { mapInOrder } from './map-in-order.ts';
 import { countFiles, showProgress } from './progress.ts';
 
 const examples = `

@@ -5,7 +5,7 @@ import { signals, versionOf } from '../engine/schema.ts';
 import { parseConfig } from '../service/config.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { LocalSession, LocalSessions, SessionConfig } from '../service/live/local.ts';
-import { parseSignals, readSettings } from './analyze.ts';
+import { parseSignals, readSettings } from './analysis-options.ts';
 import { type CliContext, expected, UsageError } from './context.ts';
 import { createView, type LiveView } from './listen-view.ts';
 import { type LiveInput, openMicrophone, openStdin } from './live-input.ts';

@@ -1,6 +1,4 @@
 /** Maps tasks over a pool of threads and yields the results in the order of the tasks. */
-import { availableParallelism } from 'node:os';
-import { expected } from './context.ts';
 
 /**
  * ONNX Runtime matches the process's command line recursively at its start, with 250 bytes of stack per character:
@@ -53,11 +51,4 @@ export async function* mapInOrder<Task, Result, Note extends object = never>(
     await Promise.all(running);
     await pool.close();
   }
-}
-
-export function parseJobs(text: string | undefined): number {
-  if (text === undefined) return availableParallelism();
-  if (!/^[1-9]\d{0,2}$/.test(text))
-    throw expected('an integer from 1 to 999', '--jobs', JSON.stringify(text));
-  return Number(text);
 }

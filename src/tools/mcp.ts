@@ -1,7 +1,7 @@
 /** `undertone mcp`; the server is loaded when it runs. */
 import { realpath, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { collect } from './analyze.ts';
+import { collect, readSettings } from './analysis-options.ts';
 import { type CliContext, expected } from './context.ts';
 
 const examples = `
@@ -27,7 +27,6 @@ export function registerMcp(program: Command, terminal: CliContext): void {
     )
     .addHelpText('after', examples)
     .action(async (options: Options) => {
-      const { readSettings } = await import('./analyze.ts');
       const { runMcpServer } = await import('./mcp-server.ts');
       const settings = await readSettings(options, terminal);
       await runMcpServer({ ...settings, roots: await resolveRoots(options.root) }, terminal);

@@ -55,7 +55,7 @@ export async function parseParts(
 }
 
 /** @returns null without the option */
-export function parseNumberFrom0(name: string, what: string, text: string | undefined): number | null {
+function parseNumberFrom0(name: string, what: string, text: string | undefined): number | null {
   if (text === undefined) return null;
   if (/^\d{1,4}$/.test(text)) return Number(text);
   throw expected(`the number of ${what}, counted from 0`, name, JSON.stringify(text));

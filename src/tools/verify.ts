@@ -21,7 +21,7 @@ import {
   softwareDifferences,
   tolerance,
 } from '../service/verify-receipt.ts';
-import { collect, readBaselines, readSettings } from './analyze.ts';
+import { collect, readBaselines, readSettings } from './analysis-options.ts';
 import { type CliContext, expected } from './context.ts';
 import { readNamedFile } from './inputs.ts';
 import { readSegments } from './parts.ts';

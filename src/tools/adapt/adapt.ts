@@ -4,11 +4,10 @@ import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Manifest, ManifestOf } from '../../engine/schema.ts';
 import { escapeControls } from '../../node/controls.ts';
-import { readSettings } from '../analyze.ts';
+import { parseJobs, readSettings } from '../analysis-options.ts';
 import { type CliContext, expected, UsageError } from '../context.ts';
 import { readLabels } from '../evaluate/labels.ts';
 import { type ScoredLabels, scoreLabels } from '../evaluate/score-recordings.ts';
-import { parseJobs } from '../map-in-order.ts';
 import type { Example } from './examples.ts';
 
 const examples = `

@@ -1,4 +1,5 @@
 /** Minimises a smooth function: L-BFGS with backtracking (Nocedal & Wright 2006, algorithms 7.5 and 3.1). */
+import { dot } from '../../engine/index.ts';
 
 /** Writes the gradient at a point and returns the value there. */
 type Objective = (at: Float64Array, gradient: Float64Array) => number;
@@ -65,12 +66,6 @@ function remember(history: Step[], moved: Float64Array, turned: Float64Array): v
   if (curvature <= 0) return;
   history.push({ moved, turned, curvature });
   if (history.length > pairs) history.shift();
-}
-
-function dot(one: Float64Array, other: Float64Array): number {
-  let sum = 0;
-  for (let index = 0; index < one.length; index++) sum += (one[index] as number) * (other[index] as number);
-  return sum;
 }
 
 function difference(one: Float64Array, other: Float64Array): Float64Array {

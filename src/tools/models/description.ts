@@ -98,7 +98,7 @@ const preprocessor = z.looseObject({
 });
 
 /** A folder, or an ONNX file. */
-export type Source = { readonly onnx: string; readonly description: Description };
+type Source = { readonly onnx: string; readonly description: Description };
 
 /** @param licence that the user states, in place of that of the card @throws UsageError */
 export async function readSource(path: string, licence: string | null): Promise<Source> {

@@ -1,6 +1,6 @@
 /** `undertone models`. */
 import { fork } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,8 +8,9 @@ import type { Command } from 'commander';
 import type { Manifest } from '../../engine/schema.ts';
 import { checkGraph } from '../../node/onnx-operators.ts';
 import { entryFile, modelSets, shippedModels } from '../../node/paths.ts';
-import { readSettings } from '../analyze.ts';
+import { collect, readSettings } from '../analysis-options.ts';
 import { type CliContext, expected, formatTable, UsageError } from '../context.ts';
+import { residentMebibytes } from '../process-usage.ts';
 import { composeSamplesGraph } from './compose.ts';
 import { readSource } from './description.ts';
 import { mapLabels } from './labels.ts';
@@ -71,8 +72,6 @@ export function registerModels(program: Command, terminal: CliContext): void {
     .addHelpText('after', removeExamples)
     .action((folder: string) => remove(folder, terminal));
 }
-
-const collect = (value: string, before: readonly string[]) => [...before, value];
 
 async function add(path: string, options: AddOptions, terminal: CliContext): Promise<void> {
   const out = resolve(options.out);
@@ -163,7 +162,7 @@ async function tryOut(out: string, mebibytes: number, seconds: number): Promise<
   const started = performance.now();
   while (result === null) {
     await sleep(pollMs);
-    if (residentMebibytes(child.pid as number) > mebibytes)
+    if (memoryOf(child.pid as number) > mebibytes)
       return stop(
         `Expected a model that runs in ${mebibytes} MiB, got one that takes more: --max-memory allows it`,
       );
@@ -176,11 +175,9 @@ async function tryOut(out: string, mebibytes: number, seconds: number): Promise<
 }
 
 /** 0 on systems without /proc, and once the process has ended. */
-function residentMebibytes(pid: number): number {
+function memoryOf(pid: number): number {
   try {
-    const [, kibibytes = '0'] =
-      /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    return Number(kibibytes) / 1024;
+    return residentMebibytes(pid) || 0;
   } catch {
     return 0;
   }

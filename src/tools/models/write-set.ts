@@ -8,7 +8,7 @@ import { type Composed, composeClassifierHead, composeDimensionsHead, widen } fr
 import type { Description, Scale } from './description.ts';
 import { parseShippedGraph } from './source-graph.ts';
 
-export type Addition = {
+type Addition = {
   readonly description: Description;
   readonly graph: Composed;
   /** As reports name them. Null: those of the shipped set. */
