@@ -2,8 +2,10 @@
 import type { AccountJson } from '../../src/service/api/account-schemas.ts';
 import { button, byId, element } from '../elements.ts';
 import { dropPending, hasPending } from '../pending.ts';
-import { handle, Refusal, read, send, titleOf } from './forms.ts';
-import { hideNewToken, makeToken, showTokens, showUsage } from './tokens.ts';
+import { handle, titleOf } from './forms.ts';
+import { Refusal, read, send } from './requests.ts';
+import { hideNewToken, makeToken, showTokens } from './tokens.ts';
+import { showUsage } from './usage.ts';
 
 type Session = AccountJson['Session'];
 

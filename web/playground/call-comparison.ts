@@ -1,9 +1,9 @@
 /** Two calls side by side: the lanes of both on one time axis, and the differences of each voice. */
 import { element } from '../elements.ts';
+import { comparable, type Kept } from './comparison.ts';
 import { createLane } from './lane.ts';
 import { emotionSignals, type SeveralReport, voicesOf } from './report.ts';
 import { isApart, meanings, pairScores } from './scores.ts';
-import { comparable, type Kept } from './summary.ts';
 import { createNamedLane, createTimeAxis, type TimeAxis } from './time-axis.ts';
 import { createAffectLegend } from './timeline.ts';
 import { score, signed } from './wording.ts';

@@ -1,13 +1,8 @@
 /** The desk: a recording by drop, file dialog or microphone, a baseline on demand, and the progress of what was sent. */
 import { button, element, fold, icon } from '../elements.ts';
 import type { Recording } from './analyze.ts';
-import {
-  createRecorderPanel,
-  fileName,
-  MicrophoneError,
-  type RecorderPanel,
-  startRecorder,
-} from './recorder.ts';
+import { fileName, MicrophoneError, startRecorder } from './recorder.ts';
+import { createRecorderPanel, type RecorderPanel } from './recorder-panel.ts';
 import { bytes, share } from './wording.ts';
 
 /** Opens a panel in place of the buttons, which return with `close`; null when it cannot start yet. */

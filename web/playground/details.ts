@@ -1,7 +1,8 @@
 /** Every number of a report and its files, on demand: measures, sound, downloads, the command that requests it, and its JSON. */
 import { copyButton, element, fold } from '../elements.ts';
-import { type AnalysisRequest, type Answer, isOfOne, partsOf, type Recording } from './analyze.ts';
+import type { AnalysisRequest, Answer, Recording } from './analyze.ts';
 import { term } from './cards.ts';
+import { isOfOne, partsOf } from './choice.ts';
 import { createDownloads, save } from './downloads.ts';
 import type { AudioBlock, Cognitive, Report, Rules } from './report.ts';
 import { fixed, length, measureMeaning, measureName, quantity } from './wording.ts';

@@ -10,17 +10,18 @@ import {
   type Answer,
   analyze,
   analyzeCompared,
-  type Choice,
   isAboveLimit,
   type Recording,
 } from './analyze.ts';
 import { haveSameVoices } from './call-comparison.ts';
 import { createNotice, openFoldsForPrint, wide } from './cards.ts';
+import type { Choice } from './choice.ts';
+import type { Kept } from './comparison.ts';
 import { createBaselinePanel, createProgress, createRecordingInput, isRecording } from './desk.ts';
 import { save as saveFile } from './downloads.ts';
 import { startLive } from './live.ts';
 import type { LiveOutcome } from './live-session.ts';
-import type { RecorderPanel } from './recorder.ts';
+import type { RecorderPanel } from './recorder-panel.ts';
 import {
   type CognitiveSignals,
   cognitiveSignals,
@@ -31,7 +32,6 @@ import {
   type SeveralReport,
 } from './report.ts';
 import { answerCard, type FirstCard, showReport } from './report-view.ts';
-import type { Kept } from './summary.ts';
 import { showVoices, voicesCard } from './voices.ts';
 import { decodePeaks, type Peaks } from './waveform.ts';
 import { explain, explainEnd } from './wording.ts';
@@ -53,8 +53,7 @@ let absolute: {
   readonly choice: Choice;
   readonly signals: CognitiveSignals;
 } | null = null;
-let kept: Kept | null = null;
-let keptCall: Kept<SeveralReport> | null = null;
+let kept: Kept | Kept<SeveralReport> | null = null;
 let running = new AbortController();
 let endShown = () => {};
 
@@ -265,30 +264,35 @@ function show(request: AnalysisRequest, answer: Answer, picture: Picture): void 
   if (isOfSeveral(report)) {
     const first = voicesCard(report, request.recording.name, false);
     results.replaceChildren(first.root);
-    const isCompared = keptCall !== null && haveSameVoices(keptCall.answer.report, report);
+    const compared = isCall(kept) && haveSameVoices(kept.answer.report, report) ? kept : null;
     const shown = {
       request: analysed,
       answer: { ...rest, report },
       ...picture,
       onChoice,
-      kept: isCompared ? keptCall : null,
+      kept: compared,
       onKeep: (chosen: Kept<SeveralReport>) => {
-        keptCall = chosen;
-        kept = null;
+        kept = chosen;
       },
     };
     endShown = showVoices(results, shown, first);
     // A baseline is of one voice.
     byId('baseline', HTMLElement).hidden = true;
-    if (kept !== null) results.append(wide(createNotice('warn', ...notCompared)));
-    if (keptCall !== null && !isCompared) results.append(wide(createNotice('warn', ...callNotCompared)));
+    if (kept !== null && compared === null) {
+      const [title, text] = isCall(kept) ? callNotCompared : notCompared;
+      results.append(wide(createNotice('warn', title, text)));
+    }
   } else {
     const first = answerCard(report, request.recording.name);
     results.replaceChildren(first.root);
     complete(analysed, { ...rest, report }, picture, first);
-    if (keptCall !== null) results.append(wide(createNotice('warn', ...callNotCompared)));
+    if (isCall(kept)) results.append(wide(createNotice('warn', ...callNotCompared)));
   }
   reveal(`Results for ${request.recording.name}: ${results.querySelector('h2')?.textContent ?? ''}`);
+}
+
+function isCall(one: Kept | Kept<SeveralReport> | null): one is Kept<SeveralReport> {
+  return one !== null && isOfSeveral(one.answer.report);
 }
 
 const callNotCompared = [
@@ -322,10 +326,9 @@ function complete(
     answer,
     first,
     ...picture,
-    kept: kept?.answer === answer ? null : kept,
+    kept: isCall(kept) || kept?.answer === answer ? null : kept,
     onKeep: (chosen) => {
       kept = chosen;
-      keptCall = null;
     },
     onCompare: (signal) => compareSets(request, signal),
     before: relative && known ? (absolute?.signals ?? null) : null,

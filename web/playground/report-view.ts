@@ -1,7 +1,9 @@
 /** A report: its answer, what it is made of, and on demand every number behind it. */
 import { button, byId, element } from '../elements.ts';
-import { type AnalysisRequest, type Answer, type Choice, createChoice } from './analyze.ts';
+import type { AnalysisRequest, Answer } from './analyze.ts';
 import { card, wide } from './cards.ts';
+import { type Choice, createChoice } from './choice.ts';
+import { createComparison, createKeepButton, type Kept } from './comparison.ts';
 import { createDetails, type DetailedReport } from './details.ts';
 import { effortCard } from './effort-card.ts';
 import { createEmotionCards } from './emotion-cards.ts';
@@ -12,7 +14,7 @@ import {
   type Report,
   type Rules,
 } from './report.ts';
-import { createComparison, createKeepButton, createSummary, type Kept } from './summary.ts';
+import { createSummary } from './summary.ts';
 import { createTimeAxis, tracksOf } from './time-axis.ts';
 import {
   createAffectLegend,

@@ -1,6 +1,5 @@
-/** The answer: the emotion that listeners would name, the scores and the warnings; and those of two recordings side by side. */
-import { button, type Child, element } from '../elements.ts';
-import type { Answer } from './analyze.ts';
+/** The answer: the emotion that listeners would name, the scores and the warnings. */
+import { type Child, element } from '../elements.ts';
 import { createExplained } from './cards.ts';
 import {
   type AudioBlock,
@@ -13,7 +12,7 @@ import {
   type Warning,
   warningsOf,
 } from './report.ts';
-import { createDifferences, createScoreList, probabilityScale, type Score, scoresOf } from './scores.ts';
+import { createScoreList, probabilityScale } from './scores.ts';
 import { clock, length, seconds, share, warningSentence } from './wording.ts';
 
 export function createSummary(report: Report, name: string, moments: HTMLElement | null): HTMLElement {
@@ -52,7 +51,7 @@ type Verdict = {
 };
 
 /** Names an emotion unless the signal warns of low confidence, and the most unusual moment. */
-function verdictOf(
+export function verdictOf(
   signals: EmotionSignals,
   {
     warnings,
@@ -144,73 +143,4 @@ export function warningNotice(warnings: readonly Warning[]): HTMLElement | null 
   if (warnings.length === 0) return null;
   const sentences = [...new Set(warnings)].map((name) => element('li', {}, warningSentence(name)));
   return element('ul', { class: 'notice warn warnings', 'aria-label': 'Warnings' }, ...sentences);
-}
-
-// Two recordings, or one by two sets of models.
-
-/** A report that is compared with another. `name`: the recording, or the set */
-export type Kept<Kind = Report> = { readonly name: string; readonly answer: Answer<Kind> };
-
-export function createKeepButton(onKeep: () => void): HTMLButtonElement {
-  const keep = button('plain flush small', () => keepForComparison(), 'Compare with the next recording');
-  const keepForComparison = () => {
-    onKeep();
-    keep.replaceChildren('The next recording is compared with this one');
-    keep.disabled = true;
-  };
-  return keep;
-}
-
-/** Emotions that change less are not named. */
-const minChange = 0.05;
-
-export function createComparison(before: Kept, after: Kept): HTMLElement {
-  const [old, now] = [before.answer.report, after.answer.report];
-  return element(
-    'div',
-    { class: 'stack comparison' },
-    element('ol', { class: 'compared' }, entry(before), entry(after)),
-    createDifferences(...comparable(old, now)),
-    changes(old, now),
-  );
-}
-
-/** Load and processing beside a baseline are on another scale than those without one. */
-export function comparable(old: Report, now: Report): [Score[], Score[]] {
-  const isSameScale = old.cognitive.relative === now.cognitive.relative;
-  const kept = (report: Report) =>
-    scoresOf(report).filter(
-      ({ name }) => isSameScale || (name !== 'cognitive_load' && name !== 'processing'),
-    );
-  return [kept(old), kept(now)];
-}
-
-/** The name, and the answer. */
-function entry({ name, answer: { report } }: Kept): HTMLElement {
-  const signals = emotionSignals(report);
-  const probable = signals === null ? null : `. ${verdictOf(signals, report.emotion).probable}`;
-  return element(
-    'li',
-    {},
-    element('strong', {}, name),
-    ': ',
-    element('span', {}, ...titleOf(report), probable),
-  );
-}
-
-/** The emotions that both have, whose probability differs most; null when none does. */
-function changes(before: Report, after: Report): HTMLElement | null {
-  const [old, now] = [emotionSignals(before), emotionSignals(after)];
-  if (old === null || now === null) return null;
-  const named = Object.entries(now.emotions)
-    .flatMap(([name, probability]) => {
-      const earlier = old.emotions[name];
-      return earlier === undefined ? [] : [{ name, change: probability - earlier }];
-    })
-    .filter(({ change }) => Math.abs(change) >= minChange)
-    .sort((one, other) => Math.abs(other.change) - Math.abs(one.change))
-    .map(({ name, change }) => `${name} ${change < 0 ? '−' : '+'}${share(Math.abs(change))}`);
-  return named.length === 0
-    ? null
-    : element('p', { class: 'number' }, `Probability of emotions: ${named.join(', ')}.`);
 }

@@ -1,8 +1,9 @@
 /** The voices of a recording: who sounds how, who talks how much, and what is behind it for one of them at a time. */
 import { button, type Child, element, fold } from '../elements.ts';
-import { countVoices, createChoice } from './analyze.ts';
 import { createCallComparison } from './call-comparison.ts';
 import { card, wide } from './cards.ts';
+import { countVoices, createChoice } from './choice.ts';
+import { createKeepButton, type Kept } from './comparison.ts';
 import type { DetailedReport } from './details.ts';
 import { createCallDownloads } from './downloads.ts';
 import {
@@ -15,7 +16,7 @@ import {
 } from './report.ts';
 import { type Shown, showParts } from './report-view.ts';
 import { createScoreList } from './scores.ts';
-import { createKeepButton, type Kept, titleOf, warningNotice } from './summary.ts';
+import { titleOf, warningNotice } from './summary.ts';
 import { createNamedLane, createTimeAxis } from './time-axis.ts';
 import {
   createAffectLegend,
