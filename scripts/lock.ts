@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 type Names = Readonly<Record<string, string>>;
-export type Locked = {
+type Locked = {
   readonly name?: string;
   readonly version: string;
   readonly license?: string;

@@ -27,7 +27,7 @@ export const arches: readonly Arch[] = ['x64', 'arm64'];
 /** Packages that the bundle in dist/src does not hold; docs/start.md states the reason of each. */
 export const runtimeDependencies = ['libsql', 'pg', 'pino', 'piscina', 'zod'] as const;
 
-export type Manifest = {
+type Manifest = {
   readonly version: string;
   readonly description: string;
   readonly license: string;
