@@ -5,7 +5,7 @@ import { copyFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { goldenDifferences } from '../../src/engine/golden.ts';
-import { analyzerOf, combinedReport, defaultOptions } from '../../src/engine/index.ts';
+import { analyzerOf, combinedReport, defaultOptions, loadOnce } from '../../src/engine/index.ts';
 import { checkSet, kinds, type Models } from '../../src/engine/loader.ts';
 import type { Manifest } from '../../src/engine/manifest.ts';
 import { type FeatureSpec, ModelError, type Session, type Values } from '../../src/engine/platform.ts';
@@ -361,6 +361,16 @@ test('a report has the labels of the manifest, however many', async (t) => {
     for (const { emotions } of report.emotion.timeline)
       t.deepEqual(Object.keys(emotions), emotion.manifest.labels, folder);
   }
+});
+
+test('a value is loaded once, and again after a failure', async (t) => {
+  let calls = 0;
+  const load = loadOnce(async () => {
+    if (++calls === 1) throw new Error('unreadable');
+    return calls;
+  });
+  await t.throwsAsync(load, { message: 'unreadable' });
+  t.deepEqual([...(await Promise.all([load(), load()])), await load()], [2, 2, 2]);
 });
 
 // Sessions of ONNX Runtime.
