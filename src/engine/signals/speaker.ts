@@ -1,4 +1,4 @@
-/** Compares the speakers of a recording and its baseline. */
+/** What the speech of a speaker measures and sounds like; compares the speakers of a recording and its baseline. */
 import { z } from 'zod';
 import { joinArrays } from '../arrays.ts';
 import type { ProsodyTrack } from '../platform.ts';
