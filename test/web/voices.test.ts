@@ -1,8 +1,10 @@
 /** Two voices of a recording on the page, in a real browser, against the built service. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
+import type { Page } from 'playwright-core';
 import { wavFile } from '../../benchmarks/upload-body.ts';
 import { analyzeChannels } from '../../src/tools/index.ts';
+import { stubAnalysis } from '../support/long-call.ts';
 import { barriers, chooseFile, sendRecording, unfold, widthOf } from '../support/playground.ts';
 import { call as callInStereo, fast, interview, talk } from '../support/recordings.ts';
 import { startSite } from '../support/site.ts';
@@ -124,6 +126,63 @@ test.serial(
     t.deepEqual(complaints, []);
   },
 );
+
+/** A picture of the browser, by a click. */
+async function savePng(page: Page): Promise<Buffer> {
+  await unfold(page, 'Save the call');
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'PNG' }).click();
+  const file = await download;
+  if (!file.suggestedFilename().endsWith('.png')) throw new Error(file.suggestedFilename());
+  return readFileSync(await file.path());
+}
+
+/** Of each colour of a PNG, `red,green,blue,alpha`, how many pixels have it. */
+const pixelsOf = (page: Page, png: Buffer): Promise<Readonly<Record<string, number>>> =>
+  page.evaluate(async (base64) => {
+    const bytes = Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0));
+    const image = await createImageBitmap(new Blob([bytes]));
+    const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
+    context?.drawImage(image, 0, 0);
+    const pixels = context?.getImageData(0, 0, image.width, image.height).data ?? [];
+    const counts: Record<string, number> = {};
+    for (let at = 0; at < pixels.length; at += 4) {
+      const colour = pixels.slice(at, at + 4).join();
+      counts[colour] = (counts[colour] ?? 0) + 1;
+    }
+    return counts;
+  }, png.toString('base64'));
+
+for (const [colorScheme, ground, moment] of [
+  ['light', '255,255,255,255', '20,32,30,255'],
+  ['dark', '22,29,28,255', '231,238,236,255'],
+] as const)
+  test.serial(`the lanes are saved as a PNG in the colours of the page, ${colorScheme}`, async (t) => {
+    const { page, complaints } = await site.open(t, '/', { colorScheme });
+    await page.getByRole('region', { name: 'Example' }).locator('.waveform').waitFor();
+    const png = await savePng(page);
+    t.is(png.toString('latin1', 0, 8), '\x89PNG\r\n\x1a\n');
+    t.is(png.toString('latin1', 12, 16), 'IHDR');
+    t.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [2464, 704]);
+    const pixels = await pixelsOf(page, png);
+    const [most] = Object.entries(pixels).toSorted(([, one], [, other]) => other - one);
+    t.is(most?.[0], ground);
+    t.true(Object.keys(pixels).length > 20);
+    t.true((pixels[moment] ?? 0) > 20, 'the moment has its mark');
+    t.deepEqual(complaints, []);
+  });
+
+test.serial('lanes that are too many for a canvas are offered as SVG', async (t) => {
+  const call = await analyzeChannels(readFileSync('examples/call.ogg'));
+  const speakers = Array.from({ length: 250 }, (_, speaker) => ({ ...call.channels[0], speaker }));
+  const { page, complaints } = await site.open(t);
+  await stubAnalysis(page, { ...call, channels: undefined, conversation: undefined, speakers });
+  await sendRecording(page, 'crowd.wav', readFileSync('examples/sample.wav'));
+  await unfold(page, 'Save the call');
+  await page.getByRole('button', { name: 'PNG' }).click();
+  await page.getByText('The picture is too large for this browser: save it as SVG.').waitFor();
+  t.deepEqual(complaints, []);
+});
 
 test.serial('two calls are compared: lanes on one time axis, and the clear differences first', async (t) => {
   const bytes = [callInStereo(), fast(callInStereo(), 2.2)] as const;

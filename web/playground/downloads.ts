@@ -4,6 +4,7 @@ import { button, element } from '../elements.ts';
 import type { Answer, Recording } from './analyze.ts';
 import type { Lane } from './lane.ts';
 import type { Emotion, Report, SeveralReport } from './report.ts';
+import { colour } from './waveform.ts';
 import { clock } from './wording.ts';
 
 /** A voice of a call: its name, its report, and what is drawn of it on the time axis. */
@@ -45,6 +46,7 @@ export function createCallDownloads(
     offer(stem, 'TextGrid', () => toTextGrid(report.audio.duration_s, tiers()), 'Praat'),
     offer(stem, 'txt', () => toLabels(tiers()), 'Audacity'),
     offer(stem, 'svg', () => callPicture(voices())),
+    offerPng(stem, () => callPicture(voices())),
   ]);
 }
 
@@ -73,6 +75,21 @@ function offer(
 ): HTMLElement {
   const type = types[extension] ?? 'text/plain';
   return button('', () => save(`${stem}.${extension}`, new Blob([content()], { type })), label);
+}
+
+function offerPng(stem: string, picture: () => string): HTMLElement {
+  const failure = element('span', { class: 'small', role: 'alert' });
+  const download = async () => {
+    const png = await toPng(picture());
+    failure.textContent = png === null ? 'The picture is too large for this browser: save it as SVG.' : '';
+    if (png !== null) save(`${stem}.png`, png);
+  };
+  return element(
+    'span',
+    { class: 'row' },
+    button('', () => void download(), 'PNG'),
+    failure,
+  );
 }
 
 /** Creates its object URL on click, so that the page holds no copy of the file. */
@@ -155,13 +172,18 @@ function planePicture(plane: SVGElement): string {
   return new XMLSerializer().serializeToString(copy);
 }
 
-const size = { width: 1200, label: 24, columns: 40, affect: 60, gap: 12 };
+const size = { width: 1200, label: 24, columns: 40, affect: 60, gap: 12, margin: 16 };
 /** Times below the lanes. */
 const timesInRow = 8;
 
-/** A lane per voice: its utterances in the colours of their emotions, and valence and arousal with their intervals. */
+/**
+ * A lane per voice on the ground of the page: its utterances in the colours of their emotions, and valence and arousal with their
+ * intervals.
+ */
 function callPicture(voices: readonly DrawnVoice[]): string {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  svg.setAttribute('font-family', getComputedStyle(document.body).fontFamily);
+  const ground = add(svg, 'rect', fillOf(colour('surface')));
   let top = 0;
   for (const { name, lane } of voices) {
     addText(svg, 0, top, name);
@@ -194,9 +216,13 @@ function callPicture(voices: readonly DrawnVoice[]): string {
     addText(svg, left + 18, top, name);
   }
   top += size.label;
-  svg.setAttribute('viewBox', `0 0 ${size.width} ${top}`);
-  svg.setAttribute('width', String(size.width));
-  svg.setAttribute('height', String(top));
+  const [width, height] = [size.width + 2 * size.margin, top + 2 * size.margin];
+  svg.setAttribute('viewBox', `${-size.margin} ${-size.margin} ${width} ${height}`);
+  for (const part of [svg, ground]) {
+    part.setAttribute('width', String(width));
+    part.setAttribute('height', String(height));
+  }
+  for (const edge of ['x', 'y']) ground.setAttribute(edge, String(-size.margin));
   return new XMLSerializer().serializeToString(svg);
 }
 
@@ -206,19 +232,21 @@ function drawTrack(svg: SVGElement, track: HTMLElement, top: number, height: num
   for (const part of track.querySelectorAll('*')) {
     const { left, top: y, width, height: tall } = part.getBoundingClientRect();
     const { backgroundColor, borderTopColor, borderTopWidth } = getComputedStyle(part);
-    const line = Number.parseFloat(borderTopWidth);
-    const isLine = line > 0 && tall <= 2 * line;
-    const fill = fillOf(isLine ? borderTopColor : backgroundColor);
-    if (fill['fill-opacity'] === '0') continue;
     const across = size.width / frame.width;
     const down = height / frame.height;
-    add(svg, 'rect', {
-      x: String((left - frame.left) * across),
-      y: String(top + (y - frame.top) * down),
-      width: String(width * across),
-      height: String(Math.max(1, tall * down)),
-      ...fill,
-    });
+    for (const [fill, size] of [
+      [fillOf(backgroundColor), tall],
+      [fillOf(borderTopColor), Number.parseFloat(borderTopWidth)],
+    ] as const) {
+      if (fill['fill-opacity'] === '0' || size === 0) continue;
+      add(svg, 'rect', {
+        x: String((left - frame.left) * across),
+        y: String(top + (y - frame.top) * down),
+        width: String(width * across),
+        height: String(Math.max(1, size * down)),
+        ...fill,
+      });
+    }
   }
 }
 
@@ -243,8 +271,8 @@ function fillOf(colour: string) {
 }
 
 function addText(svg: SVGElement, left: number, top: number, text: string): void {
-  const place = { x: String(left), y: String(top + 16), fill: '#777' };
-  add(svg, 'text', { ...place, 'font-family': 'sans-serif', 'font-size': '14' }).textContent = text;
+  const place = { x: String(left), y: String(top + 16), 'font-size': '14' };
+  add(svg, 'text', { ...place, ...fillOf(colour('muted')) }).textContent = text;
 }
 
 function add(svg: SVGElement, kind: string, attributes: Readonly<Record<string, string>>): SVGElement {
@@ -252,4 +280,20 @@ function add(svg: SVGElement, kind: string, attributes: Readonly<Record<string, 
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   svg.append(made);
   return made;
+}
+
+/** Pixels of a PNG per unit of its picture. */
+const pngScale = 2;
+
+/** The picture as an image; null where the browser has no canvas of its size. */
+async function toPng(picture: string): Promise<Blob | null> {
+  const image = new Image();
+  image.src = URL.createObjectURL(new Blob([picture], { type: 'image/svg+xml' }));
+  await image.decode();
+  URL.revokeObjectURL(image.src);
+  const canvas = element('canvas');
+  canvas.width = pngScale * image.width;
+  canvas.height = pngScale * image.height;
+  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
 }

@@ -204,7 +204,7 @@ function tickStep(duration: number, count: number): number {
 
 // Colours of the style sheet, for canvases.
 
-type Colour = 'text' | 'muted' | 'line' | 'accent' | 'edge';
+type Colour = 'text' | 'muted' | 'surface' | 'accent' | 'edge';
 
 const probe = document.createElement('span');
 probe.hidden = true;

@@ -18,13 +18,14 @@ export function prepareDocument(html: string): PreparedDocument {
   return html.split(noncePlaceholder).map((part) => Buffer.from(part));
 }
 
-export function sendDocument(context: Context, parts: PreparedDocument): void {
+/** @param images sources of images in its policy */
+export function sendDocument(context: Context, parts: PreparedDocument, images = "'self'"): void {
   const nonce = randomBytes(16).toString('base64');
   const nonceBytes = Buffer.from(nonce);
   context.set({
     'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': 'no-store',
-    'Content-Security-Policy': contentSecurityPolicy(nonce),
+    'Content-Security-Policy': contentSecurityPolicy(nonce, images),
     'Permissions-Policy': 'microphone=(self)',
   });
   sendShared(
@@ -34,12 +35,12 @@ export function sendDocument(context: Context, parts: PreparedDocument): void {
 }
 
 /** wavesurfer.js styles its shadow tree with a nonce; scripts load from files only. */
-function contentSecurityPolicy(nonce: string): string {
+function contentSecurityPolicy(nonce: string, images: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     `style-src 'self' 'nonce-${nonce}'`,
-    "img-src 'self'",
+    `img-src ${images}`,
     "connect-src 'self'",
     'media-src blob:',
     "form-action 'self'",

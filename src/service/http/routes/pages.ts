@@ -122,8 +122,10 @@ export function addStaticRoutes(router: Router<State>, { pages, config }: Static
   const knownHost = requireKnownHost(config);
   for (const [path, html] of pages.documents) {
     const prepared = prepareDocument(html);
+    // The playground makes a PNG of a picture in memory.
+    const images = path === '/' ? "'self' blob:" : undefined;
     router.get(path, knownHost, async function page(context) {
-      sendDocument(context, prepared);
+      sendDocument(context, prepared, images);
     });
   }
   router.get('/assets/:name', async function sendAsset(context) {
