@@ -53,17 +53,17 @@ type Entry = {
 const entries = {
   low_snr: {
     condition: 'SNR under 10 dB',
-    text: 'Noisy: speech is less than 10 dB above the noise. Scores are less certain; record closer to the microphone or in a quieter place.',
+    text: 'Noisy: the speech is hardly louder than the noise around it. Scores are less certain; record closer to the microphone or in a quieter place.',
     raised: ({ spoken }, { warnings }) => spoken?.snrDb != null && spoken.snrDb < warnings.minSnrDb,
   },
   clipped: {
     condition: 'more than 0.1 % of samples in runs at full scale, or at a lower limit of all samples',
-    text: 'Clipped: parts exceed the range of the recording. Lower the input level and record again.',
+    text: 'Too loud: the loudest parts are cut off. Lower the level of the microphone and record again.',
     raised: ({ source }, { warnings }) => source.clippedRatio > warnings.maxClippedRatio,
   },
   narrow_band: {
     condition: 'no speech energy above 4500 Hz, as in a telephone call',
-    text: 'Narrow band: nothing above 4.5 kHz, as in a telephone call. Scores are less certain; record at full bandwidth if possible.',
+    text: 'Telephone sound: the high tones of the voice are missing. Scores are less certain; record in better quality if possible.',
     raised: ({ spoken }, { warnings }) => spoken !== null && spoken.bandwidthHz < warnings.minBandwidthHz,
   },
   music_or_noise: {
@@ -89,19 +89,19 @@ const entries = {
   several_speakers: {
     condition:
       'the speech sounds like two voices or more, of each at least 2 s and a tenth, in two utterances or more. About 1 call of two voices of one sex in 25, with models/fast 1 in 6, has no warning ([models.md](models.md#several-speakers))',
-    text: 'The recording sounds like more than one speaker: the scores are a mean of their voices. Analyse each with `speakers`, `segments` or `channels`.',
+    text: 'The recording sounds like more than one speaker: the scores are an average of their voices. Analyse each with `speakers`, `segments` or `channels`.',
     pageText:
-      'The recording sounds like more than one speaker: the scores are a mean of their voices. Choose their number below.',
+      'The recording sounds like more than one speaker: the scores are an average of their voices. Choose their number below.',
     raised: ({ spoken }) => spoken?.severalSpeakers === true,
   },
   truncated: {
     condition: 'the file ends early',
-    text: 'The file is truncated. The part before its end was analysed.',
+    text: 'The file ends early. The part before its end was analysed.',
     raised: ({ source }) => source.truncated,
   },
   unread_data: {
     condition: 'a second file follows the first, or frames are damaged',
-    text: 'Part of the file was left out: a second file after the first, or damaged frames. Send each recording as a file, from its source.',
+    text: 'Part of the file was left out: a second file after the first, or damaged parts. Send each recording as a file, from its source.',
     raised: ({ source }) => source.unreadData,
   },
   gaps: {
@@ -117,13 +117,13 @@ const entries = {
   insufficient_speech_cognitive: {
     condition:
       'under 10 s of speech, or an interval of `cognitive_load` or `processing` wider than 0.65: `status` is `ok`, and both are given with their contributions and wide `intervals`',
-    text: 'Too little speech for load and processing: their intervals are wide. Record half a minute of speech.',
+    text: 'Too little speech for load and processing: their ranges are wide. Record half a minute of speech.',
   },
   uncalibrated: {
     condition: 'models of [other makers](your-model.md) that no labelled recordings have calibrated yet',
-    text: 'The scores come from a model that was not calibrated here: they may be too high or too low, and moments, unlike_training and intervals of emotion are not fitted. `undertone adapt` calibrates it on labelled recordings.',
+    text: 'The scores come from a model that was not calibrated, which means fitted to recordings with known answers: they may be too high or too low, and moments, unlike_training and ranges of emotion are not fitted. `undertone adapt` calibrates it on labelled recordings.',
     pageText:
-      'The scores come from a model that was not calibrated here: they may be too high or too low, and there are no moments.',
+      'The scores come from a model that was not calibrated, which means fitted to recordings with known answers: they may be too high or too low, and there are no moments.',
   },
   low_confidence: {
     condition: 'at such a probability the dominant emotion is wrong more often than right',
@@ -131,12 +131,12 @@ const entries = {
   },
   unlike_training: {
     condition: 'the voice is unlike the recordings that the emotion model was trained on',
-    text: 'The voice is unlike the recordings that the emotion model was trained on. Do not rely on its scores: record again near the microphone, or compare several recordings.',
+    text: 'The voice is unlike the recordings that the emotion model learned from. Do not rely on its scores: record again near the microphone, or compare several recordings.',
   },
   possibly_scripted: {
     condition:
       'at least 10 s of speech with a mean run of at least 3 s and at most 20 % pauses, as in half of recordings of reading and 1 of 8 of meetings',
-    text: 'Pauses and runs are like those of reading aloud. Load and processing mean little for read or rehearsed speech.',
+    text: 'Pauses, and the speech between them, are like those of reading aloud. Load and processing mean little for read or rehearsed speech.',
   },
   baseline_other_speaker: {
     condition: 'the baseline sounds like another speaker, or another microphone ([measures.md](measures.md))',

@@ -28,7 +28,7 @@ export function tiersOf({ segments, emotion }: Annotated, part = ''): Tier[] {
     .map(({ start_s: start, end_s: end, emotion: label, probability, differences }) => ({
       start,
       end,
-      text: `${label} ${probability.toFixed(2)}; ${differences[0]?.spreads.toFixed(1)} spreads above the others`,
+      text: `${label} ${probability.toFixed(2)}; ${differences[0]?.spreads.toFixed(1)} times the usual variation`,
     }))
     .sort((one, other) => one.start - other.start);
   return [

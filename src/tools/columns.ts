@@ -10,6 +10,7 @@ import {
   reportShape,
   type Signal,
   signals,
+  type Warning,
 } from '../engine/schema.ts';
 import type { FileResult } from './analyze-thread.ts';
 import type { Report } from './index.ts';
@@ -374,7 +375,7 @@ export function reportsOf(report: Report): (readonly [Signal, NonNullable<Report
 }
 
 /** Warnings of all signals, each once. */
-export function warningsOf(report: Report): string[] {
+export function warningsOf(report: Report): Warning[] {
   return [...new Set(reportsOf(report).flatMap(([, { warnings }]) => warnings))];
 }
 

@@ -94,7 +94,7 @@ function describeTurn(message: ServerMessages['turn']): string {
     if (valence !== null) parts.push(`valence ${valence.toFixed(2)}`);
     if (arousal !== null) parts.push(`arousal ${arousal.toFixed(2)}`);
     const spreads = moment?.differences[0]?.spreads;
-    if (spreads !== undefined) parts.push(`moment: ${spreads.toFixed(1)} spreads above those before`);
+    if (spreads !== undefined) parts.push(`moment: ${spreads.toFixed(1)} times the usual variation`);
   }
   return parts.join('  ');
 }

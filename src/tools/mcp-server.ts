@@ -4,20 +4,14 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { z } from 'zod';
 import { channelModes, defaultOptions, speakerModes } from '../engine/index.ts';
-import {
-  signals as allSignals,
-  definitions,
-  maxBaselines,
-  type Warning,
-  warnings,
-} from '../engine/schema.ts';
+import { signals as allSignals, definitions, maxBaselines } from '../engine/schema.ts';
 import { listDocs, readDoc } from '../node/docs.ts';
 import { FileError, readRegularFile } from '../node/files.ts';
 import { entryFile, version } from '../node/paths.ts';
 import { refuseBeside } from '../service/form.ts';
 import { createThreadPool } from '../service/workers/threads.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from './analyze-thread.ts';
-import { reportsOf, warningsOf } from './columns.ts';
+import { reportsOf } from './columns.ts';
 import type { CliContext } from './context.ts';
 import type { Report } from './index.ts';
 import { partsOf, titleOf } from './parts.ts';
@@ -157,19 +151,17 @@ const toText = (text: string): Text => ({ content: [{ type: 'text', text }] });
 const withoutTimes = (name: string, value: unknown) =>
   name === 'timeline' || name === 'segments' || name === 'unassigned' ? undefined : value;
 
-// A report in words: scores, contributions and warnings.
+// A report in words: scores, warnings and contributions.
 
 const limits = `Intervals hold the ratings of 80 % of the recordings of speakers whom the heads were not fitted on. Scores describe how
 listeners rate such voices, not what a person feels or thinks, and are no diagnosis. The pages evidence, indices and measures of \`explain\` define each number.`;
 
 /** @param title path of the recording, and the channel or speaker */
 function explainReport(title: string, report: Report): string {
-  const names = warningsOf(report) as Warning[];
   return [
     describeReport(title, report),
     ...reportsOf(report).flatMap(([signal, own]) =>
       own.status === 'ok' ? (definitions[signal].explain?.(own) ?? []) : [],
     ),
-    ...names.map((name) => `Warning ${name}: ${warnings[name].text}`),
   ].join('\n\n');
 }

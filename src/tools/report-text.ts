@@ -1,27 +1,25 @@
 /** A report as a few lines of text. */
 
-import { definitions } from '../engine/schema.ts';
+import { definitions, warnings } from '../engine/schema.ts';
 import type { AnalyzeResult } from './analyze-thread.ts';
 import { reportsOf, warningsOf } from './columns.ts';
 import type { Report } from './index.ts';
 
 const labelWidth = 16;
 
+const lineOf = (label: string, value: string) => `  ${label.padEnd(labelWidth)}${value}`;
+
 export function describeReport(path: string, report: Report): string {
   const { speech_s, duration_s, container, codec } = report.audio;
-  const warnings = warningsOf(report);
   const lines = [
     path,
     `  ${speech_s.toFixed(1)} s of speech in ${duration_s.toFixed(1)} s, ${container} ${codec}`,
     ...reportsOf(report).flatMap(([signal, signalReport]) => {
-      if (signalReport.status === 'not_available')
-        return [`  ${signal}: ${signalReport.status}: ${signalReport.reason}`];
-      if (signalReport.status !== 'ok') return [`  ${signal}: ${signalReport.status}`];
-      return definitions[signal]
-        .describe(signalReport)
-        .map(([label, value]) => `  ${label.padEnd(labelWidth)}${value}`);
+      if (signalReport.status === 'not_available') return [lineOf(signal, signalReport.reason)];
+      if (signalReport.status !== 'ok') return [lineOf(signal, 'too little speech')];
+      return definitions[signal].describe(signalReport).map(([label, value]) => lineOf(label, value));
     }),
-    ...(warnings.length === 0 ? [] : [`  warnings: ${warnings.join(', ')}`]),
+    ...warningsOf(report).map((name) => lineOf('warning', `${warnings[name].text} (${name})`)),
   ];
   return lines.join('\n');
 }
@@ -39,7 +37,7 @@ export function describeConversation(result: AnalyzeResult): string {
           ['overlap', `${overlap_s.toFixed(1)} s`],
           ['interruptions', interruptions.join(', ')],
         ]
-      : [['unassigned', `${seconds.toFixed(1)} s`]]),
+      : [['speaker unclear', `${seconds.toFixed(1)} s`]]),
   ];
-  return `\n  conversation\n${lines.map(([label = '', value]) => `  ${label.padEnd(labelWidth)}${value}`).join('\n')}`;
+  return `\n  conversation\n${lines.map(([label = '', value = '']) => lineOf(label, value)).join('\n')}`;
 }

@@ -99,7 +99,7 @@ test('--speakers: a report per voice', async (t) => {
   t.is(whole.conversation, null);
   const { stdout } = await voices('2');
   t.regex(stdout, /one\.wav \(speaker 1\)\n[\s\S]*one\.wav \(speaker 2\)\n/);
-  t.regex(stdout, /conversation\n {2}talk share {6}\d+ %, \d+ %\n {2}unassigned {6}\d+\.\d s\n$/);
+  t.regex(stdout, /conversation\n {2}talk share {6}\d+ %, \d+ %\n {2}speaker unclear {1}\d+\.\d s\n$/);
 });
 
 const wrong: Readonly<Record<string, readonly [args: readonly string[], error: RegExp]>> = {
@@ -149,7 +149,7 @@ test('text has a line per moment', async (t) => {
   const line = `  moments         ${start_s.toFixed(1)} to ${end_s.toFixed(1)} s: ${emotion} (${probability.toFixed(2)}), `;
   t.true(
     (await runMoments()).includes(
-      `${line}${differences[0].spreads.toFixed(1)} spreads above the other utterances\n`,
+      `${line}${differences[0].spreads.toFixed(1)} times the usual variation of this voice\n`,
     ),
   );
 });

@@ -70,13 +70,13 @@ test('without --jsonl a few lines a file', async (t) => {
     sample.replaceAll('.', '\\.'),
     '  \\d+\\.\\d s of speech in \\d+\\.\\d s, wav pcm_s16le',
     `  emotion         \\w+ \\(${score}\\), tone \\w+`,
-    `  valence         ${range}`,
-    `  arousal         ${range}`,
+    `  valence         ${range}  0 negative, 1 positive`,
+    `  arousal         ${range}  0 calm, 1 excited`,
     '  moments         none',
-    `  cognitive load  ${range}`,
-    `  processing      ${range}`,
-    `  clarity         ${range}, rated on English sentences read aloud by Mandarin speakers`,
-    '(  warnings: [a-z_, ]+\n)?.*notes\\.txt',
+    `  cognitive load  ${range}  0 little effort, 1 great effort`,
+    `  processing      ${range}  0 laboured, 1 fluent`,
+    `  clarity         ${range}  0 hard to follow, 1 clear, rated on English sentences read aloud by Mandarin speakers`,
+    '(  warning         [A-Z].*\\. \\([a-z_]+\\)\n)*.*notes\\.txt',
     '  failed: Expected an audio file, got .*',
   ];
   t.regex(stdout, new RegExp(`^${expected.join('\n').replace('\n(', '\n(')}\n$`));
@@ -232,7 +232,7 @@ test('--baseline makes load and processing relative; --models chooses a set', as
   const text = await runCli(['analyze', '--models', 'fast', '--baseline', sample, sample]);
   t.regex(
     text.stdout,
-    /^ {2}from baseline {3}valence [+-]?0\.\d\d \([+-]?0\.\d\d to [+-]?0\.\d\d\), [+-]?0\.\d spreads; arousal /m,
+    /^ {2}from baseline {3}valence [+-]?0\.\d\d \([+-]?0\.\d\d to [+-]?0\.\d\d\), [+-]?0\.\d times the usual variation; arousal /m,
   );
 });
 
@@ -314,7 +314,7 @@ test('a signal that the models do not have is not available, with the reason', a
   const models = await withoutEmotion(t);
   const text = await runCli(['analyze', '--models', models, 'examples/sample.wav']);
   t.is(text.code, 0, text.stderr);
-  t.true(text.stdout.includes(`  emotion: not_available: ${noEmotion}\n`));
+  t.true(text.stdout.includes(`  emotion         ${noEmotion}\n`));
   t.regex(text.stdout, /clarity +0\.\d\d/);
   const csv = await runCli(['analyze', '--models', models, '--output', 'csv', 'examples/sample.wav']);
   const [head = '', row = ''] = csv.stdout.split('\n').map((line) => line.split(','));

@@ -43,7 +43,7 @@ test.serial('analyze returns the report of the command line, and explain its rea
   const { text } = await call('explain', { path });
   t.regex(text, /valence +0\.\d\d/i);
   for (const warning of [...direct.emotion.warnings, ...direct.cognitive.warnings]) {
-    t.regex(text, new RegExp(`Warning ${warning}: \\w+`));
+    t.regex(text, new RegExp(`^  warning +\\w.* \\(${warning}\\)$`, 'm'));
   }
   t.regex(text, /no diagnosis/);
   const page = await call('explain', { page: 'evidence' });

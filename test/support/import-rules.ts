@@ -79,8 +79,10 @@ const isAllowed: readonly ((each: Import) => boolean)[] = [
   ({ from, target, kind }) =>
     !/^web\/.+\/.*\.ts$/.test(from) ||
     /^(web\/|examples\/|wavesurfer\.js(\/|$))/.test(target) ||
-    // The page has the sentences of warnings and the annotations of the command: both files import no code.
-    ['src/engine/warnings.ts', 'src/tools/annotations.ts'].includes(target) ||
+    // The page has the words of warnings and scores, and the annotations of the command: these files import no code.
+    ['src/engine/warnings.ts', 'src/engine/signals/score-ends.ts', 'src/tools/annotations.ts'].includes(
+      target,
+    ) ||
     (kind === 'type' && target.startsWith('src/')),
 ];
 

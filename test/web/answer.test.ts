@@ -158,7 +158,7 @@ test.serial('every number has the explanation of its scale, for screen readers t
     const description = await score.evaluate(
       (button) => document.getElementById(button.getAttribute('aria-describedby') ?? '')?.textContent,
     );
-    t.regex(description ?? '', /\b0 is .*\b1 is .* 80 % interval/, name);
+    t.regex(description ?? '', /\b0 is .*\b1 is .* In 8 of 10 cases/, name);
   }
   t.regex(await page.locator('#results').innerText(), /English sentences read aloud by Mandarin speakers/);
   const unexplained = await page.evaluate(() =>

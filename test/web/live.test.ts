@@ -124,7 +124,7 @@ test.serial('without a token, or a scope of it, the page says so', async (t) => 
   await page.getByRole('button', { name: 'Live' }).click();
   await page.getByText('Live needs a token').waitFor();
   const narrow = await openLive(t, { token: makeToken(site.server, 'analyze:emotion') });
-  await narrow.page.locator('#results').getByText('The token lacks a scope').waitFor();
+  await narrow.page.locator('#results').getByText('The token does not allow this').waitFor();
   const unknown = await openLive(t, { token: 'ut_unknown' });
   await unknown.page.locator('#access').getByText('The token was not accepted').waitFor();
   t.pass();

@@ -69,7 +69,7 @@ test.serial('the plane is divided by the bounds of the tone', async (t) => {
 test.serial('the confidence of the cognitive signals is shown, and low confidence drawn', async (t) => {
   const { page, said } = await site.report(t, 'short.wav', lecture(6));
   t.regex(said, /Confidence 1\d %\. Low: the scores are drawn hollow\./);
-  t.regex(said, /Too little speech for load and processing: their intervals are wide/);
+  t.regex(said, /Too little speech for load and processing: their ranges are wide/);
   t.is(await page.locator('.score.uncertain').count(), 3);
   t.is(await page.locator('.effects li').count(), 5);
   t.notRegex(said, / than usual\.$/m);

@@ -55,7 +55,7 @@ test.serial('a recording is analysed again, and both sets stand side by side', a
 test.serial('scores without an interval have a point and no band', async (t) => {
   t.is(affectAdded.code, 0, affectAdded.stderr);
   const { said, complaints } = await affectSite.report(t, 'sample.wav', sample);
-  t.regex(said, /Valence\s+0\.\d\d\s+negative\s+positive\s+not calibrated/);
+  t.regex(said, /Valence\s+0\.\d\d\s+negative\s+positive\s+range unknown/);
   t.regex(said, /The diamond is the whole recording,/);
   t.deepEqual(complaints, []);
 });

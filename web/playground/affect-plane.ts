@@ -1,4 +1,5 @@
 /** Valence and arousal on a plane: the path of the utterances and the point of a recording, or of its last seconds. */
+import { scoreEnds } from '../../src/engine/signals/score-ends.ts';
 import { element, svg } from '../elements.ts';
 import type { Affect, EmotionSignals, ToneBounds } from './report.ts';
 import { score } from './wording.ts';
@@ -48,7 +49,7 @@ export function createAffectPlane(bounds: ToneBounds | null): AffectPlane {
       const stops = timeline.flatMap(stop);
       utterances.replaceChildren(...(isDense(timeline) ? density(timeline) : [path(timeline), ...stops]));
       const hasBand = intervals.valence !== null && intervals.arousal !== null;
-      caption.textContent = `The diamond is ${of}${hasBand ? ' with its 80 % interval' : ''}${ofUtterances(timeline)}.`;
+      caption.textContent = `The diamond is ${of}${hasBand ? ' with its range' : ''}${ofUtterances(timeline)}.`;
     },
   };
 }
@@ -90,8 +91,11 @@ function words(bounds: ToneBounds | null): SVGElement[] {
   const word = (x: number, y: number, anchor: string, says: string, kind = 'plane-word') =>
     svg('text', { x: text(x), y: text(y), 'text-anchor': anchor, class: kind }, says);
   const [middleX, middleY, right, bottom] = [across(0.5), down(0.5), across(1), down(0)];
-  const turned = word(0, 0, 'middle', 'Arousal', 'plane-axis');
-  turned.setAttribute('transform', `translate(16 ${text(middleY)}) rotate(-90)`);
+  const turned = (y: number, anchor: string, says: string, kind: string) => {
+    const made = word(0, 0, anchor, says, kind);
+    made.setAttribute('transform', `translate(16 ${text(y)}) rotate(-90)`);
+    return made;
+  };
   const tones =
     bounds === null
       ? []
@@ -106,9 +110,11 @@ function words(bounds: ToneBounds | null): SVGElement[] {
   return [
     ...tones,
     word(middleX, planeHeight - 8, 'middle', 'Valence', 'plane-axis'),
-    word(left, planeHeight - 8, 'start', 'negative', 'plane-end'),
-    word(right, planeHeight - 8, 'end', 'positive', 'plane-end'),
-    turned,
+    word(left, planeHeight - 8, 'start', scoreEnds.valence[0], 'plane-end'),
+    word(right, planeHeight - 8, 'end', scoreEnds.valence[1], 'plane-end'),
+    turned(middleY, 'middle', 'Arousal', 'plane-axis'),
+    turned(bottom, 'start', scoreEnds.arousal[0], 'plane-end'),
+    turned(top, 'end', scoreEnds.arousal[1], 'plane-end'),
   ];
 }
 

@@ -60,12 +60,9 @@ function isVoice({ status, emotion }: Report): boolean {
 function createMeasuresTable(measures: Cognitive['measures'], reference: Rules['reference']): HTMLElement {
   const rows = Object.entries(measures).map(([name, { value, unit, validated }]) => {
     const usual = reference[name];
-    const median =
-      usual === undefined
-        ? ''
-        : ` Median of the reference recordings: ${quantity(usual.median, usual.unit)}.`;
+    const median = usual === undefined ? '' : ` Usual is ${quantity(usual.median, usual.unit)}.`;
     return row(
-      `${measureName(name)}${validated === false ? ' (not validated)' : ''}`,
+      `${measureName(name)}${validated === false ? ' (not checked)' : ''}`,
       quantity(value, unit),
       `${measureMeaning(name)}${median}`,
     );
@@ -86,7 +83,7 @@ function createSoundTable(audio: AudioBlock, judged: boolean): HTMLElement {
     row(
       'Sample rate',
       `${audio.sample_rate_hz / 1000} kHz`,
-      'Samples in a second, thousands. The analysis uses 16 kHz.',
+      'How finely the sound was recorded: 8 kHz is a telephone. The analysis uses 16 kHz.',
     ),
     row('Channels', String(audio.channels)),
     row(
@@ -100,14 +97,14 @@ function createSoundTable(audio: AudioBlock, judged: boolean): HTMLElement {
       '0 dBFS is the loudest that the format holds: under −30 is quiet, under −40 very quiet.',
     ),
     row(
-      'Clipped',
+      'Cut off (clipped)',
       clipped(audio.clipped_ratio),
-      'Share of samples at full scale: more than 0.1 % is a warning.',
+      'Share of the sound that is too loud and cut off: more than 0.1 % is a warning.',
     ),
     row(
-      'Bandwidth',
+      'Highest tone (bandwidth)',
       `${(audio.bandwidth_hz / 1000).toFixed(1)} kHz${word(band(audio.bandwidth_hz))}`,
-      'The highest frequency with speech, at most 8 kHz: under 4.5 is like a telephone.',
+      'The highest tone with speech in it, at most 8 kHz: under 4.5 is like a telephone.',
     ),
   ]);
 }

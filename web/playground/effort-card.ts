@@ -37,7 +37,7 @@ export function effortCard(cognitive: Cognitive, signals: CognitiveSignals, cont
   const { relative, clarity_rated_on: ratedOn = 'read English' } = cognitive;
   const compared = relative
     ? 'Load and processing are compared with the baseline: 0.50 is the same as at rest.'
-    : 'Load and processing are compared with reference recordings: 0.50 is their median.';
+    : 'Load and processing are compared with recordings of other people: 0.50 is usual.';
   const { onBaseline } = context;
   const index = (name: IndexName) => createIndex(name, cognitive, signals, context);
   const indices = element('div', { class: 'columns' }, index('cognitive_load'), index('processing'));
@@ -56,7 +56,7 @@ export function effortCard(cognitive: Cognitive, signals: CognitiveSignals, cont
     element(
       'p',
       { class: 'small muted' },
-      `Clarity is predicted by a model from experts' ratings of fluency and prosody: it has no parts to add up. Rated were recordings of ${ratedOn}; for other speech (other languages, free speech, whispers, single words) it was never compared with ratings.`,
+      `Clarity was learned from experts who rated fluency, rhythm and melody of ${ratedOn}: it has no parts to add up. For other speech (other languages, free speech, whispers, single words) no expert has checked it.`,
     ),
   );
 }
@@ -85,7 +85,7 @@ function createIndex(
   const value = signals[name];
   const effects = [...contributions.cognitive_load, ...contributions.processing];
   const widest = Math.max(0.05, ...effects.map(({ effect }) => Math.abs(effect)));
-  const start = `${score(reference)}, ${relative ? 'as at rest' : 'the reference'}`;
+  const start = `${score(reference)}, ${relative ? 'as at rest' : 'which is usual'}`;
   return element(
     'div',
     { class: 'stack' },
@@ -135,7 +135,7 @@ function createEffect(
 ): HTMLElement {
   const measured = measures[measure];
   const here = measured === undefined ? '' : ` Here ${quantity(measured.value, measured.unit)}.`;
-  const explanation = `${measureMeaning(measure)}${here} The bar is what it adds to the score. Direction: ${source}.`;
+  const explanation = `${measureMeaning(measure)}${here} The bar is what it adds to the score. Shown by ${source}.`;
   return element(
     'li',
     {},

@@ -1,4 +1,5 @@
 /** The scores of a report, each on a line from 0 to 1 with its interval and the explanation of its scale, and their differences. */
+import { scoreEnds } from '../../src/engine/signals/score-ends.ts';
 import { type Child, element, fold, hidden, percent } from '../elements.ts';
 import { createExplained } from './cards.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from './report.ts';
 import { score, signed } from './wording.ts';
 
-type ScoreName = 'valence' | 'arousal' | IndexName | 'clarity';
+type ScoreName = keyof typeof scoreEnds;
 export type IndexName = 'cognitive_load' | 'processing';
 
 export type Score = {
@@ -30,39 +31,32 @@ export type Score = {
 
 type Meaning = {
   readonly title: string;
-  /** Words for 0 and 1. */
-  readonly ends: readonly [string, string];
   readonly scale: string;
 };
 
 export const meanings: Readonly<Record<ScoreName, Meaning>> = {
   valence: {
     title: 'Valence',
-    ends: ['negative', 'positive'],
     scale: 'How positive the voice sounds to listeners: 0 is negative, 1 is positive.',
   },
   arousal: {
     title: 'Arousal',
-    ends: ['calm', 'excited'],
-    scale: 'How activated the voice sounds to listeners: 0 is calm or subdued, 1 is excited or agitated.',
+    scale: 'How excited the voice sounds to listeners: 0 is calm or subdued, 1 is excited or agitated.',
   },
   cognitive_load: {
     title: 'Cognitive load',
-    ends: ['little effort', 'great effort'],
     scale:
-      'An index of pauses: 0 is few pauses and little effort, 1 is many pauses and great effort. It is no clinical measure.',
+      'How much effort the speech seems to take, from its pauses: 0 is few pauses and little effort, 1 is many pauses and great effort. It is no medical measure.',
   },
   clarity: {
     title: 'Clarity',
-    ends: ['hard to follow', 'clear'],
     scale:
-      'How experts would rate the fluency, predicted from read English: 0 is hard to follow, 1 is clear. For other speech it was never compared with ratings.',
+      'How fluent experts would find the speech, learned from people who read English aloud: 0 is hard to follow, 1 is clear. For other speech no expert has checked it.',
   },
   processing: {
     title: 'Processing',
-    ends: ['laboured', 'fluent'],
     scale:
-      'An index of planning: 0 is short stretches of speech with many pauses, 1 is long ones with few. It is no clinical measure.',
+      'How easily the speaker seems to plan what comes next: 0 is short stretches of speech with many pauses, 1 is long ones with few. It is no medical measure.',
   },
 };
 
@@ -110,7 +104,7 @@ function affectScores(signals: EmotionSignals, relative: Emotion['relative']): S
     const origin = relative && {
       at: value - change,
       of: 'the baseline',
-      change: `The difference is ${signed(change)}, with an 80 % interval from ${signed(low)} to ${signed(high)}.`,
+      change: `The difference is ${signed(change)}, and in 8 of 10 cases within ${signed(low)} to ${signed(high)}.`,
     };
     return [{ name, value, interval, isUncertain: interval === null, isTooShort: false, origin }];
   });
@@ -121,7 +115,7 @@ function cognitiveScores(signals: CognitiveSignals, comparison: Comparison): Sco
   const isShort = comparison !== null && isTooShort(comparison);
   const origin = comparison && {
     at: comparison.reference,
-    of: comparison.relative ? 'the baseline' : 'the reference recordings',
+    of: comparison.relative ? 'the baseline' : 'what is usual',
   };
   const { cognitive_load, clarity, processing, intervals } = signals;
   const index = { isUncertain: unsure || isShort, isTooShort: isShort, origin };
@@ -161,7 +155,7 @@ type Scores = {
 };
 
 export function createScores(): Scores {
-  const root = element('ul', { class: 'scores', 'aria-label': 'Scores with their 80 % intervals' });
+  const root = element('ul', { class: 'scores', 'aria-label': 'Scores with their ranges' });
   const tiles = new Map<ScoreName, (shown: Score) => void>();
   return {
     root,
@@ -189,8 +183,8 @@ function addTile(list: HTMLElement, name: ScoreName): (shown: Score) => void {
         'span',
         { class: 'score-range number' },
         ...(shown.interval === null
-          ? ['not calibrated']
-          : [hidden('80 % interval '), unsure, rangeOf(shown.interval)]),
+          ? ['range unknown']
+          : [hidden('range '), unsure, rangeOf(shown.interval)]),
       ),
     );
     explain(explanation(shown));
@@ -205,7 +199,7 @@ function head(name: ScoreName, value: string): HTMLElement[] {
 }
 
 function createEnds(name: ScoreName): HTMLElement {
-  const ends = meanings[name].ends.map((end) => element('span', {}, end));
+  const ends = scoreEnds[name].map((end) => element('span', {}, end));
   return element('span', { class: 'score-ends', 'aria-hidden': 'true' }, ...ends);
 }
 
@@ -217,8 +211,8 @@ function explanation({ name, interval, isUncertain, origin }: Score): string {
   const from = origin && `The tick at ${score(origin.at)} marks ${origin.of}. ${origin.change ?? ''}`.trim();
   const band =
     interval === null
-      ? 'The model was not calibrated: how certain the score is, is unknown.'
-      : `The band from ${rangeOf(interval)} is the 80 % interval: the wider, the less certain.`;
+      ? 'How certain the score is, is unknown: the model was not fitted to recordings with known answers.'
+      : `In 8 of 10 cases the true score is within the band from ${rangeOf(interval)}: the wider, the less certain.`;
   const unsure = isUncertain ? 'Drawn hollow: too uncertain to rely on.' : null;
   return [meanings[name].scale, from, band, unsure].filter((part) => part !== null).join(' ');
 }
@@ -292,12 +286,12 @@ function differenceTile([old, now]: readonly [Score, Score]): HTMLElement {
     ),
   );
   const overlap = apart
-    ? 'Their 80 % intervals do not overlap.'
-    : 'Their 80 % intervals overlap: the difference may be chance.';
-  const verdict = apart === null ? 'One of them has no interval: the difference may be chance.' : overlap;
+    ? 'Their ranges do not overlap: the difference is clear.'
+    : 'Their ranges overlap: the difference may be chance.';
+  const verdict = apart === null ? 'One of them has no range: the difference may be chance.' : overlap;
   const range = ({ interval }: Score) => (interval === null ? 'none' : rangeOf(interval));
   explain(
-    `${meanings[old.name].scale} The first is ${score(old.value)}, interval ${range(old)}, drawn hollow; the second ${score(now.value)}, interval ${range(now)}. ${verdict}`,
+    `${meanings[old.name].scale} The first is ${score(old.value)}, range ${range(old)}, drawn hollow; the second ${score(now.value)}, range ${range(now)}. ${verdict}`,
   );
   return element('li', {}, root);
 }

@@ -1,4 +1,5 @@
 /** The utterances: a lane under the waveform, and on demand a block and a row of a table for each; the moments among them. */
+import { scoreEnds } from '../../src/engine/signals/score-ends.ts';
 import { button, element, fold, hidden, icon, percent } from '../elements.ts';
 import { term } from './cards.ts';
 import { affects, createLane, type Lane, type PlaySpan, rove } from './lane.ts';
@@ -62,8 +63,11 @@ export function createTimeline(report: Report, onPlay: PlaySpan | null): Timelin
 
 /** Names the colours of `affect`. */
 export function createAffectLegend(): HTMLElement {
-  const entries = affects.map((name) => element('li', { class: name }, name));
-  return element('ul', { class: 'legend', 'aria-label': 'Lines with their 80 % intervals' }, ...entries);
+  const entries = affects.map((name) => {
+    const [lowest, highest] = scoreEnds[name];
+    return element('li', { class: name }, `${name}, ${lowest} to ${highest}`);
+  });
+  return element('ul', { class: 'legend', 'aria-label': 'Lines with their ranges' }, ...entries);
 }
 
 function createBlock(utterance: Utterance, note: string | null, onPlay: PlaySpan | null): HTMLElement {

@@ -74,30 +74,30 @@ const measures: Readonly<Record<string, readonly [name: string, meaning: string]
   ],
   pause_rate: ['Pauses', 'Pauses of 0.25 s or more in a minute.'],
   long_pause_rate: ['Long pauses', 'Pauses of 1 s or more in a minute.'],
-  mean_pause: ['Length of a pause', 'The mean, s.'],
-  mean_run: ['Speech between pauses', 'The mean length of speech from one pause to the next, s.'],
+  mean_pause: ['Length of a pause', 'The average, in seconds.'],
+  mean_run: ['Speech between pauses', 'The average length of speech from one pause to the next, in seconds.'],
   mean_run_syllables: [
     'Syllables between pauses',
-    'The mean number of syllables from one pause to the next, estimated.',
+    'The average number of syllables from one pause to the next, estimated.',
   ],
   articulation_rate: ['Rate while speaking', 'Syllables in a second of speech, pauses left out.'],
   speech_rate: ['Rate, pauses included', 'Syllables in a second of speech and pauses.'],
   rate_variability: [
     'Variation of the rate',
-    'How much the rate changes from second to second, as a share of its mean: 0 is even.',
+    'How much the rate changes from second to second, as a share of its average: 0 is even.',
   ],
   hesitation_rate: [
     'Hesitations',
-    'Filled pauses such as “um” and long vowels in a minute. No marked recordings confirm it.',
+    'Filled pauses such as “um” and long vowels in a minute. No recordings in which people marked them confirm it.',
   ],
-  pitch_level: ['Pitch', 'The median of the voice, Hz: higher sounds higher.'],
+  pitch_level: ['Pitch', 'The middle pitch of the voice, Hz: a larger number sounds higher.'],
   pitch_range: [
     'Pitch range',
     'From the lowest to the highest tenth of the pitch: an octave is 12 semitones.',
   ],
   level_range: ['Loudness range', 'From the quietest to the loudest tenth of the voice, dB.'],
   spectral_tilt: [
-    'Spectral tilt',
+    'Sharpness of the voice',
     'How much weaker the voice is an octave higher, dB: nearer to 0 is sharper, lower is softer.',
   ],
 };
@@ -125,7 +125,7 @@ type Sentence = { readonly title: string; readonly advice: string };
 const advices: Readonly<Record<string, Sentence>> = {
   empty: {
     title: 'The file is empty',
-    advice: 'It has no bytes or no samples. Choose another file.',
+    advice: 'There is no sound in it. Choose another file.',
   },
   content_type: { title: 'This is not a recording', advice: 'Choose an audio or video file.' },
   unsupported: {
@@ -134,16 +134,17 @@ const advices: Readonly<Record<string, Sentence>> = {
   },
   malformed: {
     title: 'The file is damaged',
-    advice: 'It has an audio format, but no frame decodes. Export or copy it again.',
+    advice: 'It looks like audio, but none of it can be read. Export or copy it again.',
   },
   too_complex: {
-    title: 'Decoding the file needs too much time',
+    title: 'Reading the file takes too long',
     advice:
-      'Its complexity exceeds what its length justifies. Export the recording again, preferably as WAV or FLAC.',
+      'It takes far more work than others of its length. Export the recording again, preferably as WAV or FLAC.',
   },
   too_long: {
     title: 'The recording is too long',
-    advice: 'Cut it into shorter pieces. UNDERTONE_JOB_MAX_SECONDS sets the limit.',
+    advice:
+      'Cut it into shorter pieces. Who runs the service can raise the limit (UNDERTONE_JOB_MAX_SECONDS).',
   },
   too_large: {
     title: 'The file is too large',
@@ -165,9 +166,9 @@ const statuses: Readonly<Record<number, Sentence>> = {
     advice: 'It is unknown, expired or revoked. Log in again, or paste another token.',
   },
   403: {
-    title: 'The token lacks a scope',
+    title: 'The token does not allow this',
     advice:
-      'The playground needs both scopes, analyze:emotion and analyze:cognitive. Create a token with both.',
+      'The playground needs a token for emotion and cognitive signals, with the scopes analyze:emotion and analyze:cognitive.',
   },
   408: { title: 'The upload took too long', advice: 'Try a shorter recording or a faster connection.' },
   429: { title: 'Too many requests', advice: 'Wait a moment, then try again.' },

@@ -311,9 +311,9 @@ export const cognitive: SignalDefinition<
   describe({ signals: { cognitive_load, processing, clarity, intervals }, clarity_rated_on }) {
     const ratedOn = clarity_rated_on === undefined ? '' : `, rated on ${clarity_rated_on}`;
     return [
-      ['cognitive load', formatScore(cognitive_load, intervals.cognitive_load)],
-      ['processing', formatScore(processing, intervals.processing)],
-      ['clarity', formatScore(clarity, intervals.clarity) + ratedOn],
+      ['cognitive load', formatScore('cognitive_load', cognitive_load, intervals.cognitive_load)],
+      ['processing', formatScore('processing', processing, intervals.processing)],
+      ['clarity', formatScore('clarity', clarity, intervals.clarity) + ratedOn],
     ];
   },
 

@@ -298,7 +298,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
     const { valence, arousal, dominant_emotion, tone, confidence, intervals } = signals;
     const line = (name: Dimension, score: number | null) => {
       const bounds = intervals[name];
-      return score === null ? [] : [[name, formatScore(score, bounds)] as const];
+      return score === null ? [] : [[name, formatScore(name, score, bounds)] as const];
     };
     return [
       ['emotion', `${dominant_emotion} (${confidence.toFixed(2)})${tone === null ? '' : `, tone ${tone}`}`],

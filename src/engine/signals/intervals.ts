@@ -1,5 +1,6 @@
 /** 80 % intervals, calibrated on the calibration part: wider on short or poor recordings. */
 import { z } from 'zod';
+import { scoreEnds } from './score-ends.ts';
 
 /** Lower and upper bound, inside [0, 1]. */
 export type Interval = readonly [number, number];
@@ -65,8 +66,9 @@ export function interval(score: number, rule: IntervalParams | null, by: Degrada
   return [Math.max(0, score - half), Math.min(1, score + half)];
 }
 
-/** "0.36  (0.20 to 0.53)", "0.36" without bounds. */
-export function formatScore(score: number, bounds: Interval | null): string {
-  const text = score.toFixed(2);
-  return bounds === null ? text : `${text}  (${bounds[0].toFixed(2)} to ${bounds[1].toFixed(2)})`;
+/** "0.36  (0.20 to 0.53)  0 negative, 1 positive"; without bounds, "0.36  0 negative, 1 positive". */
+export function formatScore(name: keyof typeof scoreEnds, score: number, bounds: Interval | null): string {
+  const range = bounds === null ? '' : `  (${bounds[0].toFixed(2)} to ${bounds[1].toFixed(2)})`;
+  const [lowest, highest] = scoreEnds[name];
+  return `${score.toFixed(2)}${range}  0 ${lowest}, 1 ${highest}`;
 }

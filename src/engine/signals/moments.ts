@@ -145,10 +145,10 @@ export function findMoments(
     .map(({ one }) => describe(one));
 }
 
-/** "42.1 to 44.9 s: angry (0.81), 4.1 spreads above the other utterances". */
+/** "42.1 to 44.9 s: angry (0.81), 4.1 times the usual variation of this voice". */
 export function formatMoment({ start_s, end_s, emotion, probability, differences }: Moment): string {
   const spreads = differences[0]?.spreads.toFixed(1);
-  return `${start_s.toFixed(1)} to ${end_s.toFixed(1)} s: ${emotion} (${probability.toFixed(2)}), ${spreads} spreads above the other utterances`;
+  return `${start_s.toFixed(1)} to ${end_s.toFixed(1)} s: ${emotion} (${probability.toFixed(2)}), ${spreads} times the usual variation of this voice`;
 }
 
 /** Scores of shorter utterances vary more than those of a speaker. */

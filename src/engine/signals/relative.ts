@@ -108,10 +108,10 @@ function halfWidthOf({ intervals, ...affect }: Affect, name: Dimension): number 
   return Math.max(affect[name] - lower, upper - affect[name]);
 }
 
-/** "valence -0.12 (-0.25 to +0.01), -0.8 spreads; arousal ...". */
+/** "valence -0.12 (-0.25 to +0.01), -0.8 times the usual variation; arousal ...". */
 export function formatRelative({ valence, arousal }: Relative): string {
   const format = ({ change, interval: [lower, upper], spreads }: Relative[Dimension]) =>
-    `${signed(change, 2)} (${signed(lower, 2)} to ${signed(upper, 2)}), ${signed(spreads, 1)} spreads`;
+    `${signed(change, 2)} (${signed(lower, 2)} to ${signed(upper, 2)}), ${signed(spreads, 1)} times the usual variation`;
   return `valence ${format(valence)}; arousal ${format(arousal)}`;
 }
 
