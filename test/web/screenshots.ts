@@ -17,7 +17,7 @@ import { requireBuild, type Server, startServer } from '../support/server.ts';
 
 const folder = 'build/screenshots';
 /** Height of the window by its width. */
-const heights: Readonly<Record<string, number>> = { 1440: 900, 390: 844, 320: 640 };
+const heights: Readonly<Record<string, number>> = { 1920: 1080, 1440: 900, 390: 844, 320: 640 };
 const document = { width: 1100, height: 1010 };
 /** As pages that link to a repository show it. */
 const social = { width: 1280, height: 640 };

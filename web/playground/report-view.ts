@@ -77,9 +77,8 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
       { class: 'below-waveform' },
       timeline.legend,
       timeline.lane?.affect ? createAffectLegend() : null,
-      keep,
-      compareSets,
     ),
+    element('div', { class: 'below-waveform' }, keep, compareSets),
   ];
   first.root.append(...within.filter((part) => part !== null));
   if (kept !== null) host.append(wide(card('Side by side', null, createComparison(kept, compared))));

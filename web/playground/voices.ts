@@ -84,6 +84,10 @@ export function showVoices(
       { class: 'below-waveform' },
       legendOf(voices),
       drawn.some(({ affect }) => affect !== null) ? createAffectLegend() : null,
+    ),
+    element(
+      'div',
+      { class: 'below-waveform' },
       onChoice && createKeepButton(() => onKeep(compared)),
       fold(
         'Save the call',
