@@ -101,9 +101,9 @@ test.serial('the confidence of the cognitive signals is shown, and low confidenc
   };
   t.regex(long.said, words(morePauses, 'fewer pauses than', 'about as many pauses as', 'more pauses than'));
   const runs = [
-    'shorter runs between pauses than',
-    'runs about as long between pauses as',
-    'longer runs between pauses than',
+    'shorter stretches between pauses than',
+    'stretches about as long between pauses as',
+    'longer stretches between pauses than',
   ] as const;
   t.regex(long.said, words(longerRuns, ...runs));
 });

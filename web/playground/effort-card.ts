@@ -16,9 +16,9 @@ const mainMeasures: Readonly<
   processing: {
     measure: 'mean_run',
     words: [
-      'shorter runs between pauses than',
-      'runs about as long between pauses as',
-      'longer runs between pauses than',
+      'shorter stretches between pauses than',
+      'stretches about as long between pauses as',
+      'longer stretches between pauses than',
     ],
   },
 };
