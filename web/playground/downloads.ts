@@ -80,7 +80,7 @@ function offer(
 function offerPng(stem: string, picture: () => string): HTMLElement {
   const failure = element('span', { class: 'small', role: 'alert' });
   const download = async () => {
-    const png = await toPng(picture());
+    const png = await toPng(picture()).catch(() => null);
     failure.textContent = png === null ? 'The picture is too large for this browser: save it as SVG.' : '';
     if (png !== null) save(`${stem}.png`, png);
   };
@@ -285,7 +285,7 @@ function add(svg: SVGElement, kind: string, attributes: Readonly<Record<string, 
 /** Pixels of a PNG per unit of its picture. */
 const pngScale = 2;
 
-/** The picture as an image; null where the browser has no canvas of its size. */
+/** The picture as an image; null, or a rejection, where the browser has none of its size. */
 async function toPng(picture: string): Promise<Blob | null> {
   const image = new Image();
   image.src = URL.createObjectURL(new Blob([picture], { type: 'image/svg+xml' }));
