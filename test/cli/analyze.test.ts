@@ -2,13 +2,16 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import test from 'ava';
+import { fixturesFolder } from '../../scripts/recordings.ts';
 import { reportSchemas } from '../../src/engine/report.ts';
-import { commandLine, runCli } from '../support/cli.ts';
+import { commandLine, runCli, words } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { copyModels, noEmotion, renewHash, withoutEmotion } from '../support/models.ts';
 import { hasTerminal, runInTerminal } from '../support/terminal.ts';
 
-const sample = resolve('examples/sample.wav');
+const whole = resolve('examples/sample.wav');
+/** Shorter: most tests analyse several. */
+const sample = join(fixturesFolder(), 'speech.wav');
 
 /** Recordings, nested folders, and other files. */
 function makeTree(): string {
@@ -62,12 +65,12 @@ test('--signals picks', async (t) => {
 test('without --jsonl a few lines a file', async (t) => {
   const folder = makeFolder();
   fs.writeFileSync(join(folder, 'notes.txt'), 'no sound');
-  const { code, stdout } = await runCli(['analyze', sample, 'notes.txt'], { cwd: folder });
+  const { code, stdout } = await runCli(['analyze', whole, 'notes.txt'], { cwd: folder });
   t.is(code, 1);
   const score = '\\d\\.\\d\\d';
   const range = `${score}  \\(${score} to ${score}\\)`;
   const expected = [
-    sample.replaceAll('.', '\\.'),
+    whole.replaceAll('.', '\\.'),
     '  \\d+\\.\\d s of speech in \\d+\\.\\d s, wav pcm_s16le',
     `  emotion         \\w+ \\(${score}\\), tone \\w+`,
     `  valence         ${range}  0 negative, 1 positive`,
@@ -107,7 +110,7 @@ test('--output csv and table', async (t) => {
     head,
     /^path,status,duration_s,speech_s,gaps_s,valence,.*,warnings,emotion_warnings,cognitive_warnings,error$/,
   );
-  t.true(row.startsWith(`"${odd.replaceAll('"', '""')}",ok,39.5453,`), row);
+  t.true(row.startsWith(`"${odd.replaceAll('"', '""')}",ok,11.4565,`), row);
   t.is(row.slice(row.indexOf('",ok,') + 2).split(',').length, head.split(',').length - 1);
   const commas = ','.repeat(head.split(',').length - 2);
   t.regex(failed, new RegExp(`x\\.txt,failed${commas}"?Expected an audio file, got `));
@@ -192,7 +195,7 @@ test('walked files without audio are skipped; JSON lines list them', async (t) =
   const text = await runCli(['analyze', '--output', 'table', '.'], { cwd: folder });
   t.is(text.code, 0, text.stderr);
   t.is(text.stdout.trimEnd().split('\n').length, 2);
-  t.regex(text.stderr, /^3 files, 0 failed, 2 skipped without audio, 39\.5 s of audio in /);
+  t.regex(text.stderr, /^3 files, 0 failed, 2 skipped without audio, 11\.5 s of audio in /);
   const jsonl = await runCli(['analyze', '--jsonl', '.'], { cwd: folder });
   t.is(jsonl.code, 0);
   t.deepEqual(
@@ -206,28 +209,13 @@ test('walked files without audio are skipped; JSON lines list them', async (t) =
 });
 
 test('--baseline makes load and processing relative; --models chooses a set', async (t) => {
-  const { code, stdout } = await runCli([
-    'analyze',
-    '--jsonl',
-    '--models',
-    'fast',
-    '--baseline',
-    sample,
-    sample,
-  ]);
+  const { code, stdout } = await runCli(words`analyze --jsonl --models fast --baseline ${sample} ${sample}`);
   t.is(code, 0);
   const { cognitive } = parseLines(stdout)[0];
   t.true(cognitive.relative);
   t.deepEqual([cognitive.signals.cognitive_load, cognitive.signals.processing], [0.5, 0.5]);
-  const named = await runCli([
-    'analyze',
-    '--jsonl',
-    '--models-dir',
-    resolve('models/fast'),
-    '--baseline',
-    sample,
-    sample,
-  ]);
+  const set = resolve('models/fast');
+  const named = await runCli(words`analyze --jsonl --models-dir ${set} --baseline ${sample} ${sample}`);
   t.is(named.stdout, stdout);
   const text = await runCli(['analyze', '--models', 'fast', '--baseline', sample, sample]);
   t.regex(
@@ -290,7 +278,7 @@ for (const [args, message] of misuses) {
 }
 
 test('--models open names what replaces it', async (t) => {
-  const { code, stdout, stderr } = await runCli(['analyze', '--models', 'open', 'examples/sample.wav']);
+  const { code, stdout, stderr } = await runCli(['analyze', '--models', 'open', sample]);
   t.deepEqual(
     { code, stdout, stderr },
     {
@@ -300,7 +288,7 @@ test('--models open names what replaces it', async (t) => {
         'Expected standard, large or fast (they may be sold) for `--models`, got open, which is no longer there\n',
     },
   );
-  const folder = await runCli(['analyze', 'examples/sample.wav'], {
+  const folder = await runCli(['analyze', sample], {
     env: { UNDERTONE_MODELS_DIR: 'models/open' },
   });
   t.is(folder.code, 2);
@@ -312,21 +300,17 @@ test('--models open names what replaces it', async (t) => {
 
 test('a signal that the models do not have is not available, with the reason', async (t) => {
   const models = await withoutEmotion(t);
-  const text = await runCli(['analyze', '--models', models, 'examples/sample.wav']);
+  const text = await runCli(['analyze', '--models', models, sample]);
   t.is(text.code, 0, text.stderr);
   t.true(text.stdout.includes(`  emotion         ${noEmotion}\n`));
   t.regex(text.stdout, /clarity +0\.\d\d/);
-  const csv = await runCli(['analyze', '--models', models, '--output', 'csv', 'examples/sample.wav']);
+  const csv = await runCli(['analyze', '--models', models, '--output', 'csv', sample]);
   const [head = '', row = ''] = csv.stdout.split('\n').map((line) => line.split(','));
   const cell = (name: string) => row[head.indexOf(name)];
   t.deepEqual([cell('status'), cell('valence'), cell('dominant_emotion')], ['ok', '', '']);
   t.regex(cell('clarity') ?? '', /^0\./);
-  const refused = await runCli([
-    'analyze',
-    '--models',
-    models,
-    ...['--output', 'csv', '--by', 'utterance', 'examples/sample.wav'],
-  ]);
+  const args = words`analyze --models ${models} --output csv --by utterance ${sample}`;
+  const refused = await runCli(args);
   t.deepEqual(
     [refused.code, refused.stderr],
     [2, 'Expected models with emotion for `--by utterance`, got others: choose --models\n'],

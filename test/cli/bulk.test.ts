@@ -13,7 +13,8 @@ import { share } from '../support/share.ts';
 import { until } from '../support/wait.ts';
 
 const shared = share(test, startServer);
-const sample = resolve('examples/sample.wav');
+/** Short: most tests analyse many. */
+const sample = resolve('test/speech/en-us+f2-110.flac');
 
 function makeTree(count: number): string {
   const folder = makeFolder();
@@ -98,6 +99,7 @@ test.serial('channels and voices have the lines of analyze, and an incomplete wr
 test.serial('records equal those of analyze, and errors those of the service', async (t) => {
   const server = shared();
   const folder = makeTree(1);
+  fs.copyFileSync('examples/sample.wav', join(folder, 'whole.wav'));
   const output = join(makeFolder(), 'out.jsonl');
   const env = { UNDERTONE_TOKEN: server.token };
   t.is((await runCli(['bulk', folder, '--url', server.url, '--output', output], { env })).code, 0);
