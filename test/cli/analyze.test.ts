@@ -4,10 +4,11 @@ import { join, relative, resolve } from 'node:path';
 import test from 'ava';
 import { fixturesFolder } from '../../scripts/recordings.ts';
 import { reportSchemas } from '../../src/engine/report.ts';
-import { commandLine, runCli, words } from '../support/cli.ts';
+import { commandLine, runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { copyModels, noEmotion, renewHash, withoutEmotion } from '../support/models.ts';
 import { hasTerminal, runInTerminal } from '../support/terminal.ts';
+import { words } from '../support/words.ts';
 
 const whole = resolve('examples/sample.wav');
 /** Shorter: most tests analyse several. */

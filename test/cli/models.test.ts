@@ -5,13 +5,14 @@ import test from 'ava';
 import type { CombinedReport } from '../../src/engine/report.ts';
 import { sha256 } from '../../src/service/sha256.ts';
 import type { GraphWriter } from '../../src/tools/models/graph.ts';
-import { runCli, words } from '../support/cli.ts';
+import { runCli } from '../support/cli.ts';
 import { embedded } from '../support/external-weights.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeCorpus } from '../support/labelled-corpus.ts';
 import { memoize } from '../support/memoize.ts';
 import { affectFolder, exportedFolder, onnxFile, writeDullness } from '../support/onnx-source.ts';
 import { share } from '../support/share.ts';
+import { words } from '../support/words.ts';
 
 const sample = 'examples/sample.wav';
 const classifier = () => exportedFolder(onnxFile({ write: writeDullness }));

@@ -18,6 +18,7 @@ import {
 import { type JobReply, jobOf, startJobStack } from '../support/jobs.ts';
 import { listen } from '../support/listening.ts';
 import { until } from '../support/wait.ts';
+import { words } from '../support/words.ts';
 
 const recording = wavFile(syntheticSignal(1, 4));
 
@@ -30,35 +31,12 @@ const rules = {
 };
 
 test('addresses that are not public are refused in every notation', (t) => {
-  const hosts = [
-    '127.0.0.1',
-    '127.1',
-    '2130706433',
-    '0x7f000001',
-    '0177.0.0.1',
-    '0.0.0.0',
-    '10.1.2.3',
-    '172.16.0.1',
-    '172.31.255.255',
-    '192.168.1.1',
-    '100.64.0.1',
-    '169.254.169.254',
-    '224.0.0.1',
-    '255.255.255.255',
-    '[::1]',
-    '[::]',
-    '[::ffff:127.0.0.1]',
-    '[::ffff:a00:1]',
-    '[64:ff9b::7f00:1]',
-    '[fe80::1]',
-    '[fc00::1]',
-    '[fd12::1]',
-    '[2002:7f00:1::]',
-    '[2001:db8::1]',
-    'localhost',
-    'a.localhost',
-    'LOCALHOST.',
-  ];
+  const hosts = words`
+    127.0.0.1 127.1 2130706433 0x7f000001 0177.0.0.1 0.0.0.0 10.1.2.3 172.16.0.1 172.31.255.255 192.168.1.1
+    100.64.0.1 169.254.169.254 224.0.0.1 255.255.255.255 [::1] [::] [::ffff:127.0.0.1] [::ffff:a00:1]
+    [64:ff9b::7f00:1] [fe80::1] [fc00::1] [fd12::1] [2002:7f00:1::] [2001:db8::1] localhost a.localhost
+    LOCALHOST.
+  `;
   for (const host of hosts) {
     t.regex(checkCallbackUrl(`https://${host}/hook`, rules) ?? '', /UNDERTONE_JOB_PRIVATE_HOSTS/, host);
     const prefixed = { ...rules, urlPrefixes: [new URL(`https://${host}/`).href] };
@@ -72,25 +50,6 @@ test('addresses that are not public are refused in every notation', (t) => {
   t.truthy(checkCallbackUrl('http://hooks.example.org/', rules));
   t.truthy(checkCallbackUrl('https://user:pass@hooks.example.org/', rules));
   t.is(checkCallbackUrl('http://10.0.0.7/', { privateHosts: ['10.0.0.7'] }), null);
-});
-
-test('URLs of recordings must be below a configured prefix', (t) => {
-  const taken = (url: string) => checkAudioUrl(url, rules) === null;
-  t.true(taken('https://bucket.example/a/b.wav?signature=1'));
-  for (const url of [
-    'https://bucket.example/b/c.wav',
-    'https://bucket.example/a/../b/c.wav',
-    'https://bucket.example/a/%2e%2e/b/c.wav',
-    'https://bucket.example.evil.org/a/c.wav',
-    'https://bucket.example@evil.org/a/c.wav',
-    'https://user@bucket.example/a/c.wav',
-    'http://bucket.example/a/c.wav',
-    'https://bucket.example:444/a/c.wav',
-    'ftp://bucket.example/a/c.wav',
-    'nowhere',
-  ]) {
-    t.false(taken(url), url);
-  }
 });
 
 test('a name that resolves to a private address is not connected to', async (t) => {

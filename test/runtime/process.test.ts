@@ -12,6 +12,7 @@ import { html } from '../../src/service/html.ts';
 import { createLogger } from '../../src/service/log.ts';
 import { handleSignals } from '../../src/service/shutdown.ts';
 import { makeFolder } from '../support/folder.ts';
+import { words } from '../support/words.ts';
 
 test('lines for a terminal have the time, the level, the message, the fields and the stack', (t) => {
   let text = '';
@@ -67,15 +68,7 @@ for (const path of ['base/deep/a', 'base/within', 'base/deep/../within', 'other/
     t.is(await read(join(folder, path), ['/']), 'base/deep/a');
   });
 
-for (const path of [
-  'other/a',
-  'base/../other/a',
-  'base-beside/a',
-  'base/out',
-  'base/outside/a',
-  'base',
-  'absent',
-])
+for (const path of words`other/a base/../other/a base-beside/a base/out base/outside/a base absent`)
   test(`${path} is not inside`, async (t) => {
     const error = await t.throwsAsync(read(join(folder, path), [root]), { instanceOf: FileError });
     t.is((error as FileError).got, 'none inside the allowed folders');

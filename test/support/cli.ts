@@ -19,16 +19,6 @@ const entry = resolve('dist/src/cli.js');
 
 export const commandLine = (args: readonly string[]): string[] => [process.execPath, entry, ...args];
 
-/** The words of a command line. A value is one word, a list several. */
-export const words = (
-  texts: TemplateStringsArray,
-  ...values: readonly (string | number | readonly string[])[]
-): string[] =>
-  texts.flatMap((text, at) => [
-    ...text.split(' ').filter((word) => word !== ''),
-    ...(at < values.length ? [values[at]].flat().map(String) : []),
-  ]);
-
 export function startCli(args: readonly string[], { cwd, env }: Options = {}): ChildProcess {
   const [command, ...rest] = commandLine(args) as [string, ...string[]];
   return spawn(command, rest, { env: { ...process.env, ...env }, ...(cwd === undefined ? {} : { cwd }) });

@@ -14,6 +14,7 @@ import { handleTask } from '../../src/service/workers/handle-task.ts';
 import { deserializeState, serializeState } from '../../src/service/workers/live-state.ts';
 import { createTaskQueues, type TaskKind } from '../../src/service/workers/scheduler.ts';
 import { limits } from '../support/analysis.ts';
+import { words } from '../support/words.ts';
 
 type Task = { readonly account: string; readonly kind: TaskKind; readonly name: string };
 
@@ -43,13 +44,12 @@ function orderOf(names: readonly string[]): string[] {
 }
 
 test('steps precede uploads and reports, and accounts take turns', (t) => {
-  t.deepEqual(orderOf(['upload:c', 'report:d', 'step:a', 'step:a', 'step:b']), [
-    'step:a',
-    'step:b',
-    'step:a',
-    'upload:c',
-    'report:d',
-  ]);
+  t.deepEqual(
+    orderOf(['upload:c', 'report:d', 'step:a', 'step:a', 'step:b']),
+    words`
+    step:a step:b step:a upload:c report:d
+  `,
+  );
 });
 
 test('an endless flow of steps leaves every fifth turn to uploads and reports', (t) => {
@@ -105,14 +105,12 @@ test('a step or a waiting task of another account contests the turn of a task, i
 });
 
 test('a job runs while nothing else waits, and pauses at once for everything else', (t) => {
-  t.deepEqual(orderOf(['job:a', 'job:a', 'job:b', 'upload:c', 'report:e', 'step:d']), [
-    'step:d',
-    'upload:c',
-    'report:e',
-    'job:a',
-    'job:b',
-    'job:a',
-  ]);
+  t.deepEqual(
+    orderOf(['job:a', 'job:a', 'job:b', 'upload:c', 'report:e', 'step:d']),
+    words`
+    step:d upload:c report:e job:a job:b job:a
+  `,
+  );
   const queues = queuesOf(['job:a', 'job:a']);
   const running = queues.next(free) as Task;
   t.is(queues.sliceOf(running, free), null);

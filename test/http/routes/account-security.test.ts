@@ -4,6 +4,7 @@ import { startAccountApp, testAccounts } from '../../support/account.ts';
 import { analysis, tokens } from '../../support/app.ts';
 import { cookieOf, password } from '../../support/browser.ts';
 import { call } from '../../support/http.ts';
+import { words } from '../../support/words.ts';
 
 const email = 'ada@home.example';
 
@@ -13,16 +14,7 @@ test('a form posted by another site is refused, with and without a session', asy
   await ada.signUp(email);
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
   const text = { 'Content-Type': 'text/plain' };
-  for (const path of [
-    'sign-up',
-    'log-in',
-    'log-out',
-    'password',
-    'remove',
-    'tokens',
-    'playground-token',
-    'playground-link',
-  ]) {
+  for (const path of words`sign-up log-in log-out password remove tokens playground-token playground-link`) {
     for (const from of ['https://evil.example', 'null', `http://evil.127.0.0.1:${app.port}`, '']) {
       const { status, json } = await ada.ask(path, {}, { headers: { ...form, Origin: from } });
       t.deepEqual([status, json.code], [403, 'forbidden'], `${path} from ${from}`);
@@ -77,21 +69,18 @@ test('the cookie is HttpOnly, SameSite=Strict, below /account, and Secure under 
     t.is(headers['cache-control'], 'no-store');
     return line.replace(/=[^;]*/, '').split('; ');
   };
-  t.deepEqual(await flags({}), [
-    'undertone.session_token',
-    'Max-Age=604800',
-    'Path=/account',
-    'HttpOnly',
-    'SameSite=Strict',
-  ]);
-  t.deepEqual(await flags({ UNDERTONE_PUBLIC_URL: 'https://voice.example' }), [
-    '__Secure-undertone.session_token',
-    'Max-Age=604800',
-    'Path=/account',
-    'HttpOnly',
-    'Secure',
-    'SameSite=Strict',
-  ]);
+  t.deepEqual(
+    await flags({}),
+    words`
+    undertone.session_token Max-Age=604800 Path=/account HttpOnly SameSite=Strict
+  `,
+  );
+  t.deepEqual(
+    await flags({ UNDERTONE_PUBLIC_URL: 'https://voice.example' }),
+    words`
+    __Secure-undertone.session_token Max-Age=604800 Path=/account HttpOnly Secure SameSite=Strict
+  `,
+  );
 });
 
 test('a log-in ends an earlier session (no session fixation)', async (t) => {

@@ -10,6 +10,7 @@ import { makeFolder } from '../../support/folder.ts';
 import { call } from '../../support/http.ts';
 import { startServer } from '../../support/server.ts';
 import { share } from '../../support/share.ts';
+import { words } from '../../support/words.ts';
 
 const quiet = { warn: () => {} };
 
@@ -74,13 +75,7 @@ test('assets have a type, are immutable, and respond 304', async (t) => {
   t.deepEqual([style.status, style.headers['content-type']], [200, 'text/css; charset=utf-8']);
 });
 
-for (const path of [
-  '/assets/main-2b.js',
-  '/assets/..%2findex.html',
-  '/assets/',
-  '/index.html',
-  '/assets/__proto__',
-]) {
+for (const path of words`/assets/main-2b.js /assets/..%2findex.html /assets/ /index.html /assets/__proto__`) {
   test(`404 for ${path}`, async (t) => {
     const { port } = shared();
     const { status, body } = await call(port, { path });
