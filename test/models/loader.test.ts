@@ -30,112 +30,100 @@ const readsFeatures = 'models/fast';
 const folders = modelSets.map((name) => `models/${name}`);
 const sets = await Promise.all(folders.map(async (folder) => [folder, await loadModels(folder)] as const));
 
-const refused: readonly (readonly [string, string, (manifest: Json) => void, RegExp])[] = [
-  [
-    'another features version',
-    'trunk',
-    (m) => Object.assign(m, { featuresVersion: 2 }),
-    /Expected 1 for `featuresVersion`, got 2/,
-  ],
+/** A trunk that reads filterbanks as well, whose spec differs from that of its features. */
+const withFilterbanks = (changes: object, inputs: readonly string[]) => (m: Json) => {
+  Object.assign(m, { inputs });
+  Object.assign(m.params as Json, { filterbanks: { ...(m.features as Json), ...changes } });
+};
+const both = ['features', 'filterbanks'];
+
+type Change = object | ((manifest: Json) => void);
+
+/** Members of the manifest as they are written over, or what changes it. */
+const refused: readonly (readonly [what: string, model: string, change: Change, message: RegExp])[] = [
+  ['another features version', 'trunk', { featuresVersion: 2 }, /Expected 1 for `featuresVersion`, got 2/],
   [
     'a feature spec that another model does not share',
     'vad',
-    (m) => Object.assign(m.features as Json, { hopLength: 80 }),
+    { features: { hopLength: 80 } },
     /Model vad: Expected .* for `features`/,
   ],
   [
     'an unknown feature key',
     'trunk',
-    (m) => Object.assign(m.features as Json, { dither: 1 }),
+    { features: { dither: 1 } },
     /Model trunk: features: Unknown key "dither"/,
   ],
   [
     'a head of another trunk',
     'emotion',
-    (m) => Object.assign(m.trunk as Json, { sha256: '0'.repeat(64) }),
+    { trunk: { sha256: '0'.repeat(64) } },
     /Model emotion: Expected .* for `trunk`/,
   ],
   [
     'another network of voices',
     'trunk',
-    (m) =>
-      Object.assign(((m.params as Json).severalSpeakers as Json).weights as Json, { sha256: '0'.repeat(64) }),
+    { params: { severalSpeakers: { weights: { sha256: '0'.repeat(64) } } } },
     /Model trunk: Expected "0{64}" for `weights.sha256`/,
   ],
   [
     'filterbanks that its graph does not read',
     'trunk',
-    (m) => Object.assign(m.params as Json, { filterbanks: { ...(m.features as Json) } }),
+    withFilterbanks({}, ['features']),
     /Model trunk: Expected \["features","filterbanks"\] for `inputs`, got \["features"\]/,
   ],
   [
     'a trunk that declares no input',
     'trunk',
-    (m) => Object.assign(m, { inputs: [] }),
+    { inputs: [] },
     /Model trunk: manifest.json: Too small: .* at inputs/,
   ],
   [
     'a trunk that reads neither features nor the filterbanks that it declares',
     'trunk',
-    (m) => {
-      Object.assign(m, { inputs: ['tokens'] });
-      Object.assign(m.params as Json, { filterbanks: { ...(m.features as Json) } });
-    },
+    withFilterbanks({}, ['tokens']),
     /Model trunk: Expected \["filterbanks"\] for `inputs`, got \["tokens"\]/,
   ],
   [
     'filterbanks of other frames',
     'trunk',
-    (m) => {
-      const filterbanks = { ...(m.features as Json), hopLength: 80 };
-      Object.assign(m, { inputs: ['features', 'filterbanks'] });
-      Object.assign(m.params as Json, { filterbanks });
-    },
+    withFilterbanks({ hopLength: 80 }, both),
     /Model trunk: Expected 160 for `filterbanks.hopLength`, got 80/,
   ],
   [
     'filterbanks of fewer frames',
     'trunk',
-    (m) => {
-      const filterbanks = { ...(m.features as Json), padding: 'none' };
-      Object.assign(m, { inputs: ['features', 'filterbanks'] });
-      Object.assign(m.params as Json, { filterbanks });
-    },
+    withFilterbanks({ padding: 'none' }, both),
     /Model trunk: Expected 100 for `frames of filterbanks`, got 97/,
   ],
   [
     'filterbanks of other samples',
     'trunk',
-    (m) => {
-      const filterbanks = { ...(m.features as Json), highpassHz: 80 };
-      Object.assign(m, { inputs: ['features', 'filterbanks'] });
-      Object.assign(m.params as Json, { filterbanks });
-    },
+    withFilterbanks({ highpassHz: 80 }, both),
     /Model trunk: Expected 64 for `filterbanks.highpassHz`, got 80/,
   ],
-  [
-    'other inputs',
-    'emotion',
-    (m) => Object.assign(m, { inputs: ['tokens'] }),
-    /Model emotion: Expected .* for `inputs`/,
-  ],
+  ['other inputs', 'emotion', { inputs: ['tokens'] }, /Model emotion: Expected .* for `inputs`/],
   [
     'a key the schema does not know',
     'cognitive',
-    (m) => Object.assign(m, { threshold: 1 }),
+    { threshold: 1 },
     /Model cognitive: manifest.json: .*threshold/s,
   ],
-  [
-    'a rule without one of its bounds',
-    'vad',
-    (m) => Object.assign(m.params as Json, { onset: undefined }),
-    /onset/,
-  ],
+  ['a rule without one of its bounds', 'vad', { params: { onset: undefined } }, /onset/],
 ];
+
+function merge(into: Json, members: object): void {
+  for (const [name, value] of Object.entries(members)) {
+    if (typeof value === 'object' && !Array.isArray(value)) merge(into[name] as Json, value);
+    else into[name] = value;
+  }
+}
+const changeOf = (change: Change) => (m: Json) =>
+  typeof change === 'function' ? change(m) : merge(m, change);
 
 for (const [what, name, change, message] of refused) {
   test(`refused: ${what}`, async (t) => {
-    const models = await withManifest(t, name, change, readsFeatures);
+    const models = await withManifest(t, name, changeOf(change), readsFeatures);
     const error = await t.throwsAsync(loadModels(models), { instanceOf: ModelError });
     t.regex(error?.message ?? '', message);
   });
@@ -194,29 +182,14 @@ test('a link to the folder of the models is the choice of who names it', async (
 });
 
 for (const [what, name, change, message] of [
-  [
-    'a terminal escape in a label',
-    'emotion',
-    (m) => Object.assign(m, { labels: ['a\u001b[2J', 'b'] }),
-    /a\\u001b\[2J/,
-  ],
-  ['a line break in a key', 'vad', (m) => Object.assign(m, { 'a\nb': 1 }), /a\\u000ab/],
-  ['text that is read backwards', 'vad', (m) => Object.assign(m, { licence: 'a\u202eb' }), /a\\u202eb/],
-  [
-    'too many levels',
-    'vad',
-    (m) => Object.assign(m, { x: JSON.parse(`${'['.repeat(40)}${']'.repeat(40)}`) }),
-    /32 levels/,
-  ],
-  [
-    'weights that are another file',
-    'vad',
-    (m) => Object.assign(m.weights as Json, { file: 'CARD.md' }),
-    /weights\.file/,
-  ],
-] as const satisfies readonly (readonly [string, string, (manifest: Json) => void, RegExp])[]) {
+  ['a terminal escape in a label', 'emotion', { labels: ['a\u001b[2J', 'b'] }, /a\\u001b\[2J/],
+  ['a line break in a key', 'vad', { 'a\nb': 1 }, /a\\u000ab/],
+  ['text that is read backwards', 'vad', { licence: 'a\u202eb' }, /a\\u202eb/],
+  ['too many levels', 'vad', { x: JSON.parse(`${'['.repeat(40)}${']'.repeat(40)}`) }, /32 levels/],
+  ['weights that are another file', 'vad', { weights: { file: 'CARD.md' } }, /weights\.file/],
+] as const) {
   test(`refused: ${what}`, async (t) => {
-    const models = await withManifest(t, name, change);
+    const models = await withManifest(t, name, changeOf(change));
     const error = await t.throwsAsync(readManifests(models), { instanceOf: ModelError });
     t.regex(error?.message ?? '', message);
     t.false(hasControls((error?.message ?? '').replaceAll('\n', '')));
