@@ -1,9 +1,10 @@
 /** An expected failure of a script is one line and an exit code. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { makeFolder } from './support/folder.ts';
+import { words } from './support/words.ts';
 
 const node = ['node', '--import=tsx'];
 
@@ -37,38 +38,38 @@ function failsWith(
   t.true(stderr.includes(expected), stderr);
 }
 
+/** Every program that a person starts. */
+const scripts = words`
+  scripts/test.ts scripts/sbom.ts scripts/clients.ts scripts/equal.ts scripts/prebuild.ts benchmarks/run.ts
+  benchmarks/profile.ts deploy/fleet/up.ts test/clients/agent.ts test/install/run.ts test/mutations.ts
+  test/reliability/run.ts test/support/record-examples.ts test/web/screenshots.ts
+`;
+
+test('every script ends an expected failure with `runScript`', (t) => {
+  for (const script of scripts) {
+    const text = readFileSync(script, 'utf8');
+    t.regex(text, /^ *await runScript\(/m, script);
+    t.true(text.includes('parseArgs(') || script === 'scripts/equal.ts', script);
+  }
+});
+
 for (const command of [
   ['node', 'scripts/setup.mjs'],
-  [...node, 'scripts/test.ts'],
-  [...node, 'scripts/sbom.ts'],
-  [...node, 'scripts/clients.ts'],
   [...node, 'scripts/equal.ts'],
   [...node, 'scripts/prebuild.ts'],
-  [...node, 'benchmarks/run.ts'],
-  [...node, 'benchmarks/profile.ts'],
-  [...node, 'deploy/fleet/up.ts'],
-  [...node, 'test/clients/agent.ts'],
-  [...node, 'test/install/run.ts'],
-  [...node, 'test/mutations.ts'],
   [...node, 'test/reliability/run.ts'],
-  [...node, 'test/support/record-examples.ts'],
-  [...node, 'test/web/screenshots.ts'],
 ])
   test(`${command.at(-1)} refuses an unknown option`, (t) =>
     failsWith(t, [...command, '--surprise'], '--surprise'));
 
-for (const script of [
-  'scripts/clients.ts',
-  'benchmarks/run.ts',
-  'test/clients/agent.ts',
-  'test/install/run.ts',
-  'test/reliability/run.ts',
-])
+for (const script of words`
+  scripts/clients.ts benchmarks/run.ts test/clients/agent.ts test/install/run.ts test/reliability/run.ts
+`)
   test(`${script} names what it knows for an unknown name`, (t) =>
     failsWith(t, [...node, script, 'surprise'], 'got "surprise"'));
 
 for (const [command, missing] of [
-  [[...node, 'scripts/prebuild.ts'], 'nasm'],
+  [[...node, 'scripts/prebuild.ts'], 'got none: install the Debian packages'],
   [[...node, 'benchmarks/run.ts', 'counts'], 'Debian packages valgrind'],
   [[...node, 'benchmarks/profile.ts'], 'npm'],
   [[...node, 'deploy/fleet/up.ts'], 'npm'],
@@ -80,6 +81,15 @@ for (const [command, missing] of [
   [['sh', 'scripts/examples.sh'], 'espeak-ng'],
 ] as const)
   test(`${command.slice(-2).join(' ')} names a missing program`, (t) => failsWith(t, command, missing));
+
+test('a program that fails in a script is one line', (t) => {
+  const options = { encoding: 'utf8', env: { PATH: '/nowhere' } } as const;
+  const args = ['--import=tsx', 'scripts/clients.ts'];
+  const { status, stderr } = spawnSync(process.execPath, args, options);
+  t.is(status, 1);
+  t.regex(stderr, /^Command failed: \S+openapi-typescript [^\n]*\n$/m);
+  t.notRegex(stderr, /\n {4}at /);
+});
 
 for (const script of ['setup', 'train', 'evaluate'])
   test(`training/${script} names the package of a missing Python`, (t) => {
