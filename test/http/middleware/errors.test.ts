@@ -9,17 +9,14 @@ import { createGate, until } from '../../support/wait.ts';
 const shared = share(test, startApp);
 
 /** The name of a row begins with its status. */
-type Row = {
-  readonly call: Call;
-  readonly body: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly settings?: AppSettings;
-};
+type Row = readonly [call: Call, body: string, headers?: Headers, settings?: AppSettings];
+type Headers = Readonly<Record<string, string>>;
 
 const id = { 'X-Request-Id': 'id-1' };
 const echo = analysis({ do: 'echo' });
-const without = (...names: string[]) =>
-  Object.fromEntries(Object.entries(echo.headers).filter(([name]) => !names.includes(name)));
+const { Authorization: _, ...anonymous } = echo.headers;
+const withHeaders = (headers: Headers): Call => ({ ...echo, headers: { ...echo.headers, ...headers } });
+const get = (path: string): Call => ({ path, headers: id });
 const plain = (code: string, detail: string) => JSON.stringify({ detail, code, request_id: 'id-1' });
 const listed = (type: string, msg: string) =>
   JSON.stringify({ detail: [{ loc: ['body', 'audio'], msg, type }], request_id: 'id-1' });
@@ -27,7 +24,6 @@ const unauthenticated = (got: string) =>
   plain('unauthenticated', `Expected a Bearer token for \`Authorization\`, got ${got}`);
 const challenge = { 'www-authenticate': 'Bearer' };
 const later = { 'retry-after': '1' };
-const unknown = 'one that is unknown, expired or revoked';
 
 const known =
   '/v1/analyze/emotion, /v1/analyze/cognitive, /v1/analyze, /v1/embed, /v1/jobs, /v1/usage, /v1/stream, /v1/stream/tokens, /v1/models';
@@ -35,150 +31,127 @@ const unknownPath = (got: string) =>
   plain('not_found', `Expected ${known}, or another path that /openapi.json lists for \`path\`, got ${got}`);
 const memoryRow = '503 when bodies hold too much';
 
+const tooLarge = listed(
+  'value_error.audio.too_large',
+  'Expected at most 1000 bytes for `body`, got more: UNDERTONE_MAX_UPLOAD_BYTES sets the limit, and POST /v1/jobs takes up to 267386880 bytes',
+);
+const small = { UNDERTONE_MAX_UPLOAD_BYTES: '1000' };
+const unavailable = async () => {
+  throw new ServiceError('storage_unavailable', 'The database is unavailable');
+};
+
 const rows: Readonly<Record<string, Row>> = {
-  '401 without a token': {
-    call: { ...echo, headers: without('Authorization') },
-    body: unauthenticated('nothing'),
-    headers: challenge,
-  },
-  '401 for another scheme': {
-    call: { ...echo, headers: { ...echo.headers, Authorization: 'Basic dXNlcjpwYXNz' } },
-    body: unauthenticated('something else'),
-    headers: challenge,
-  },
-  '401 for a token with a space': {
-    call: { ...echo, headers: { ...echo.headers, Authorization: 'Bearer a b' } },
-    body: unauthenticated('something else'),
-    headers: challenge,
-  },
-  '401 for an unknown token': {
-    call: analysis({ do: 'echo' }, 'token-of-nobody'),
-    body: unauthenticated(unknown),
-    headers: challenge,
-  },
-  '403 for one of two scopes missing': {
-    call: { ...analysis({ do: 'echo' }, tokens.emotion), path: '/v1/analyze' },
-    body: plain('forbidden', 'Expected scope analyze:cognitive for `Authorization`, got a token without it'),
-  },
-  '404 for an unknown path': {
-    call: { path: '/v1/nothing?x=1', headers: id },
-    body: unknownPath('/v1/nothing'),
-  },
-  '404 for another spelling of a path': {
-    call: { path: '/Health/', headers: id },
-    body: unknownPath('/Health/; did you mean /health?'),
-  },
-  '405 for GET on an analysis': {
-    call: { path: '/v1/analyze/emotion', headers: id },
-    body: plain('method_not_allowed', 'Expected POST for `method`, got GET'),
-    headers: { allow: 'POST' },
-  },
-  '405 for OPTIONS': {
-    call: { method: 'OPTIONS', path: '/health', headers: id },
-    body: plain('method_not_allowed', 'Expected GET or HEAD for `method`, got OPTIONS'),
-    headers: { allow: 'GET, HEAD' },
-  },
-  '413 by Content-Length': {
-    call: { ...echo, body: 'x'.repeat(1001) },
-    body: listed(
-      'value_error.audio.too_large',
-      'Expected at most 1000 bytes for `body`, got more: UNDERTONE_MAX_UPLOAD_BYTES sets the limit, and POST /v1/jobs takes up to 267386880 bytes',
-    ),
-    settings: { env: { UNDERTONE_MAX_UPLOAD_BYTES: '1000' } },
-  },
-  '413 as the bytes pass the limit': {
-    call: { ...echo, headers: { ...echo.headers, 'Transfer-Encoding': 'chunked' }, body: 'x'.repeat(1001) },
-    body: listed(
-      'value_error.audio.too_large',
-      'Expected at most 1000 bytes for `body`, got more: UNDERTONE_MAX_UPLOAD_BYTES sets the limit, and POST /v1/jobs takes up to 267386880 bytes',
-    ),
-    settings: { env: { UNDERTONE_MAX_UPLOAD_BYTES: '1000' } },
-  },
-  '422 for a body that is not multipart': {
-    call: { ...echo, headers: { ...echo.headers, 'Content-Type': 'application/json' } },
-    body: listed(
+  '401 without a token': [{ ...echo, headers: anonymous }, unauthenticated('nothing'), challenge],
+  '401 for another scheme': [
+    withHeaders({ Authorization: 'Basic dXNlcjpwYXNz' }),
+    unauthenticated('something else'),
+    challenge,
+  ],
+  '401 for a token with a space': [
+    withHeaders({ Authorization: 'Bearer a b' }),
+    unauthenticated('something else'),
+    challenge,
+  ],
+  '401 for an unknown token': [
+    analysis({ do: 'echo' }, 'token-of-nobody'),
+    unauthenticated('one that is unknown, expired or revoked'),
+    challenge,
+  ],
+  '403 for one of two scopes missing': [
+    { ...analysis({ do: 'echo' }, tokens.emotion), path: '/v1/analyze' },
+    plain('forbidden', 'Expected scope analyze:cognitive for `Authorization`, got a token without it'),
+  ],
+  '404 for an unknown path': [get('/v1/nothing?x=1'), unknownPath('/v1/nothing')],
+  '404 for another spelling of a path': [get('/Health/'), unknownPath('/Health/; did you mean /health?')],
+  '405 for GET on an analysis': [
+    get('/v1/analyze/emotion'),
+    plain('method_not_allowed', 'Expected POST for `method`, got GET'),
+    { allow: 'POST' },
+  ],
+  '405 for OPTIONS': [
+    { ...get('/health'), method: 'OPTIONS' },
+    plain('method_not_allowed', 'Expected GET or HEAD for `method`, got OPTIONS'),
+    { allow: 'GET, HEAD' },
+  ],
+  '413 by Content-Length': [{ ...echo, body: 'x'.repeat(1001) }, tooLarge, {}, { env: small }],
+  '413 as the bytes pass the limit': [
+    { ...withHeaders({ 'Transfer-Encoding': 'chunked' }), body: 'x'.repeat(1001) },
+    tooLarge,
+    {},
+    { env: small },
+  ],
+  '422 for a body that is not multipart': [
+    withHeaders({ 'Content-Type': 'application/json' }),
+    listed(
       'value_error.missing',
       'field required: expected a recording in the part `audio` of a form (multipart/form-data), got JSON (application/json). Send the file as a form: curl -F audio=@recording.wav',
     ),
-  },
-  '422 for multipart without a boundary': {
-    call: { ...echo, headers: { ...echo.headers, 'Content-Type': 'multipart/form-data' } },
-    body: listed(
+  ],
+  '422 for multipart without a boundary': [
+    withHeaders({ 'Content-Type': 'multipart/form-data' }),
+    listed(
       'value_error.multipart',
       'Expected a boundary of 1 to 70 printable characters that does not end in a space for `body`, got none',
     ),
-  },
-  '422 from a thread': {
-    call: analysis({ do: 'refuse' }),
-    body: listed('value_error.audio.malformed', 'no'),
-  },
-  '500 without its cause': {
-    call: analysis({ do: 'fault' }),
-    body: plain('internal', 'Internal error'),
-  },
-  '500 for an error that no handler of the thread caught': {
-    call: analysis({ do: 'reject' }),
-    body: plain('internal', 'Internal error'),
-  },
-  '503 for a lost worker': {
-    call: analysis({ do: 'exit' }),
-    body: plain('worker_lost', 'The worker of this request ended unexpectedly'),
-    headers: later,
-  },
-  '503 past the deadline': {
-    call: analysis(createGate().task),
-    body: plain('deadline', 'The request exceeded its deadline'),
-    headers: later,
-    settings: { env: { UNDERTONE_DEADLINE_S: '1' } },
-  },
-  [memoryRow]: {
-    call: { ...echo, body: 'x'.repeat(900) },
-    body: plain('overloaded', "The account's share of the memory for request bodies is used up"),
-    headers: later,
-    settings: { env: { UNDERTONE_MAX_UPLOAD_BYTES: '1000', UNDERTONE_BUFFER_BYTES: '1334' } },
-  },
-  '503 before the models are loaded': {
-    call: echo,
-    body: plain('not_ready', 'The models are still loading'),
-    headers: later,
-    settings: { wait: false },
-  },
-  '503 when tokens cannot be looked up': {
-    call: echo,
-    body: plain('storage_unavailable', 'The database is unavailable'),
-    headers: later,
-    settings: {
-      verifier: {
-        verify: async () => {
-          throw new ServiceError('storage_unavailable', 'The database is unavailable');
-        },
-      },
-    },
-  },
+  ],
+  '422 from a thread': [analysis({ do: 'refuse' }), listed('value_error.audio.malformed', 'no')],
+  '500 without its cause': [analysis({ do: 'fault' }), plain('internal', 'Internal error')],
+  '500 for an error that no handler of the thread caught': [
+    analysis({ do: 'reject' }),
+    plain('internal', 'Internal error'),
+  ],
+  '503 for a lost worker': [
+    analysis({ do: 'exit' }),
+    plain('worker_lost', 'The worker of this request ended unexpectedly'),
+    later,
+  ],
+  '503 past the deadline': [
+    analysis(createGate().task),
+    plain('deadline', 'The request exceeded its deadline'),
+    later,
+    { env: { UNDERTONE_DEADLINE_S: '1' } },
+  ],
+  [memoryRow]: [
+    { ...echo, body: 'x'.repeat(900) },
+    plain('overloaded', "The account's share of the memory for request bodies is used up"),
+    later,
+    { env: { ...small, UNDERTONE_BUFFER_BYTES: '1334' } },
+  ],
+  '503 before the models are loaded': [
+    echo,
+    plain('not_ready', 'The models are still loading'),
+    later,
+    { wait: false },
+  ],
+  '503 when tokens cannot be looked up': [
+    echo,
+    plain('storage_unavailable', 'The database is unavailable'),
+    later,
+    { verifier: { verify: unavailable } },
+  ],
 };
 
-function check(t: ExecutionContext, reply: Reply, row: Row, status: number): void {
-  t.is(reply.body, row.body);
+function check(t: ExecutionContext, reply: Reply, [, body, headers = {}]: Row, status: number): void {
+  t.is(reply.body, body);
   t.is(reply.status, status);
   t.is(reply.headers['content-type'], 'application/json');
-  t.is(reply.headers['content-length'], String(Buffer.byteLength(row.body)));
+  t.is(reply.headers['content-length'], String(Buffer.byteLength(body)));
   t.is(reply.headers['x-request-id'], 'id-1');
   t.is(reply.headers['x-content-type-options'], 'nosniff');
-  for (const [name, value] of Object.entries({ ...row.headers })) t.is(reply.headers[name], value);
-  for (const name of ['www-authenticate', 'retry-after', 'allow']) {
-    if (row.headers?.[name] === undefined) t.is(reply.headers[name], undefined);
-  }
+  for (const name of ['www-authenticate', 'retry-after', 'allow'])
+    t.is(reply.headers[name], headers[name], name);
 }
 
 for (const [name, row] of Object.entries(rows)) {
   test.serial(name, async (t) => {
-    const app = row.settings === undefined ? shared() : await startApp(t, row.settings);
+    const [asked, , , settings] = row;
+    const app = settings === undefined ? shared() : await startApp(t, settings);
     if (name === memoryRow) {
       const other = await wire(app.port);
       other.socket.write(`${rawHead('Content-Length: 900')}\r\n${'x'.repeat(500)}`);
       await untilMetric(app, 'undertone_held_bytes', 500);
     }
-    check(t, await call(app.port, row.call), row, Number(name.slice(0, 3)));
+    check(t, await call(app.port, asked), row, Number(name.slice(0, 3)));
   });
 }
 
