@@ -22,6 +22,10 @@ const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
 const sample = dataOf(readFileSync('examples/sample.wav'));
 const stepSeconds = 0.25;
 
+const mono = { encoding: 's16le', sampleRate: 16_000, channels: 1 } as const;
+/** What no test changes. */
+const whole = { format: mono, state: null, signals, split: false, speakers: null, cause: null, cancel: null };
+
 type Ask = { readonly atStep: number; readonly cause: 'turn.end' };
 
 /** @param sampleRate of the samples as they are taken: another one changes their pitch */
@@ -40,17 +44,12 @@ async function stream(
   for (let at = 0, step = 1; at < samples.length; at += bytes, step++) {
     const isLast = at + bytes >= samples.length;
     const cause: LiveStep['cause'] = isLast ? 'session.end' : step === ask?.atStep ? ask.cause : null;
-    const request = {
+    const output = await analyzer.live({
+      ...whole,
       format,
       bytes: samples.subarray(at, at + bytes),
-      signals,
-      split: false,
       speakers,
       cause,
-      cancel: null,
-    };
-    const output = await analyzer.live({
-      ...request,
       state: structuredClone(state),
       measure: step % 12 === 0,
     });
@@ -58,10 +57,14 @@ async function stream(
     largest = Math.max(largest, bytesOf(state));
     messages.push(...output.messages);
   }
-  const audio = Buffer.concat([wavHeader(format, samples.length), samples]);
-  const request = { ...defaultOptions, audio, baselines: [], signals, cancel: null };
-  const [analysis] = await analyzer.analyze(request);
-  return { messages, largest, report: combinedReport(analysis, '') };
+  /** Of the same samples as a file. */
+  const report = async () => {
+    const audio = Buffer.concat([wavHeader(format, samples.length), samples]);
+    const request = { ...defaultOptions, audio, baselines: [], signals, cancel: null };
+    const [analysis] = await analyzer.analyze(request);
+    return combinedReport(analysis, '');
+  };
+  return { messages, largest, report };
 }
 
 function bytesOf(value: unknown): number {
@@ -71,20 +74,12 @@ function bytesOf(value: unknown): number {
 }
 
 test('a step measures speech for the requested signals alone', async (t) => {
-  const format = { encoding: 's16le', sampleRate: 16_000, channels: 1 } as const;
-  const step = {
-    format,
-    bytes: sample.subarray(0, 32_000),
-    state: null,
-    split: false,
-    speakers: null,
-    measure: true,
-  };
+  const step = { ...whole, bytes: sample.subarray(0, 32_000), measure: true };
   for (const [signal, measured] of [
     ['emotion', []],
     ['cognitive', ['cognitive']],
   ] as const) {
-    const { state } = await analyzer.live({ ...step, signals: [signal], cause: null, cancel: null });
+    const { state } = await analyzer.live({ ...step, signals: [signal] });
     t.deepEqual(Object.keys(state.channels[0]?.speech.totals ?? {}), measured);
   }
 });
@@ -115,7 +110,7 @@ for (const sampleRate of [16_000, 22_050]) {
   test(`utterances of a session at ${sampleRate} Hz are those of the report`, async (t) => {
     const { messages, largest, report } = await stream(sample, sampleRate);
     const turns = turnsOf(messages);
-    const { timeline } = report.emotion;
+    const { timeline } = (await report()).emotion;
     t.true(timeline.length > 2);
     t.is(turns.length, timeline.length);
     for (const [index, { start_s, end_s, valence, arousal }] of timeline.entries()) {
@@ -136,7 +131,7 @@ test('turns are relative to the utterances before them as entries of the report 
   const spoken = callOf(52).subarray(44);
   const { messages, report } = await stream(spoken);
   const turns = turnsOf(messages);
-  const { timeline } = report.emotion;
+  const { timeline } = (await report()).emotion;
   t.true(timeline.length > 45);
   t.is(turns.length, timeline.length);
   let compared = 0;
@@ -181,9 +176,9 @@ for (const speakers of ['2', 'auto'] as const) {
 }
 
 test('a voice that speaks alone first is one speaker until another one speaks', async (t) => {
-  const gap = new Float32Array(0.7 * 16_000);
+  const longer = new Float32Array(0.7 * 16_000);
   const names = ['low', 'high'].flatMap((voice) => [1, 2, 3, 4, 5].map((number) => `${voice}-${number}`));
-  const samples = joinArrays(names.flatMap((name) => [sentence(name), gap]));
+  const samples = joinArrays(names.flatMap((name) => [sentence(name), longer]));
   for (const speakers of ['2', '6', 'auto'] as const) {
     const turns = turnsOf((await stream(toBytes(samples), 16_000, null, 1, speakers)).messages);
     t.deepEqual(
@@ -202,9 +197,10 @@ test('a voice that speaks alone first is one speaker until another one speaks', 
   }
 });
 
+const gap = new Float32Array(0.6 * 16_000);
+const apart = [1, 2].flatMap((number) => [sentence(`low-${number}`), gap, sentence(`high-${number}`), gap]);
+
 test('turn.end cuts the open utterance by voice too', async (t) => {
-  const gap = new Float32Array(0.6 * 16_000);
-  const apart = [1, 2].flatMap((number) => [sentence(`low-${number}`), gap, sentence(`high-${number}`), gap]);
   const before = joinArrays([...apart, sentence('low-3'), sentence('high-3')]);
   const ask = { atStep: Math.floor(before.length / 4000) - 1, cause: 'turn.end' } as const;
   const { messages } = await stream(toBytes(joinArrays([before, gap])), 16_000, ask, 1, '2');
@@ -216,8 +212,6 @@ test('turn.end cuts the open utterance by voice too', async (t) => {
 });
 
 test('a turn ends where another voice begins', async (t) => {
-  const gap = new Float32Array(0.6 * 16_000);
-  const apart = [1, 2].flatMap((number) => [sentence(`low-${number}`), gap, sentence(`high-${number}`), gap]);
   const samples = joinArrays([...apart, sentence('low-3'), sentence('high-3'), gap]);
   const { messages } = await stream(toBytes(samples), 16_000, null, 1, '2');
   const turns = turnsOf(messages);
@@ -246,17 +240,8 @@ test('a turn is compared with those of its speaker', async (t) => {
 
 test('a set without a voice model refuses speakers', async (t) => {
   const models = await loadModels(await withoutVoice(t));
-  const format = { encoding: 's16le', sampleRate: 16_000, channels: 1 } as const;
-  const step = {
-    format,
-    bytes: sample,
-    state: null,
-    split: false,
-    measure: false,
-    cause: null,
-    cancel: null,
-  };
-  const live = analyzerOf(models, limits).live({ ...step, signals, speakers: '2' });
+  const step = { ...whole, bytes: sample, measure: false, speakers: '2' } as const;
+  const live = analyzerOf(models, limits).live(step);
   await t.throwsAsync(live, { message: /^Expected models with a voice model for `speakers`, got none/ });
 });
 
@@ -267,7 +252,7 @@ test('cognitive signals of the session so far end near those of the report', asy
     string,
     number
   >;
-  const { signals: final } = report.cognitive as { signals: Record<string, number> };
+  const { signals: final } = (await report()).cognitive as { signals: Record<string, number> };
   for (const name of ['cognitive_load', 'processing', 'clarity'] as const) {
     t.true(Math.abs((last[name] as number) - (final[name] as number)) <= 0.05, name);
   }
@@ -279,7 +264,8 @@ test('turn.end shows the open utterance, which goes on', async (t) => {
   t.like(open, { provisional: true, cause: 'turn.end' });
   t.like(whole, { provisional: false, start_s: open?.start_s });
   t.true((whole?.end_s ?? 0) > (open?.end_s ?? 0));
-  t.is(turnsOf(messages).filter(({ provisional }) => !provisional).length, report.emotion.timeline.length);
+  const { timeline } = (await report()).emotion;
+  t.is(turnsOf(messages).filter(({ provisional }) => !provisional).length, timeline.length);
 });
 
 test('a measurement of a short utterance after silence has the intervals of little speech', async (t) => {
