@@ -6,6 +6,7 @@ import { combinedReportSchema, reportSchemas } from '../../src/engine/report.ts'
 import { call, heldBytes, type Reply, wire } from '../support/http.ts';
 import { type Server, spawnServer, startServer } from '../support/server.ts';
 import { share } from '../support/share.ts';
+import { words } from '../support/words.ts';
 
 function upload(
   server: Server,
@@ -49,13 +50,12 @@ test.serial('each analysis responds with its own report', async (t) => {
     t.is((await upload(server, [sound], path)).body, reply.body);
   }
   const models = JSON.parse((await call(server.port, { path: '/v1/models' })).body).models;
-  t.deepEqual(models.map(({ kind }: { kind: string }) => kind).sort(), [
-    'activity',
-    'cognitive',
-    'emotion',
-    'trunk',
-    'voice',
-  ]);
+  t.deepEqual(
+    models.map(({ kind }: { kind: string }) => kind).sort(),
+    words`
+    activity cognitive emotion trunk voice
+  `,
+  );
   t.is(server.stdout(), `listening on ${server.url}\n`);
   t.false(/secret-name|static-token/.test(server.stderr()));
   for (const line of server.stderr().trim().split('\n')) t.notThrows(() => JSON.parse(line));
