@@ -6,6 +6,7 @@ import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { copyModels, editManifest, editWeights, type Json } from '../support/models.ts';
 import { useRedis } from '../support/redis.ts';
+import { words } from '../support/words.ts';
 
 type Failure = { emotion: { signals: { valence: number }; warnings: string[] } };
 
@@ -32,19 +33,12 @@ test('every check of a working installation is ok', async (t) => {
   const env = { UNDERTONE_DATA_DIR: join(makeFolder(), 'data'), UNDERTONE_WORKERS: '1' };
   const { code, lines } = await diagnose({ ...env, UNDERTONE_REDIS_URL: redis.url });
   t.is(code, 0, JSON.stringify(lines));
-  t.deepEqual(Object.keys(lines), [
-    'settings',
-    'node',
-    'addon',
-    'models',
-    'compared',
-    'recordings',
-    'disk',
-    'database',
-    'redis',
-    'clock',
-    'limits',
-  ]);
+  t.deepEqual(
+    Object.keys(lines),
+    words`
+    settings node addon models compared recordings disk database redis clock limits
+  `,
+  );
   t.regex(lines.addon ?? '', /^ok: native addon, features version \d+, (1|4|8|16) frames at a time$/);
   t.is(lines.database, 'ok: sqlite, 0 tokens');
   t.is(lines.redis, 'ok: reachable, without persistence');
