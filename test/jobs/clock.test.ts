@@ -1,6 +1,5 @@
 /** Jobs while the clock of the host is set, with a real Redis and a real database. */
 import test, { type ExecutionContext } from 'ava';
-import { defaultOptions } from '../../src/engine/options.ts';
 import { openDatabase } from '../../src/service/database.ts';
 import { deferred } from '../../src/service/deferred.ts';
 import { createCipher } from '../../src/service/jobs/cipher.ts';
@@ -8,7 +7,7 @@ import { createJobStore } from '../../src/service/jobs/job-store.ts';
 import { PutBack, type QueueJob } from '../../src/service/jobs/queues.ts';
 import { openQueues } from '../../src/service/jobs/redis-queues.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
-import { openJobService, secret } from '../support/job-service.ts';
+import { openJobService, requestOf, secret } from '../support/job-service.ts';
 import { connectRedis, useRedis } from '../support/redis.ts';
 import { until } from '../support/wait.ts';
 
@@ -106,9 +105,7 @@ test.serial(
   'a job that Redis has lost fails, although the clock was set back after its creation',
   async (t) => {
     const { jobs, redis } = await openJobService(t);
-    const source = { kind: 'object', url: 'http://127.0.0.1:1/a.wav' } as const;
-    const request = { ...defaultOptions, owner, idempotencyKey: null, digest: '', source, callback: null };
-    await jobs.create('job_1', request);
+    await jobs.create('job_1', requestOf(owner, 'http://127.0.0.1:1/a.wav'));
     await redis.client.flushall();
     setClock(t, -2);
     t.like(await jobs.find(owner, 'job_1'), { status: 'failed' });

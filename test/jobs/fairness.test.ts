@@ -5,32 +5,25 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
-import { defaultOptions } from '../../src/engine/options.ts';
 import type { JobOwner, StoredJob } from '../../src/service/jobs/jobs.ts';
-import { addCallback, openJobService } from '../support/job-service.ts';
+import { addCallback, openJobService, requestOf } from '../support/job-service.ts';
+import { openJobWeb } from '../support/jobs.ts';
 import { listen } from '../support/listening.ts';
 import { lecture } from '../support/recordings.ts';
 
 const busy: JobOwner = { key: 'token:busy', accountId: null };
 const other: JobOwner = { key: 'token:other', accountId: null };
-const request = { idempotencyKey: null, digest: '', ...defaultOptions, callback: null };
-
-const hostSettings = (url: string) => ({
-  UNDERTONE_JOB_URL_PREFIXES: url,
-  UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
-});
 
 test.serial('the job of another owner is the next one, whatever the length of the queue', async (t) => {
   const fetched: string[] = [];
   const recording = toneFile(1);
-  const port = await listen(t, (asked, response) => {
+  const { url, env } = await openJobWeb(t, (asked, response) => {
     fetched.push(asked.url ?? '');
     response.end(recording);
   });
-  const url = `http://127.0.0.1:${port}/`;
-  const { jobs, work } = await openJobService(t, hostSettings(url));
+  const { jobs, work } = await openJobService(t, env);
   const begin = (owner: JobOwner, name: string) =>
-    jobs.create(`job_${name}`, { ...request, owner, source: { kind: 'object', url: `${url}${name}` } });
+    jobs.create(`job_${name}`, requestOf(owner, `${url}${name}`));
   for (let index = 0; index < 30; index++) await begin(busy, `busy${index}`);
   await begin(other, 'other0');
   await begin(other, 'other1');
@@ -62,7 +55,7 @@ async function openHooks(t: ExecutionContext) {
 
 test.serial('100 callbacks without a response do not delay those of other owners', async (t) => {
   const { dead, closed, called, deadUrl, liveUrl } = await openHooks(t);
-  const service = await openJobService(t, hostSettings(deadUrl));
+  const service = await openJobService(t, { UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1' });
   for (let index = 0; index < 100; index++) await addCallback(service, `job_${index}`, busy, deadUrl);
   await service.work();
   while (dead.length < 16) await sleep(20);
@@ -85,17 +78,16 @@ test.serial('100 callbacks without a response do not delay those of other owners
 test.serial('40 URLs of one owner without a response delay no job of another owner', async (t) => {
   const silent: ServerResponse[] = [];
   let closed = 0;
-  const port = await listen(t, (asked, response) => {
+  const { url, env } = await openJobWeb(t, (asked, response) => {
     if (asked.url === '/fast') return response.end(toneFile(1));
     silent.push(response);
     response.once('close', () => closed++);
     // The head and a byte arrive, and nothing else.
     if (silent.length % 2 === 0) response.write('R');
   });
-  const url = `http://127.0.0.1:${port}/`;
-  const { jobs, queues, work } = await openJobService(t, hostSettings(url));
+  const { jobs, queues, work } = await openJobService(t, env);
   const begin = (owner: JobOwner, id: string, path: string) =>
-    jobs.create(id, { ...request, owner, source: { kind: 'object', url: `${url}${path}` } });
+    jobs.create(id, requestOf(owner, `${url}${path}`));
   for (let index = 0; index < 40; index++) await begin(busy, `job_${index}`, 'silent');
   const { stop, abort } = await work();
   while (silent.length < 4) await sleep(20);
@@ -124,7 +116,7 @@ test.serial('the job of another owner runs between the chunks of a long recordin
   const upload = async (id: string, owner: JobOwner, audio: Uint8Array) => {
     await jobs.uploadStore.append({ id, owner: owner.key, part: 'audio', index: 0, bytes: audio });
     const source = { kind: 'upload', sizes: { audio: audio.length, baselines: [] } } as const;
-    await jobs.create(id, { ...request, owner, source });
+    await jobs.create(id, { ...requestOf(owner, ''), source });
   };
   await work();
   await upload('job_long', busy, lecture(1000));

@@ -15,7 +15,7 @@ import {
 } from '../../src/service/jobs/payload.ts';
 import { findQueued } from '../../src/service/jobs/queue-state.ts';
 import type { JobQueue } from '../../src/service/jobs/queues.ts';
-import { openJobService, secret } from '../support/job-service.ts';
+import { openJobService, requestOf, secret } from '../support/job-service.ts';
 import { openJobWeb } from '../support/jobs.ts';
 import { until } from '../support/wait.ts';
 
@@ -25,15 +25,7 @@ const owner = { key: 'token:1', accountId: null };
 async function openWeb(t: ExecutionContext) {
   let asked = 0;
   const { url, env, calls } = await openJobWeb(t, () => void asked++);
-  const request = {
-    owner,
-    idempotencyKey: null,
-    digest: '',
-    source: { kind: 'object', url: `${url}a.wav` },
-    ...defaultOptions,
-    callback: `${url}hook`,
-    metadata: { order: '7' },
-  } as const;
+  const request = { ...requestOf(owner, `${url}a.wav`, `${url}hook`), metadata: { order: '7' } };
   return { calls, env, request, asked: () => asked };
 }
 
@@ -106,9 +98,7 @@ test.serial('a job that is removed just before its end is called back as cancell
   const { jobs, queues, work } = await openJobService(t, env);
   await work();
   remove = async () => void (await jobs.remove(owner, 'job_1'));
-  const source = { kind: 'object', url } as const;
-  const request = { owner, idempotencyKey: null, digest: '', source, ...defaultOptions, callback: url };
-  await jobs.create('job_1', request);
+  await jobs.create('job_1', requestOf(owner, url, url));
   while ((await queues.analyses.queue.getJob('job_1')) !== undefined) await sleep(20);
   while ((await queues.callbacks.queue.getJob('job_1')) !== undefined) await sleep(20);
   t.deepEqual(
@@ -127,9 +117,7 @@ test.serial('a job that another worker ended first is logged and counted by that
   await work();
   end = async () =>
     void (await jobs.results.store('job_1', Buffer.from('{}'), Date.now(), Date.now() + 1_000_000));
-  const source = { kind: 'object', url } as const;
-  const request = { owner, idempotencyKey: null, digest: '', source, ...defaultOptions, callback: url };
-  await jobs.create('job_1', request);
+  await jobs.create('job_1', requestOf(owner, url, url));
   await until(() => calls.length > 0);
   while ((await queues.analyses.queue.getJob('job_1')) !== undefined) await sleep(20);
   t.deepEqual(
@@ -238,9 +226,7 @@ test('payloads of later releases have an error of their own, unlike malformed on
 
 test.serial('a job that a later release queued is left to a worker of that release', async (t) => {
   const { jobs, queues, log, work } = await openJobService(t);
-  const url = 'https://bucket.example/a.wav';
-  const request = { owner, idempotencyKey: null, digest: '', ...defaultOptions, callback: null };
-  await jobs.create('job_1', { ...request, source: { kind: 'object', url } });
+  await jobs.create('job_1', requestOf(owner, 'https://bucket.example/a.wav'));
   const job = await queues.analyses.queue.getJob('job_1');
   await job?.updateData(sealed({ version: 3 }));
   await work();

@@ -12,7 +12,7 @@ import { createJobWaits } from '../../src/service/jobs/waits.ts';
 import { startApp, tokens, untilMetric } from '../support/app.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { call, wire } from '../support/http.ts';
-import { openJobService } from '../support/job-service.ts';
+import { openJobService, requestOf } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
 import { until } from '../support/wait.ts';
 
@@ -28,15 +28,7 @@ const principal = {
 async function open(t: ExecutionContext) {
   const { database, jobs } = await openJobService(t);
   const app = await startApp(t, { jobs });
-  const source = { kind: 'object', url: 'https://bucket.example/a.wav' } as const;
-  await jobs.create('job_1', {
-    ...defaultOptions,
-    owner,
-    source,
-    idempotencyKey: null,
-    digest: '',
-    callback: null,
-  });
+  await jobs.create('job_1', requestOf(owner, 'https://bucket.example/a.wav'));
   const headers = { Authorization: `Bearer ${tokens.full}` };
   const get = async (wait: string) => {
     const { status, body } = await call(app.port, { path: `/v1/jobs/job_1?wait=${wait}`, headers });

@@ -74,6 +74,16 @@ export async function openJobService(
   };
 }
 
+/** The request of a job whose recording is fetched. */
+export const requestOf = (owner: JobOwner, url: string, callback: string | null = null) => ({
+  owner,
+  idempotencyKey: null,
+  digest: '',
+  source: { kind: 'object', url } as const,
+  ...defaultOptions,
+  callback,
+});
+
 /** A job that is done, and whose callback waits. */
 export async function addCallback(
   { database, jobs, queues, cipher }: JobService,
