@@ -18,6 +18,7 @@ import {
   tscErrors,
   typeScriptPrograms,
 } from './support/type-checks.ts';
+import { words } from './support/words.ts';
 
 /**
  * They set up, serve or test the whole tree, need recordings that are not part of it, or a cluster; the tests of clients
@@ -28,16 +29,9 @@ const skipped =
 /** Where the documents say that the service is. */
 const address = 'http://127.0.0.1:8080';
 /** What the examples leave in the working folder. */
-const left = [
-  'sample.npy',
-  'sample.TextGrid',
-  'annotations',
-  'answer.json',
-  'keys.json',
-  'receipt-keys.json',
-  'calls.csv',
-  'utterances.csv',
-];
+const left = words`
+  sample.npy sample.TextGrid annotations answer.json keys.json receipt-keys.json calls.csv utterances.csv
+`;
 
 function commandsOf(block: string): string[] {
   const lines = block.replaceAll('\\\n', ' ').split('\n');
