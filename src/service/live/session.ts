@@ -211,6 +211,7 @@ export class LiveSession {
     this.#stream = { config, format, recording, schedule, maxBytes };
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.#onIdle(), limits.idleMs).unref();
+    this.#silent = false;
     this.#send('session.ready', {
       request_id: requestId,
       limits: { max_seconds: maxSeconds, idle_s: limits.idleMs / 1000, max_frame_bytes: maxFrameBytes },

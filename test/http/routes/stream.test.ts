@@ -298,6 +298,18 @@ test('audio that arrives while the event loop is blocked counts before the sessi
   t.is((await session.closed).code, 1000);
 });
 
+test('session.configure that arrives while the event loop is blocked is in time', async (t) => {
+  const app = await startApp(t, { env: { UNDERTONE_STREAM_IDLE_S: '1' } });
+  const session = await connectStream(app.port, { token: tokens.full });
+  session.socket.once('pong', () => {
+    session.send(config);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+    setTimeout(() => session.socket.close(1000), 100);
+  });
+  session.socket.ping();
+  t.is((await session.closed).code, 1000);
+});
+
 test('a session without session.configure closes after the time for it, whatever else it sends', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_STREAM_IDLE_S: '1' } });
   const session = await connectStream(app.port, { token: tokens.full });
