@@ -126,7 +126,7 @@ test('valence and arousal of another maker have intervals once ratings have cali
   t.is(report.emotion.moments, null);
   t.true(report.emotion.timeline.every(({ relative }) => relative === null));
   const text = await runCli(['analyze', sample, '--models', mine]);
-  t.regex(text.stdout, /valence +0\.\d\d\n/);
+  t.regex(text.stdout, /valence +0\.\d\d {2}0 negative/);
   const rows = readFileSync(corpus.train, 'utf8').trim().split('\n').slice(1);
   const rated = rows.map((row) => row.replace('bright', '0.7,0.4').replace('dull', '0.3,0.6'));
   writeFileSync(ratings, ['path,arousal,valence,speaker', ...rated, ''].join('\n'));
