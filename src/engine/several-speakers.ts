@@ -4,7 +4,7 @@ import { largestSimilarity } from './clustering.ts';
 import type { Session, Values } from './platform.ts';
 import { countFrames, type Segment } from './segments.ts';
 import type { Encoded, VoiceFrames } from './utterances.ts';
-import { apart, type ChunkVoice, clusterVoices, spread } from './voices.ts';
+import { apart, type ChunkVoice, clusterVoices } from './voices.ts';
 
 const weights = z.strictObject({
   file: z.string().regex(/^\w[\w.-]*\.onnx$/),
@@ -37,8 +37,8 @@ export const severalSpeakersParams = z.strictObject({
 });
 export type SeveralSpeakersParams = z.infer<typeof severalSpeakersParams>;
 
-/** A window is read every `step` seconds, or as much more seldom as leaves at most `most` windows of a chunk. */
-const read = { seconds: 1, step: 2, most: 30 };
+/** Of each `step` seconds a window is read; of more where `most` windows of a chunk would not do. */
+const read = { seconds: 1, step: 4, most: 30 };
 
 type Spoken = Segment & { readonly speechFrames: number };
 
@@ -48,7 +48,7 @@ export const isComparable = (
   framesPerSecond: number,
 ): boolean => speechFrames >= minUtteranceSeconds * framesPerSecond;
 
-/** @returns frames from one window to the next; null when the utterances of a whole recording cannot be of two voices */
+/** @returns frames of an utterance for each window; null when the utterances of a whole recording cannot be of two voices */
 export function stepOf(
   utterances: readonly Spoken[],
   isWhole: boolean,
@@ -75,12 +75,15 @@ export async function readVoices(
 ): Promise<ChunkVoice[]> {
   const { data, shape } = frames ?? embeddings;
   const [, count, width] = shape as [number, number, number];
-  const windows = spread(utterance, read.seconds * framesPerSecond, step);
-  const seconds = utterance.speechFrames / framesPerSecond / windows.length;
+  const length = utterance.end - utterance.start;
+  const windows = Math.max(1, Math.round(length / step));
+  const half = Math.min(read.seconds * framesPerSecond, length) / 2;
+  const seconds = utterance.speechFrames / framesPerSecond / windows;
   const voices: ChunkVoice[] = [];
-  for (const window of windows) {
-    const from = Math.max(0, Math.min(count - 1, Math.floor((window.start - start) / framesPerEmbedding)));
-    const to = Math.max(from + 1, Math.min(count, Math.floor((window.end - start) / framesPerEmbedding)));
+  for (let window = 0; window < windows; window++) {
+    const middle = utterance.start + ((window + 0.5) / windows) * length - start;
+    const from = Math.max(0, Math.min(count - 1, Math.floor((middle - half) / framesPerEmbedding)));
+    const to = Math.max(from + 1, Math.min(count, Math.floor((middle + half) / framesPerEmbedding)));
     const { voice } = await session.run({
       [frames ? 'frames' : 'tokens']: {
         data: data.subarray(from * width, to * width),

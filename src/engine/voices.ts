@@ -259,7 +259,7 @@ export async function follow(
 }
 
 /** Windows of a length at equal distances of at most `step`, from the start to the end; one of a shorter span. */
-export function spread({ start, end }: Segment, length: number, step: number): Segment[] {
+function spread({ start, end }: Segment, length: number, step: number): Segment[] {
   const room = end - start - length;
   if (room <= 0) return [{ start, end }];
   const steps = Math.ceil(room / step);

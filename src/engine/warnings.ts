@@ -88,7 +88,7 @@ const entries = {
   },
   several_speakers: {
     condition:
-      'the speech sounds like two voices or more, of each at least 2 s and a tenth, in two utterances or more. About 1 call of two voices of one sex in 25, with models/fast 1 in 6, has no warning ([models.md](models.md#several-speakers))',
+      'the speech sounds like two voices or more, of each at least 2 s and a tenth, in two utterances or more. About 1 call of two voices in 40, with models/fast 1 in 7, has no warning ([models.md](models.md#several-speakers))',
     text: 'The recording sounds like more than one speaker: the scores are an average of their voices. Analyse each with `speakers`, `segments` or `channels`.',
     pageText:
       'The recording sounds like more than one speaker: the scores are an average of their voices. Choose their number below.',

@@ -235,9 +235,9 @@ test('windows of a whole recording are read only where two voices fit', (t) => {
   t.is(stepOf([spoken(5)], true, params, 100), null);
   t.is(stepOf([spoken(2), spoken(1.9, 300)], true, params, 100), null);
   t.is(stepOf([spoken(9), spoken(0.7, 1000)], true, params, 100), null, 'one is too short');
-  t.is(stepOf([spoken(2), spoken(2, 300)], true, params, 100), 200);
-  t.is(stepOf([spoken(60), spoken(60, 7000)], true, params, 100), 400);
-  t.is(stepOf([spoken(1)], false, params, 100), 200);
+  t.is(stepOf([spoken(2), spoken(2, 300)], true, params, 100), 400);
+  t.is(stepOf([spoken(90), spoken(90, 10_000)], true, params, 100), 600);
+  t.is(stepOf([spoken(1)], false, params, 100), 400);
 });
 
 test('two speakers in turns are several speakers, one is not', async (t) => {

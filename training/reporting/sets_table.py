@@ -81,7 +81,14 @@ def text_of(columns: dict[str, list[Metric]]) -> str:
         if titles:
             shared = commonprefix(list(titles)).rpartition(" (")[0] or min(titles) if len(titles) > 1 else titles.pop()
             rows.append([shared, *map(short_cell, metrics)])
-    return table(["", *(f"`{name}`" for name in columns)], [*rows, *cost_rows({name: settings.MODELS.with_name(name) for name in columns})])
+    sets = table(["", *(f"`{name}`" for name in columns)], [*rows, *cost_rows({name: settings.MODELS.with_name(name) for name in columns})])
+    return f"{sets}\n\nRecall of each label, {CORPUS}:\n\n" + "\n".join(f"- `{name}`: {recalls_of(metrics)}" for name, metrics in found.items())
+
+
+def recalls_of(metrics: dict[str, Metric]) -> str:
+    """In the order of size"""
+    recalls = {label: metrics[key].value for label in RESEARCH.labels if (key := f"emotion: recall, {CORPUS}, {label}") in metrics}
+    return ", ".join(f"{label} {value:.2f}" for label, value in sorted(recalls.items(), key=lambda item: -item[1]))
 
 
 def plain_text_of(columns: dict[str, list[Metric]]) -> str:
