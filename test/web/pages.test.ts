@@ -127,7 +127,7 @@ test.serial(
       return data;
     }, long.toString('base64'));
     await page.locator('#recording .zone').dispatchEvent('drop', { dataTransfer: transfer });
-    t.regex(await resultsOf(page, 'dropped.wav'), /From 0\.50, the reference, to/);
+    t.regex(await resultsOf(page, 'dropped.wav'), /From 0\.50, which is usual, to/);
     await page.getByRole('button', { name: 'Compare with the same voice at rest' }).click();
     await page.locator('#baseline').getByRole('button', { name: 'Choose a file' }).waitFor();
     t.is(await page.evaluate(() => document.activeElement?.textContent), 'Record');
