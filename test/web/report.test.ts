@@ -226,7 +226,7 @@ for (const [device, viewport] of [
     for (const name of Object.keys(signals.emotions))
       t.is(
         legend.includes(name),
-        timeline.some(({ emotions }) => (emotions[name] ?? 0) >= 0.05),
+        timeline.some(({ emotions }) => (emotions[name] ?? 0) >= 0.02),
         name,
       );
     t.is(await widthOf(page), viewport.width);

@@ -89,13 +89,16 @@ function createList(blocks: readonly HTMLElement[], playable: boolean): HTMLElem
 /** The colours that are visible in the columns. */
 export function createLegend(timeline: readonly Utterance[], signals: EmotionSignals): HTMLElement {
   const seen = ranked(signals.emotions).filter(([name]) =>
-    timeline.some(({ emotions }) => (emotions[name] ?? 0) >= minShare),
+    timeline.some(({ emotions }) => (emotions[name] ?? 0) >= minSeen),
   );
   const entries = seen.map(([name]) => element('li', { 'data-emotion': name }, name));
   return element('ul', { class: 'emotion-key', 'aria-label': 'Colours of the utterances' }, ...entries);
 }
 
-/** Less probable emotions are left out of the legend, and of the text of a block. */
+/** Of the height of a column: a pixel. */
+const minSeen = 0.02;
+
+/** Less probable emotions are left out of the text of a block. */
 const minShare = 0.05;
 
 /** @param note read last by screen readers */
