@@ -4,7 +4,7 @@ import { meanEmbedding } from './arrays.ts';
 import type { Execution } from './execution.ts';
 import type { Models } from './loader.ts';
 import type { QualityMeter } from './quality.ts';
-import { isComparable, readVoices } from './several-speakers.ts';
+import { isComparable, readWindows } from './several-speakers.ts';
 import type { ScoredUtterance } from './signals/definition.ts';
 import { definitions, type Signal } from './signals/table.ts';
 import type { DetectedSpeech } from './speech.ts';
@@ -133,7 +133,7 @@ async function compareVoices(
   if (severalSpeakers === null || params === undefined) return [];
   if (!isComparable(utterance, params, framesPerSecond)) return [];
   const { start } = encoded.rows;
-  return readVoices(encoded, utterance, { start, step, framesPerSecond }, params, severalSpeakers);
+  return readWindows(encoded, utterance, { start, step, framesPerSecond }, params, severalSpeakers);
 }
 
 /** Scores the runs of speech without an utterance as one, up to what the trunk reads. Null without speech. */

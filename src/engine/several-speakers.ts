@@ -4,7 +4,7 @@ import { largestSimilarity } from './clustering.ts';
 import type { Session, Values } from './platform.ts';
 import { countFrames, type Segment } from './segments.ts';
 import type { Encoded, VoiceFrames } from './utterances.ts';
-import { apart, type ChunkVoice, clusterVoices } from './voices.ts';
+import { apart, type ChunkVoice, clusterVoices, rowsOf } from './voices.ts';
 
 const weights = z.strictObject({
   file: z.string().regex(/^\w[\w.-]*\.onnx$/),
@@ -37,7 +37,7 @@ export const severalSpeakersParams = z.strictObject({
 });
 export type SeveralSpeakersParams = z.infer<typeof severalSpeakersParams>;
 
-/** Of each `step` seconds a window is read; of more where `most` windows of a chunk would not do. */
+/** One window is read per `step` seconds of an utterance, at least one; per more seconds in a chunk with much speech. */
 const read = { seconds: 1, step: 4, most: 30 };
 
 type Spoken = Segment & { readonly speechFrames: number };
@@ -66,7 +66,7 @@ export function stepOf(
  * @param start of the frames that were encoded
  * @param framesPerSecond of the utterance
  */
-export async function readVoices(
+export async function readWindows(
   { frames, embeddings }: Pick<Encoded, 'embeddings'> & VoiceFrames,
   utterance: Spoken,
   { start, step, framesPerSecond }: { start: number; step: number; framesPerSecond: number },
@@ -82,8 +82,8 @@ export async function readVoices(
   const voices: ChunkVoice[] = [];
   for (let window = 0; window < windows; window++) {
     const middle = utterance.start + ((window + 0.5) / windows) * length - start;
-    const from = Math.max(0, Math.min(count - 1, Math.floor((middle - half) / framesPerEmbedding)));
-    const to = Math.max(from + 1, Math.min(count, Math.floor((middle + half) / framesPerEmbedding)));
+    const span = { start: middle - half, end: middle + half };
+    const { start: from, end: to } = rowsOf(span, framesPerEmbedding, count);
     const { voice } = await session.run({
       [frames ? 'frames' : 'tokens']: {
         data: data.subarray(from * width, to * width),

@@ -269,6 +269,12 @@ function spread({ start, end }: Segment, length: number, step: number): Segment[
   });
 }
 
+/** The rows of a span of frames: at least one of `count`. */
+export function rowsOf({ start, end }: Segment, framesPerRow: number, count: number): Segment {
+  const first = Math.max(0, Math.min(count - 1, Math.floor(start / framesPerRow)));
+  return { start: first, end: Math.max(first + 1, Math.min(count, Math.floor(end / framesPerRow))) };
+}
+
 /** Vectors of windows of an utterance, of which the network reads the whole once. */
 async function readVoices(
   utterance: SpeechWindow,
@@ -283,9 +289,9 @@ async function readVoices(
   const count = Math.ceil(frames / framesPerEmbedding);
   const weights = new Float32Array(windows.length * count);
   for (const [index, { start, end }] of windows.entries()) {
-    const from = Math.max(0, Math.min(count - 1, Math.floor((start - rows.start) / framesPerEmbedding)));
-    const to = Math.max(from + 1, Math.min(count, Math.floor((end - rows.start) / framesPerEmbedding)));
-    weights.fill(1, index * count + from, index * count + to);
+    const span = { start: start - rows.start, end: end - rows.start };
+    const read = rowsOf(span, framesPerEmbedding, count);
+    weights.fill(1, index * count + read.start, index * count + read.end);
   }
   const outputs = await session.run({
     filterbanks: { data: rows.data, shape: [1, frames, rows.bins] },
