@@ -20,10 +20,10 @@ from training.corpora.registry import read_clips
 from training.encoder import encoders
 from training.encoder.embeddings import Utterances
 from training.evaluation.metrics import Metric, make_metrics
-from training.evaluation.reports import BOTH, analyze
+from training.evaluation.reports import BOTH, analyze, has_several_speakers
 from training.evaluation.results import describe_sources, metrics_of, new_run, save
 from training.evaluation.statistics import mean
-from training.evaluation.voices import ALONE_S, OF_TWO, Call, alone, calls_of
+from training.evaluation.voices import OF_TWO, ONE, Call, alone, calls_of, write_calls
 from training.export.head_graph import write_voice
 from training.export.manifest import update_manifest
 from training.export.specs import ModelSet
@@ -35,25 +35,13 @@ RESULT = "several_speakers.json"
 PAGE = settings.RESULT_PAGES / "calls.md"
 PARAMS = {"minUtteranceSeconds": 0.8, "minSeconds": 2, "minShare": 0.1}
 FOUND = 0.9  # of the calls of two speakers that give the threshold
-ONE = f"one voice, {ALONE_S:.0f} s"
 KINDS = (*OF_TWO, ONE)
-
-
-def kind_of(call: Call) -> str:
-    return ONE if call.speakers == 1 else call.kind
 
 
 def built(parts: Sequence[Part], corpora: Iterable[str] | None = None) -> list[Call]:
     """Calls of at most two speakers; of `corpora`, or of all"""
     calls = [call for call in (*calls_of(parts), *alone(parts)) if call.speakers <= 2]
     return [call for call in calls if corpora is None or call.owner.corpus in corpora]
-
-
-def write(calls: list[Call], folder: Path) -> list[Path]:
-    paths = [folder / f"{index:04}.wav" for index in range(len(calls))]
-    for call, path in zip(calls, paths):
-        call.write(path)
-    return paths
 
 
 def similarities(paths: list[Path], models: Path) -> list[float | None]:
@@ -77,7 +65,7 @@ def training_utterances(store: Utterances) -> list[speaker.Utterance]:
 
 def threshold_of(calls: list[Call], similar: list[float | None]) -> float:
     """The cosine that FOUND of the calls of two speakers are below. Their kinds weigh alike."""
-    rows = [(kind_of(call), 1.0 if cosine is None else cosine) for call, cosine in zip(calls, similar) if call.speakers == 2]
+    rows = [(call.kind, 1.0 if cosine is None else cosine) for call, cosine in zip(calls, similar) if call.speakers == 2]
     kinds = [kind for kind, _ in rows]
     values = np.array([cosine for _, cosine in rows])
     weights = np.array([1 / kinds.count(kind) for kind in kinds])
@@ -89,10 +77,11 @@ def rates(models: Path) -> list[Metric]:
     """Share of the calls of each kind with the warning, on the test part"""
     calls = built((Part.TEST,))
     with tempfile.TemporaryDirectory(prefix="undertone-several-") as folder:
-        reports = analyze(write(calls, Path(folder)), BOTH, models)
+        paths, _ = write_calls(calls, Path(folder))
+        reports = analyze(paths, BOTH, models)
     metrics = []
     for kind in KINDS:
-        rows = [(call.owner, float("several_speakers" in report["emotion"].get("warnings", []))) for call, report in zip(calls, reports) if kind_of(call) == kind]
+        rows = [(call.owner, float(has_several_speakers(report))) for call, report in zip(calls, reports) if call.kind == kind]
         clips, warned = zip(*rows)
         metrics += make_metrics("emotion", kind, "all", mean, list(clips), np.array(warned), np.array(warned))
     return metrics
@@ -117,7 +106,8 @@ def fit(models: ModelSet, folder: Path, store: Utterances) -> None:
     write_params(trunk, frames, 0)
     calls = built((Part.DEV, Part.CALIBRATION), SOLD.speech)
     with tempfile.TemporaryDirectory(prefix="undertone-several-") as built_in:
-        similar = similarities(write(calls, Path(built_in)), folder)
+        paths, _ = write_calls(calls, Path(built_in))
+        similar = similarities(paths, folder)
     write_params(trunk, frames, threshold_of(calls, similar))
     path = settings.results_folder() / RESULT
     results = save({models.name: new_run(folder, rates(folder))}, path)

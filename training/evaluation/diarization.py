@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from training.evaluation.reports import BOTH, analyze
+from training.evaluation.reports import BOTH, analyze, has_several_speakers
 from training.evaluation.voices import NOBODY, Spans, count_of, spans_of
 from training.features.spec import FRAMES_PER_SECOND
 from training.reporting.tables import table
@@ -66,6 +66,7 @@ def judge(folder: Path, models: Path) -> str:
     paths = [path for path in sorted(folder.glob("*.wav")) if path.stem in truths]
     rows, rates = [], []
     counted = dict(zip(paths, analyze(paths, BOTH, models, ["--speakers", "auto"])))
+    warned = {path: has_several_speakers(report) for path, report in zip(paths, analyze(paths, BOTH, models))}
     for path in paths:
         truth = truths[path.stem]
         count = len({speaker for *_, speaker in truth})
@@ -76,6 +77,6 @@ def judge(folder: Path, models: Path) -> str:
         found = errors["auto"]
         parts = [value / max(1, found.spoken) for value in (found.missed, found.false_alarm, found.confused)]
         rates.append([*(error.rate for error in errors.values()), *parts])
-        rows.append([path.stem, count, count_of(spans_of(reports["auto"])), *(f"{rate:.2f}" for rate in rates[-1])])
-    means = ["mean", "", "", *(f"{rate:.3f}" for rate in np.mean(rates, 0))]
-    return table(["recording", "voices", "`auto`", "error, `auto`", "error, number given", "missed", "false alarm", "confused"], [*rows, means])
+        rows.append([path.stem, count, count_of(spans_of(reports["auto"])), "yes" if warned[path] else "no", *(f"{rate:.2f}" for rate in rates[-1])])
+    means = ["mean", "", "", "", *(f"{rate:.3f}" for rate in np.mean(rates, 0))]
+    return table(["recording", "voices", "`auto`", "`several_speakers`", "error, `auto`", "error, number given", "missed", "false alarm", "confused"], [*rows, means])

@@ -50,6 +50,11 @@ def is_ok(report: dict, signal: str) -> bool:
     return report.get(signal, {}).get("status") == "ok"
 
 
+def has_several_speakers(report: dict) -> bool:
+    """Whether the report has this warning."""
+    return "several_speakers" in report["emotion"].get("warnings", [])
+
+
 @dataclass(frozen=True)
 class Predictions:
     """Row by row of `clips`; NaN where a system predicts nothing."""

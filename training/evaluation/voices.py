@@ -53,7 +53,8 @@ COUNTS = {2: "two", 3: "three", 4: "four"}
 MORE = tuple(count for count in COUNTS if count > 2)
 ERROR, ASSIGNED, LIVE, COUNTED = "error", "seconds assigned", "error of live turns", "counted right by `auto`"
 LIVE_SHARE = 4  # of so many calls one is streamed
-ALONE = f"{COUNTED}: one voice, {ALONE_S:.0f} s"
+ONE = f"one voice, {ALONE_S:.0f} s"
+ALONE = f"{COUNTED}: {ONE}"
 OF_TWO = tuple(f"{sex}, {style}" for sex in SEXES.values() for style in STYLES)
 OF_MORE = tuple(f"{COUNTS[count]} voices, {TURNS}" for count in MORE)
 FIGURES = (*(f"{name}: {kind}" for name in (ERROR, ASSIGNED, LIVE, COUNTED) for kind in (*OF_TWO, *OF_MORE)), ALONE)
@@ -78,6 +79,8 @@ class Call:
 
     @property
     def kind(self) -> str:
+        if self.speakers == 1:
+            return ONE
         if self.speakers != 2:
             return f"{COUNTS[self.speakers]} voices, {self.style}"
         return f"{SEXES[len({turn.clip.sex for turn in self.turns}) == 1]}, {self.style}"
@@ -169,6 +172,12 @@ def alone(parts: Sequence[Part] = (Part.TEST,)) -> list[Call]:
     return calls
 
 
+def write_calls(calls: Sequence[Call], folder: Path) -> tuple[list[Path], list[np.ndarray]]:
+    """-> WAV files, speakers of the frames of each"""
+    paths = [folder / f"{index:04}.wav" for index in range(len(calls))]
+    return paths, [call.write(path) for call, path in zip(calls, paths)]
+
+
 Spans = list[tuple[float, float, int]]  # seconds, and the speaker; NOBODY for speech of none of them
 
 
@@ -214,8 +223,7 @@ def speaker_metrics(models: Path) -> list[Metric]:
     calls, ones = calls_of(), alone()
     figures: dict[str, list[tuple[Clip, float]]] = {}
     with tempfile.TemporaryDirectory(prefix="undertone-speakers-") as folder:
-        paths = [Path(folder) / f"{index:04}.wav" for index in range(len(calls) + len(ones))]
-        truths = [call.write(path) for call, path in zip((*calls, *ones), paths)]
+        paths, truths = write_calls((*calls, *ones), Path(folder))
         for count in COUNTS:
             chosen = [index for index, call in enumerate(calls) if call.speakers == count]
             for index, spans in zip(chosen, separate([paths[i] for i in chosen], models, str(count))):
@@ -225,9 +233,8 @@ def speaker_metrics(models: Path) -> list[Metric]:
             error, _ = judge(truths[index], stream(paths[index], models, str(calls[index].speakers)))
             figures.setdefault(f"{LIVE}: {calls[index].kind}", []).append((calls[index].owner, error))
         counts = [count_of(spans) for spans in separate(paths, models, "auto")]
-    for call, count in zip(calls, counts):
+    for call, count in zip((*calls, *ones), counts):
         figures.setdefault(f"{COUNTED}: {call.kind}", []).append((call.owner, float(count == call.speakers)))
-    figures[ALONE] = [(call.owner, float(count == 1)) for call, count in zip(ones, counts[len(calls) :])]
     metrics = []
     for figure in FIGURES:
         clips, values = zip(*figures[figure])
