@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { filterbanksOf, type Models } from './loader.ts';
 import type { Kind, Manifest } from './manifest.ts';
-import { type FeatureSpec, ModelError, type Platform, type Values } from './platform.ts';
+import { type FeatureSpec, ModelError, type Platform, type Tensor, type Values } from './platform.ts';
 import { uniform } from './random.ts';
 import { type Signal, signals } from './signals/table.ts';
 
@@ -148,10 +148,11 @@ function different(what: string, expected: unknown, got: unknown): string[] {
   return wanted === came ? [] : [`${what}: ${came}, not ${wanted}`];
 }
 
-function summarise(outputs: Record<string, Values>): Golden['outputs'] {
+/** Of bytes, the shape alone: a last bit of the values before them may change one. */
+function summarise(outputs: Record<string, Tensor>): Golden['outputs'] {
   const kept: Golden['outputs'] = {};
   for (const [name, { data, shape }] of Object.entries(outputs)) {
-    kept[name] = { shape: [...shape], values: [...data.subarray(0, keptValues)] };
+    kept[name] = { shape: [...shape], values: data instanceof Float32Array ? [...data.subarray(0, keptValues)] : [] };
   }
   return kept;
 }

@@ -62,6 +62,7 @@ export {
   type SignalQuality,
   type Source,
   type StreamFilterOptions,
+  type Tensor,
   type Values,
 } from './platform.ts';
 export { type CombinedReport, combinedReport, type WithoutId } from './report.ts';

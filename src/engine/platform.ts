@@ -145,14 +145,17 @@ export type IncrementalDecoder = {
 };
 
 /** Row-major values and their shape. */
-export type Values = { readonly data: Float32Array; readonly shape: readonly number[] };
+export type Values<Data = Float32Array> = { readonly data: Data; readonly shape: readonly number[] };
+
+/** What a model reads and returns: values, or bytes that only another model reads. */
+export type Tensor = Values<Float32Array | Uint8Array>;
 
 export type Session = {
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
   /** Last dimension of each input and output; a name where it varies. */
   readonly widths: Readonly<Record<string, number | string>>;
-  run(inputs: Readonly<Record<string, Values>>): Promise<Record<string, Values>>;
+  run(inputs: Readonly<Record<string, Tensor>>): Promise<Record<string, Tensor>>;
 };
 
 /** Hashes bytes in parts. */

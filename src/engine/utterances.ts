@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { joinArrays } from './arrays.ts';
-import type { FeatureSpec, Platform, Session, Values } from './platform.ts';
+import type { FeatureSpec, Platform, Session, Tensor, Values } from './platform.ts';
 import { clipSegments, countFrames, type Segment } from './segments.ts';
 import { type DetectedSpeech, type FrameBlock, leadFrames, type SpeechAnalysis } from './speech.ts';
 
@@ -229,7 +229,7 @@ export type Encoded = {
 };
 
 /** What the voices of windows are read from; null when the trunk has no such output. */
-export type VoiceFrames = { readonly frames: Values | null };
+export type VoiceFrames = { readonly frames: Tensor | null };
 
 /** The trunk, as loaded. */
 type Trunk = {

@@ -1,12 +1,12 @@
 /** One ONNX model on one thread: the only file that uses tensors. */
 import { readFileSync } from 'node:fs';
 import type * as OnnxRuntime from 'onnxruntime-node';
-import type { Session, Values } from '../engine/index.ts';
+import type { Session, Tensor } from '../engine/index.ts';
 import { loadNative, onnxRuntimePackage } from './native.ts';
 import { checkGraph } from './onnx-operators.ts';
 import { setEnvironmentVariable } from './process.ts';
 
-const { InferenceSession, Tensor, env } = loadNative<typeof OnnxRuntime>('ONNX Runtime', [
+const { InferenceSession, Tensor: OnnxTensor, env } = loadNative<typeof OnnxRuntime>('ONNX Runtime', [
   onnxRuntimePackage,
   'onnxruntime-node',
 ]);
@@ -70,21 +70,21 @@ function widthOf(value: OnnxRuntime.InferenceSession.ValueMetadata): [string, nu
   return [value.name, (value.isTensor && value.shape.at(-1)) || ''];
 }
 
-function toTensors(inputs: Readonly<Record<string, Values>>): Record<string, OnnxRuntime.Tensor> {
+function toTensors(inputs: Readonly<Record<string, Tensor>>): Record<string, OnnxRuntime.Tensor> {
   const feeds: Record<string, OnnxRuntime.Tensor> = {};
   for (const [name, { data, shape }] of Object.entries(inputs)) {
-    feeds[name] = new Tensor('float32', data, shape);
+    feeds[name] = new OnnxTensor(data, shape);
   }
   return feeds;
 }
 
-function fromTensors(tensors: OnnxRuntime.InferenceSession.OnnxValueMapType): Record<string, Values> {
-  const values: Record<string, Values> = {};
-  for (const [name, tensor] of Object.entries(tensors)) {
-    if (!(tensor.data instanceof Float32Array)) {
-      throw new Error(`Expected float32 for output \`${name}\`, got ${tensor.type}`);
+function fromTensors(tensors: OnnxRuntime.InferenceSession.OnnxValueMapType): Record<string, Tensor> {
+  const values: Record<string, Tensor> = {};
+  for (const [name, { data, dims, type }] of Object.entries(tensors)) {
+    if (!(data instanceof Float32Array || data instanceof Uint8Array) || type === 'bool') {
+      throw new Error(`Expected float32 or uint8 for output \`${name}\`, got ${type}`);
     }
-    values[name] = { data: tensor.data, shape: tensor.dims };
+    values[name] = { data, shape: dims };
   }
   return values;
 }

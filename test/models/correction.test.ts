@@ -2,7 +2,7 @@
 import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { ModelError, type Values } from '../../src/engine/platform.ts';
+import { ModelError, type Tensor, type Values } from '../../src/engine/platform.ts';
 import { loadModels, readManifests } from '../../src/node/models.ts';
 import { createRandom } from '../../src/tools/evaluate/statistics.ts';
 import { editManifest, withCorrection } from '../support/models.ts';
@@ -161,7 +161,7 @@ async function refused(t: ExecutionContext, folder: string, message: RegExp): Pr
   t.regex(error?.message ?? '', /^Model emotion: (correction\.json: |Expected JSON in correction\.json)/);
 }
 
-function near(t: ExecutionContext, got: Values | undefined, expected: readonly number[]): void {
+function near(t: ExecutionContext, got: Tensor | undefined, expected: readonly number[]): void {
   t.is(got?.data.length, expected.length);
   for (const [at, value] of expected.entries())
     t.true(Math.abs((got?.data[at] ?? Number.NaN) - value) < 1e-5, `${got?.data[at]}, not ${value}`);
