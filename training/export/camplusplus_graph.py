@@ -1,15 +1,20 @@
-"""CAM++ to its second block as nodes of an ONNX graph. Normalisations that follow a convolution are inside of it."""
+"""CAM++ on bytes as nodes of an ONNX graph. Normalisations that follow a convolution are inside of it.
 
-from collections.abc import Callable
+Each value is [1,frames,bins,channels] or [frames,channels].
+"""
+
+from collections.abc import Iterable
 
 import numpy as np
+import torch
 from onnx import TensorProto
 from torch import nn
 
+from training.export.byte_graph import DOMAIN, Bytes, Levels, Range, joined, levels_of_all, levels_of_each, numbers_of, write_bytes, write_conv, write_product, write_rectified, write_steps, write_sum
 from training.export.graph import Graph, numpy_of
 from training.features.log_mel import BINS
 
-SEGMENT = 100  # embeddings that share a context
+SEGMENT = 100  # frames that share a context
 BLOCK = 4  # bins per block: the first convolution reads them as channels
 
 
@@ -20,106 +25,164 @@ def affine_of(norm: nn.Module) -> tuple[np.ndarray, np.ndarray]:
 
 
 def folded(conv: nn.Module, norm: nn.Module | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Weight and bias of a convolution with the normalisation that follows it."""
+    """Weight and bias of a convolution with the normalisation that follows it. Frames before bins: the network has them after."""
     weight = numpy_of(conv, "weight")
     bias = np.zeros(len(weight), np.float32) if conv.bias is None else numpy_of(conv, "bias")
     if norm is not None:
         scale, shift = affine_of(norm)
         weight = weight * scale.reshape(-1, *[1] * (weight.ndim - 1))
         bias = bias * scale + shift
-    return weight, bias
+    return weight.transpose(0, 1, *range(weight.ndim - 1, 1, -1)), bias
 
 
-def write_conv(g: Graph, x: str, conv: nn.Module, norm: nn.Module | None = None, arrange: Callable[[np.ndarray], np.ndarray] = np.asarray) -> str:
-    """[1,C,N] or [1,C,T,bins]: the network has bins before frames. `arrange`: the weight, for another order of input channels"""
-    weight, bias = folded(conv, norm)
-    spatial = range(weight.ndim - 1, 1, -1)
-    attributes = {"kernel_shape": conv.kernel_size[::-1], "strides": conv.stride[::-1], "pads": conv.padding[::-1] * 2, "dilations": conv.dilation[::-1]}
-    return g.op("Conv", x, g.constant(arrange(weight.transpose(0, 1, *spatial))), g.constant(bias), **attributes)
+def attributes_of(conv: nn.Module) -> dict[str, list[int]]:
+    return {"kernel_shape": conv.kernel_size[::-1], "strides": conv.stride[::-1], "pads": conv.padding[::-1] * 2, "dilations": conv.dilation[::-1]}
 
 
-def write_first(g: Graph, x: str, conv: nn.Module, norm: nn.Module) -> str:
-    """[1,T,80] -> [1,32,T,80]: BLOCK bins are the channels of a convolution. The kernel of onnxruntime for one channel takes five times as long."""
-    weight, bias = folded(conv, norm)
-    channels, _, bins, frames = weight.shape
-    wide = np.zeros((BLOCK, channels, BLOCK, frames, 3), np.float32)  # bin of the output, channel, bin of the input, frame, block before, of the output, after
-    for output, tap in np.ndindex(BLOCK, bins):
-        block, place = divmod(output + tap - bins // 2, BLOCK)
-        wide[output, :, place, :, block + 1] = weight[:, 0, tap]
-    blocks = g.op("Transpose", g.op("Reshape", x, g.integers(1, -1, BINS // BLOCK, BLOCK)), perm=[0, 3, 1, 2])
-    y = g.op("Relu", g.op("Conv", blocks, g.constant(wide.reshape(-1, *wide.shape[2:])), g.constant(np.tile(bias, BLOCK)), pads=[1, 1, 1, 1]))
-    apart = g.op("Reshape", g.op("Transpose", y, perm=[0, 2, 3, 1]), g.integers(1, -1, BINS, channels))
-    return g.op("Transpose", apart, perm=[0, 3, 1, 2])
+def ranges_of(network: nn.Module, inputs: Iterable[np.ndarray]) -> dict[nn.Module, Range]:
+    """Of the channels that each layer returns for filterbanks [1,T,80] without their mean; of the network, those of its input."""
+    ranges: dict[nn.Module, Range] = {}
 
+    def see(layer: nn.Module, values: torch.Tensor) -> None:
+        channels = values.transpose(0, 1).flatten(1)
+        low, high = channels.amin(1).numpy(), channels.amax(1).numpy()
+        if layer in ranges:
+            low, high = np.minimum(low, ranges[layer][0]), np.maximum(high, ranges[layer][1])
+        ranges[layer] = low, high
 
-def write_residual(g: Graph, x: str, block: nn.Module) -> str:
-    y = g.op("Relu", write_conv(g, x, block.conv1, block.bn1))
-    short = write_conv(g, x, *block.shortcut) if len(block.shortcut) else x
-    return g.op("Relu", g.op("Add", write_conv(g, y, block.conv2, block.bn2), short))
-
-
-def write_nonlinear(g: Graph, x: str, layer: nn.Module) -> str:
-    scale, shift = (g.constant(values) for values in affine_of(layer.batchnorm))
-    mean, variance = (g.constant(np.full(len(layer.batchnorm.weight), value, np.float32)) for value in (0, 1))
-    return g.op("Relu", g.op("BatchNormalization", x, scale, shift, mean, variance, epsilon=0.0))
+    hooks = [layer.register_forward_hook(lambda layer, _, values: see(layer, values)) for layer in network.modules() if layer is not network]
+    with torch.no_grad():
+        for values in inputs:
+            see(network, torch.from_numpy(values).transpose(1, 2))
+            network(torch.from_numpy(values))
+    for hook in hooks:
+        hook.remove()
+    return ranges
 
 
 class Segments:
-    """Segments of SEGMENT embeddings, whose last may be shorter."""
+    """Segments of SEGMENT frames, whose last may be shorter."""
 
-    def __init__(self, g: Graph, x: str):
-        count = g.op("Shape", x, start=2, end=3)
-        place = g.op("Div", g.op("Range", g.constant(np.int64(0)), g.op("Squeeze", count), g.constant(np.int64(1))), g.integers(SEGMENT))
+    def __init__(self, g: Graph, frames: str):
+        count = g.op("Shape", frames, start=0, end=1)
+        place = g.op("Div", g.op("Range", g.number(np.int64(0)), g.op("Squeeze", count), g.number(np.int64(1))), g.integers(SEGMENT))
         segments = g.op("Div", g.op("Add", count, g.integers(SEGMENT - 1)), g.integers(SEGMENT))
         self.members = g.op("OneHot", place, segments, g.constant(np.array([0, 1], np.float32)), axis=0)  # [segments,N]
-        share = g.op("Div", self.members, g.op("ReduceSum", self.members, g.integers(1), keepdims=1))
-        means = g.op("Add", share, g.op("Div", g.scalar(1), g.op("Cast", count, to=TensorProto.FLOAT)))  # [segments,N]
-        self.means = g.op("Transpose", means, perm=[1, 0])
+        self.counted = g.op("Cast", self.members, to=TensorProto.UINT8)
+        sizes = g.op("ReduceSum", self.members, g.integers(1), keepdims=0)
+        each = g.op("EyeLike", g.op("MatMul", self.members, g.op("Transpose", self.members, perm=[1, 0])))
+        whole = g.op("Div", g.scalar(1), g.op("Cast", count, to=TensorProto.FLOAT))
+        self.means = g.op("Add", g.op("Div", each, sizes), whole)  # [segments,segments]: sums of segments -> mean of one and of all, added
 
 
-def write_context(g: Graph, x: str, layer: nn.Module, segments: Segments) -> str:
-    """Context-aware masking: a convolution times a gate from the means of the segment and of the whole.
+class Writer:
+    """Writes the layers of a network, with the scales that the ranges of their outputs give."""
 
-    Segments are the columns of its products. onnxruntime splits products with more columns than rows between threads by their columns, and a long
-    sum with them: its bits would depend on the number of threads.
-    """
+    def __init__(self, g: Graph, network: nn.Module, ranges: dict[nn.Module, Range]):
+        self.g, self.head, self.layers, self.ranges = g, network.head, network.xvector, ranges
+        self.read = levels_of_all(*ranges[network])
 
-    def product(conv: nn.Module, values: str) -> str:
-        weight = g.constant(numpy_of(conv, "weight")[:, :, 0])
-        bias = g.constant(numpy_of(conv, "bias")[:, None])
-        return g.op("Add", g.op("MatMul", weight, values), bias)
+    def levels(self, layer: nn.Module) -> Levels:
+        return levels_of_all(*self.ranges[layer])
 
-    same = g.op("Reshape", x, g.integers(0, 0, -1))  # in int8, as the convolution reads it
-    context = g.op("MatMul", same, segments.means)  # [1,C,segments]
-    gate = g.op("Sigmoid", product(layer.linear2, g.op("Relu", product(layer.linear1, context))))
-    return g.op("Mul", write_conv(g, x, layer.linear_local), g.op("MatMul", gate, segments.members))
+    def rectified(self, layer: nn.Module) -> Levels:
+        return levels_of_all(np.float32(0), self.ranges[layer][1])
 
+    def conv(self, x: Bytes, conv: nn.Module, norm: nn.Module, levels: Levels) -> Bytes:
+        return write_conv(self.g, x, *folded(conv, norm), levels, **attributes_of(conv))
 
-def write_dense(g: Graph, x: str, block: nn.Module, segments: Segments) -> str:
-    for layer in block:
-        y = write_conv(g, write_nonlinear(g, x, layer.nonlinear1), layer.linear1, layer.nonlinear2.batchnorm)
-        x = g.op("Concat", x, write_context(g, g.op("Relu", y), layer.cam_layer, segments), axis=1)
-    return x
+    def first(self, features: str) -> Bytes:
+        """[1,T,80] -> [1,T,80,32]: BLOCK bins are the channels of a convolution. The kernel of onnxruntime for one channel takes five times as long."""
+        g = self.g
+        weight, bias = folded(self.head.conv1, self.head.bn1)
+        channels, _, frames, bins = weight.shape
+        wide = np.zeros((BLOCK, channels, BLOCK, frames, 3), np.float32)  # bin of the output, channel, bin of the input, frame, block before, of the output, after
+        for output, tap in np.ndindex(BLOCK, bins):
+            block, place = divmod(output + tap - bins // 2, BLOCK)
+            wide[output, :, place, :, block + 1] = weight[:, 0, :, tap]
+        x = write_bytes(g, features, self.read)
+        blocks = Bytes(g.op("Reshape", x.name, g.integers(1, -1, BINS // BLOCK, BLOCK)), x.levels)
+        y = write_conv(g, blocks, wide.reshape(-1, *wide.shape[2:]), np.tile(bias, BLOCK), self.rectified(self.head.bn1), pads=[1, 1, 1, 1])
+        return Bytes(g.op("Reshape", y.name, g.integers(1, -1, BINS, channels)), y.levels)
 
+    def residual(self, x: Bytes, block: nn.Module) -> Bytes:
+        y = self.conv(x, block.conv1, block.bn1, self.rectified(block.bn1))
+        y = self.conv(y, block.conv2, block.bn2, self.levels(block.bn2))
+        short = self.conv(x, *block.shortcut, self.levels(block.shortcut)) if len(block.shortcut) else x
+        return write_sum(self.g, y, short, self.rectified(block))
 
-def write_blocks(g: Graph, features: str, network: nn.Module) -> list[str]:
-    """Filterbanks without their mean [1,T,80] -> outputs of the blocks [1,512,ceil(T/2)], [1,1024,ceil(T/2)]"""
-    head = network.head
-    layers = network.xvector
-    x = write_first(g, features, head.conv1, head.bn1)
-    for block in (*head.layer1, *head.layer2):
-        x = write_residual(g, x, block)
-    x = g.op("Relu", write_conv(g, x, head.conv2, head.bn2))
-    x = g.op("Reshape", g.op("Transpose", x, perm=[0, 2, 3, 1]), g.integers(1, -1, head.out_channels))
-    channels = len(head.conv2.weight)
+    def rows(self, features: str) -> Bytes:
+        """Filterbanks without their mean [1,T,80] -> [ceil(T/2),128]"""
+        g = self.g
+        x = self.first(features)
+        for block in (*self.head.layer1, *self.head.layer2):
+            x = self.residual(x, block)
+        x = self.conv(x, self.head.conv2, self.head.bn2, self.rectified(self.head.bn2))
+        x = Bytes(g.op("Reshape", x.name, g.integers(1, -1, self.head.out_channels)), x.levels)
+        tdnn = self.layers.tdnn
+        weight, bias = folded(tdnn.linear, tdnn.nonlinear.batchnorm)
+        channels = len(self.head.conv2.weight)
+        bins_first = weight.reshape(len(weight), channels, -1, weight.shape[2]).swapaxes(1, 2).reshape(weight.shape)  # the network has channels before bins
+        low, high = self.ranges[tdnn]
+        y = write_conv(g, x, bins_first, bias, levels_of_each(np.zeros_like(low), high), **attributes_of(tdnn.linear))
+        return Bytes(g.op("Squeeze", y.name, g.integers(0)), y.levels)
 
-    def bins_first(weight: np.ndarray) -> np.ndarray:
-        """As the reshape above has its channels; the network has them before bins."""
-        return weight.reshape(len(weight), channels, -1, weight.shape[2]).swapaxes(1, 2).reshape(weight.shape)
+    def product(self, x: Bytes, before: nn.Module, conv: nn.Module, after: nn.Module | None, levels: Levels | None) -> Bytes | str:
+        """A normalisation, rectified, then a product with the normalisation that follows it."""
+        rectified, columns = write_rectified(self.g, x, *affine_of(before))
+        weight, bias = folded(conv, after)
+        return write_product(self.g, rectified, weight[:, columns, 0], bias, levels)
 
-    rows = g.op("Transpose", x, perm=[0, 2, 1])
-    x = g.op("Relu", write_conv(g, rows, layers.tdnn.linear, layers.tdnn.nonlinear.batchnorm, bins_first))
-    segments = Segments(g, x)
-    first = write_dense(g, x, layers.block1, segments)
-    x = write_conv(g, write_nonlinear(g, first, layers.transit1.nonlinear), layers.transit1.linear)
-    return [first, write_dense(g, x, layers.block2, segments)]
+    def gate(self, y: Bytes, layer: nn.Module, segments: Segments, scale: np.ndarray) -> str:
+        """[N,channels] float32: of each frame, the gate that the means of its segment and of the whole give; times `scale`.
+
+        Sums are whole numbers, and segments the columns of the products. onnxruntime splits products with more columns than rows between threads by
+        their columns, and a long sum with them: its bits would depend on the number of threads.
+        """
+        g = self.g
+        sums = g.op("MatMulIntegerToFloat", segments.counted, y.name, g.number(np.float32(1)), g.number(y.levels.scale), domain=DOMAIN)
+        x = g.op("Gemm", sums, segments.means, transA=1)  # [channels,segments]
+        x = g.op("Relu", self.linear(layer.linear1, x))
+        x = g.op("Mul", g.op("Sigmoid", self.linear(layer.linear2, x)), g.constant(scale[:, None]))
+        return g.op("Gemm", segments.members, x, transA=1, transB=1)
+
+    def linear(self, conv: nn.Module, x: str) -> str:
+        weight, bias = folded(conv)
+        return self.g.op("Gemm", self.g.constant(weight[:, :, 0]), x, self.g.constant(bias[:, None]))
+
+    def context(self, y: Bytes, layer: nn.Module, segments: Segments) -> Bytes:
+        """Context-aware masking: a convolution times a gate."""
+        g = self.g
+        low, high = self.ranges[layer.linear_local]
+        most = np.maximum(np.maximum(-low, high), 1e-6)
+        local = levels_of_each(-most, most * 127 / 128)  # whose zero is 128
+        frames = Bytes(g.op("Unsqueeze", y.name, g.integers(0)), y.levels)
+        x = write_conv(g, frames, *folded(layer.linear_local), local, **attributes_of(layer.linear_local))
+        steps = write_steps(g, g.op("Squeeze", x.name, g.integers(0)), 128)
+        levels = levels_of_each(*self.ranges[layer])
+        masked = g.op("Mul", steps, self.gate(y, layer, segments, local.scale / levels.scale))
+        placed = g.op("Add", masked, g.constant(levels.zero))
+        return Bytes(g.op("QuantizeLinear", placed, g.number(np.float32(1)), g.number(np.uint8(0))), levels)
+
+    def dense(self, x: Bytes, block: nn.Module, segments: Segments) -> Bytes:
+        for layer in block:
+            y = self.product(x, layer.nonlinear1.batchnorm, layer.linear1, layer.nonlinear2.batchnorm, self.rectified(layer.nonlinear2))
+            x = joined(self.g, x, self.context(y, layer.cam_layer, segments))
+        return x
+
+    def transit(self, x: Bytes, layer: nn.Module) -> Bytes:
+        return self.product(x, layer.nonlinear.batchnorm, layer.linear, None, levels_of_each(*self.ranges[layer]))
+
+    def blocks(self, filterbanks: str) -> tuple[Bytes, Bytes]:
+        """[1,T,80] -> outputs of the first two blocks [ceil(T/2),512], [ceil(T/2),1024]"""
+        g = self.g
+        x = self.rows(g.op("Sub", filterbanks, g.op("ReduceMean", filterbanks, g.integers(1), keepdims=1)))
+        segments = Segments(g, x.name)
+        first = self.dense(x, self.layers.block1, segments)
+        return first, self.dense(self.transit(first, self.layers.transit1), self.layers.block2, segments)
+
+    def rest(self, second: Bytes) -> str:
+        """Output of the second block [N,1024] -> the network's frames before they are pooled [N,512] float32"""
+        layers = self.layers
+        third = self.dense(self.transit(second, layers.transit2), layers.block3, Segments(self.g, second.name))
+        return self.g.op("Relu", self.product(third, layers.transit3.nonlinear.batchnorm, layers.transit3.linear, layers.out_nonlinear.batchnorm, None))

@@ -29,13 +29,13 @@ class Graph:
         self.count += 1
         return f"{stem}_{self.count}"
 
-    def input(self, name: str, shape: list[int | str]) -> str:
-        self.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+    def input(self, name: str, shape: list[int | str], kind: int = TensorProto.FLOAT) -> str:
+        self.inputs.append(helper.make_tensor_value_info(name, kind, shape))
         return name
 
-    def output(self, value: str, name: str, shape: list[int | str]) -> None:
+    def output(self, value: str, name: str, shape: list[int | str], kind: int = TensorProto.FLOAT) -> None:
         self.nodes.append(helper.make_node("Identity", [value], [name]))
-        self.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+        self.outputs.append(helper.make_tensor_value_info(name, kind, shape))
 
     def op(self, kind: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes):
         """Adds a node -> name of its output, or a list of names."""
@@ -57,6 +57,12 @@ class Graph:
 
     def scalar(self, value: float) -> str:
         return self.constant(np.float32(value))
+
+    def number(self, value: np.generic) -> str:
+        """A constant without axes, as operators on bytes read it."""
+        name = self.new_name("number")
+        self.weights.append(numpy_helper.from_array(np.asarray(value), name))
+        return name
 
     def half(self, array) -> str:
         """A float16 constant; onnxruntime folds the cast to float32 when it opens the session."""
