@@ -13,6 +13,7 @@ const span = 286;
 const mostNumbers = 12;
 /** Of the density, along each axis. */
 const cells = 25;
+const radius = { numbered: 9, covered: 3.5 };
 
 const across = (valence: number) => left + span * valence;
 const down = (arousal: number) => top + span * (1 - arousal);
@@ -46,8 +47,9 @@ export function createAffectPlane(bounds: ToneBounds | null): AffectPlane {
       picture.setAttribute('aria-label', `Plane of valence and arousal. ${said}`);
       placeBand(band, intervals);
       point.style.transform = `translate(${text(across(valence))}px, ${text(down(arousal))}px)`;
-      const stops = timeline.flatMap(stop);
-      utterances.replaceChildren(...(isDense(timeline) ? density(timeline) : [path(timeline), ...stops]));
+      utterances.replaceChildren(
+        ...(isDense(timeline) ? density(timeline) : [path(timeline), ...stops(timeline)]),
+      );
       const hasBand = intervals.valence !== null && intervals.arousal !== null;
       caption.textContent = `The diamond is ${of}${hasBand ? ' with its range' : ''}${ofUtterances(timeline)}.`;
     },
@@ -58,7 +60,9 @@ function ofUtterances(timeline: readonly Affect[]): string {
   const count = timeline.length;
   if (count === 0) return '';
   if (isDense(timeline)) return `, darker cells hold more of the ${count} utterances`;
-  return count > 1 ? ', circles are the utterances in their order' : ', the circle is the one utterance';
+  return count > 1
+    ? ', circles are the utterances in their order, dots those close to one'
+    : ', the circle is the one utterance';
 }
 
 function ground(bounds: ToneBounds | null): SVGElement[] {
@@ -157,9 +161,16 @@ function path(timeline: readonly Affect[]): SVGElement {
   return svg('polyline', { points: points.join(' '), class: 'plane-path' });
 }
 
-function stop({ valence, arousal }: Affect, index: number): SVGElement[] {
-  const [x, y] = [across(valence), down(arousal)];
-  const circle = svg('circle', { cx: text(x), cy: text(y), r: '9', class: 'plane-stop' });
-  const number = svg('text', { x: text(x), y: text(y + 3.6), class: 'plane-number' }, String(index + 1));
-  return [circle, number];
+/** Circles with a number; dots where a circle would cover an earlier one. */
+function stops(timeline: readonly Affect[]): SVGElement[] {
+  const numbered: { x: number; y: number }[] = [];
+  return timeline.flatMap(({ valence, arousal }, index) => {
+    const [x, y] = [across(valence), down(arousal)];
+    const covers = numbered.some((other) => Math.hypot(x - other.x, y - other.y) < 2 * radius.numbered);
+    if (!covers) numbered.push({ x, y });
+    const r = text(covers ? radius.covered : radius.numbered);
+    const circle = svg('circle', { cx: text(x), cy: text(y), r, class: 'plane-stop' });
+    if (covers) return circle;
+    return [circle, svg('text', { x: text(x), y: text(y + 3.6), class: 'plane-number' }, String(index + 1))];
+  });
 }

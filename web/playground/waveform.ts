@@ -30,7 +30,8 @@ export function createWaveform({ blob }: Recording, peaks: Peaks | null, duratio
   const slider = seekSlider(duration, (seconds) => surfer?.setTime(seconds));
   const time = element('span', { class: 'number small muted' }, `0:00 of ${clock(duration)}`);
   const controls = element('div', { class: 'row waveform-controls' }, play, slider, time);
-  const root = element('div', { class: 'stack' }, channels(peaks), stage, controls);
+  const rows = element('div', { class: 'waveform-rows' }, channels(peaks), stage);
+  const root = element('div', { class: 'stack' }, rows, controls);
   const listeners: ((seconds: number) => void)[] = [];
   const scrollListeners: ((px: number) => void)[] = [];
   let surfer: WaveSurfer | null = null;
