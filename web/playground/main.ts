@@ -280,13 +280,13 @@ function show(request: AnalysisRequest, answer: Answer, picture: Picture): void 
     byId('baseline', HTMLElement).hidden = true;
     if (kept !== null && compared === null) {
       const [title, text] = isCall(kept) ? callNotCompared : notCompared;
-      results.append(wide(createNotice('warn', title, text)));
+      results.prepend(wide(createNotice('warn', title, text)));
     }
   } else {
     const first = answerCard(report, request.recording.name);
     results.replaceChildren(first.root);
     complete(analysed, { ...rest, report }, picture, first);
-    if (isCall(kept)) results.append(wide(createNotice('warn', ...callNotCompared)));
+    if (isCall(kept)) results.prepend(wide(createNotice('warn', ...callNotCompared)));
   }
   reveal(`Results for ${request.recording.name}: ${results.querySelector('h2')?.textContent ?? ''}`);
 }

@@ -56,7 +56,7 @@ export function answerCard(report: Report, name: string): FirstCard {
   return { root: wide(element('section', { class: 'card' }, summary)), moments };
 }
 
-/** Fills the first card, and adds the others to `host`. @returns a function that stops playback and observers */
+/** Fills the first card, and adds the others to `host`: a comparison above it. @returns a function that stops playback and observers */
 export function showReport(host: HTMLElement, shown: ShownOne): () => void {
   const { request, answer, first, before, peaks, rules, kept, onKeep, onBaseline, onChoice } = shown;
   const { report, choice } = answer;
@@ -81,7 +81,7 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
     element('div', { class: 'below-waveform' }, keep, compareSets),
   ];
   first.root.append(...within.filter((part) => part !== null));
-  if (kept !== null) host.append(wide(card('Side by side', null, createComparison(kept, compared))));
+  if (kept !== null) host.prepend(wide(card('Side by side', null, createComparison(kept, compared))));
   const context = { before, reference: rules.reference, onBaseline };
   showParts(host, { request, answer, rules }, timeline, context);
   waveform.load();

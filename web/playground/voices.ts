@@ -106,7 +106,7 @@ export function showVoices(
   axis.draw();
   if (waveform.playSpan !== null) moments.enable(waveform.playSpan);
   if (comparison !== null) {
-    host.append(wide(card('Side by side', null, comparison.root)));
+    host.prepend(wide(card('Side by side', null, comparison.root)));
     comparison.draw();
   }
   const details = createVoiceDetails(voices, names, (voice, index, inside) => {
