@@ -42,8 +42,8 @@ async function similarity(file: Uint8Array, models: Models): Promise<number | nu
   const meter = createQualityMeter(speech, noNoise, models.features);
   const request = { signals: [], embeddings: false, voices: 'compare' as const };
   const context = { speech, meter, totals: {}, parts: [], windowStep };
-  const { scored } = await scoreUtterances(utterances, context, request, models, execution);
-  return similarityOfTwo(scored.flatMap(({ voices }) => voices), severalSpeakers);
+  const { windowVoices } = await scoreUtterances(utterances, context, request, models, execution);
+  return similarityOfTwo(windowVoices, severalSpeakers);
 }
 
 await main(argv.slice(2));

@@ -19,8 +19,8 @@ from training.corpora.recipe import SOLD
 from training.corpora.registry import sold_clips
 from training.encoder import whisper
 from training.export import byte_graph, camplusplus_graph, graph, voice_graph, whisper_graph
-from training.export.byte_graph import Range, joined, write_values
-from training.export.camplusplus_graph import Writer, ranges_of
+from training.export.byte_graph import joined, write_values
+from training.export.camplusplus_graph import Seen, Writer, watch
 from training.export.graph import Graph, write_shapes
 from training.features import log_mel
 from training.features.log_mel import BINS
@@ -32,8 +32,10 @@ CAMPLUSPLUS = ("CAM++ 1", "CAM++ 2")
 WIDTHS = {**dict.fromkeys(WHISPER, 512), CAMPLUSPLUS[0]: 512, CAMPLUSPLUS[1]: 1024}  # values of an embedding
 FRAMES_PER_EMBEDDING = 4
 FRAMES_PER_ROW = 2  # of the second output of a trunk
+WINDOW_ROWS = 50  # of a window of 1 s of it
 CAMPLUSPLUS_WEIGHTS = "models/speech_campplus_sv_zh_en_16k-common_advanced/campplus_cn_en_common.pt"
-CALIBRATION_CLIPS = 60
+CALIBRATION_CLIPS = 12  # of a corpus
+BURSTS = "EmoGator"
 LENGTHS = range(60, MAX_FRAMES, 17)  # of pairs, segments and their remainders, all that a window may have
 
 
@@ -64,18 +66,22 @@ def load_camplusplus() -> nn.Module:
 
 @cached
 def scale_clips() -> list[Clip]:
-    """A sample of the recordings that may train every set of models."""
-    clips = [clip for clip in sold_clips() if clip.corpus in SOLD.labelled and not clip.held_out]
-    chosen = np.random.default_rng(SEED).choice(len(clips), CALIBRATION_CLIPS, replace=False)
-    return [clips[i] for i in chosen]
+    """A sample of each corpus that may train every set of models, with the loudest voices, those of BURSTS."""
+    rng = np.random.default_rng(SEED)
+    corpora = ([clip for clip in sold_clips() if clip.corpus == corpus and not clip.held_out] for corpus in (*SOLD.labelled, BURSTS))
+    return [clips[i] for clips in corpora for i in rng.choice(len(clips), min(len(clips), CALIBRATION_CLIPS), replace=False)]
 
 
 @cached
-def ranges() -> dict[nn.Module, Range]:
-    """Of the layers of CAM++ on `scale_clips`."""
+def seen() -> Seen:
+    """By the layers of CAM++ of `scale_clips`, by one thread: more of them change the last bits of sums."""
     features = log_mel.filterbanks_of_corpora()
     inputs = (np.array(features[clip.index][None, :MAX_FRAMES]) for clip in scale_clips())
-    return ranges_of(load_camplusplus(), (values - values.mean(1, keepdims=True) for values in inputs))
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    found = watch(load_camplusplus(), (values - values.mean(1, keepdims=True) for values in inputs))
+    torch.set_num_threads(threads)
+    return found
 
 
 def gave_scales(clip: Clip) -> bool:
@@ -83,7 +89,7 @@ def gave_scales(clip: Clip) -> bool:
 
 
 def writer_of(g: Graph) -> Writer:
-    return Writer(g, load_camplusplus(), ranges())
+    return Writer(g, load_camplusplus(), seen())
 
 
 def write_voice(path: Path) -> None:
@@ -96,11 +102,13 @@ def write_voice(path: Path) -> None:
 
 
 def write_trunk_voice(path: Path) -> None:
-    """The rest of CAM++, of the second output of a trunk."""
+    """The rest of CAM++: windows of the second output of a trunk [V,WINDOW_ROWS,1024] -> `voice` [V,192]"""
     _, second = writer_of(Graph("trunk")).blocks("filterbanks")
     g = Graph("voice")
-    frames = g.op("Squeeze", g.input("frames", [1, "frames", WIDTHS[CAMPLUSPLUS[1]]], TensorProto.UINT8), g.integers(0))
-    voice_graph.write_voice(g, writer_of(g).rest(replace(second, name=frames)), voice_graph.embedding_of(load_camplusplus()))
+    width = WIDTHS[CAMPLUSPLUS[1]]
+    frames = g.op("Reshape", g.input("frames", ["voices", WINDOW_ROWS, width], TensorProto.UINT8), g.integers(-1, width))
+    rest = writer_of(g).rest(replace(second, name=frames), WINDOW_ROWS)
+    voice_graph.write_voices(g, rest, WINDOW_ROWS, voice_graph.embedding_of(load_camplusplus()))
     g.save(path)
 
 

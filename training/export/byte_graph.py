@@ -11,6 +11,8 @@ import numpy as np
 from training.export.graph import Graph
 
 MAX = 255
+MOST = 127  # of a weight
+DAMPING = 0.01  # of the mean moment
 DOMAIN = "com.microsoft"  # of operators on bytes that ONNX lacks
 Range = tuple[np.ndarray, np.ndarray]  # least and largest value of each channel
 
@@ -78,39 +80,67 @@ class Quantized:
     written: Levels  # of the output, as numbers
 
 
-def quantize(weight: np.ndarray, bias: np.ndarray, x: Levels, y: Levels) -> Quantized:
-    """Scales per channel become part of the weights."""
+def quantize(weight: np.ndarray, bias: np.ndarray, x: Levels, y: Levels, moments: np.ndarray | None = None) -> Quantized:
+    """Scales per channel become part of the weights. `moments`: of the inputs of a sum, in the order of the weights; without them each is rounded alone"""
     rest = (1,) * (weight.ndim - 2)
     weight, bias = weight.astype(np.float64), bias.astype(np.float64)
     if np.ndim(x.scale):
         weight = weight * x.scale.reshape(1, -1, *rest)
         bias = bias - weight.sum(axis=tuple(range(2, weight.ndim))) @ x.zero
+        if moments is not None:
+            each = np.repeat(x.scale.astype(np.float64), weight[0, 0].size)
+            moments = moments / np.outer(each, each)
         x = UNIT
     if np.ndim(y.scale):
         weight, bias = weight / y.scale.reshape(-1, 1, *rest), bias / y.scale + y.zero
         y = UNIT
-    scale = np.maximum(np.abs(weight).reshape(len(weight), -1).max(1) / 127, 1e-12)
-    return Quantized(np.rint(weight / scale.reshape(-1, 1, *rest)).astype(np.int8), scale.astype(np.float32),
+    flat = weight.reshape(len(weight), -1)
+    scale = np.maximum(np.abs(flat).max(1) / MOST, 1e-12)
+    steps = flat / scale[:, None]
+    whole = np.rint(steps) if moments is None else rounded(steps, moments)
+    return Quantized(whole.astype(np.int8).reshape(weight.shape), scale.astype(np.float32),
                      np.rint(bias / (x.scale * scale)).astype(np.int32), x, y)  # fmt: skip
 
 
-def write_conv(g: Graph, x: Bytes, weight: np.ndarray, bias: np.ndarray, levels: Levels, **attributes) -> Bytes:
+def rounded(weight: np.ndarray, moments: np.ndarray) -> np.ndarray:
+    """[out,in] to whole numbers: the error of each is taken back by those after it, so that sums over inputs of these moments keep their values.
+
+    Frantar et al. 2022, GPTQ
+    """
+    diagonal = np.diag(moments)
+    order = np.argsort(-diagonal)
+    damped = moments[np.ix_(order, order)] + np.diag(np.full(len(order), DAMPING * diagonal.mean()))
+    upper = np.linalg.cholesky(np.linalg.inv(damped)).T
+    left = weight[:, order]
+    whole = np.empty_like(left)
+    for at in range(left.shape[1]):
+        whole[:, at] = np.clip(np.rint(left[:, at]), -MOST, MOST)
+        error = (left[:, at] - whole[:, at]) / upper[at, at]
+        left[:, at + 1 :] -= np.outer(error, upper[at, at + 1 :])
+    found = np.empty_like(whole)
+    found[:, order] = whole
+    return found
+
+
+def write_conv(g: Graph, x: Bytes, weight: np.ndarray, bias: np.ndarray, levels: Levels, moments: np.ndarray | None, **attributes) -> Bytes:
     """A convolution; below the zero of `levels` it rectifies.
 
     It is written with channels first: onnxruntime makes its weights exact for processors without VNNI, then takes the transpositions away.
     """
     last = weight.ndim - 1
     first = g.op("Transpose", x.name, perm=[0, last, *range(1, last)])
-    q = quantize(weight, bias, x.levels, levels)
+    q = quantize(weight, bias, x.levels, levels, moments)
     zeros = np.zeros(len(weight), np.int8)
     y = g.op("QLinearConv", first, *numbers_of(g, q.read), g.constant(q.weight), g.constant(q.weight_scale), g.constant(zeros),
              *numbers_of(g, q.written), g.constant(q.bias), **attributes)  # fmt: skip
     return Bytes(g.op("Transpose", y, perm=[0, *range(2, last + 1), 1]), levels)
 
 
-def write_product(g: Graph, x: Bytes, weight: np.ndarray, bias: np.ndarray, levels: Levels | None = None) -> Bytes | str:
+def write_product(
+    g: Graph, x: Bytes, weight: np.ndarray, bias: np.ndarray, levels: Levels | None = None, moments: np.ndarray | None = None
+) -> Bytes | str:
     """[N,in] -> [N,out], below the zero of `levels` rectified; float32 without `levels`. `weight`: [out,in]"""
-    q = quantize(weight, bias, x.levels, levels or UNIT)
+    q = quantize(weight, bias, x.levels, levels or UNIT, moments)
     zeros = np.zeros(len(weight), np.int8)
     written = numbers_of(g, q.written) if levels else ()
     y = g.op("QGemm", x.name, *numbers_of(g, q.read), g.constant(q.weight.T), g.constant(q.weight_scale), g.constant(zeros),

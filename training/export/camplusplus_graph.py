@@ -4,18 +4,22 @@ Each value is [1,frames,bins,channels] or [frames,channels].
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from onnx import TensorProto
 from torch import nn
+from torch.nn import functional
 
-from training.export.byte_graph import DOMAIN, Bytes, Levels, Range, joined, levels_of_all, levels_of_each, numbers_of, write_bytes, write_conv, write_product, write_rectified, write_steps, write_sum
+from training.export.byte_graph import DOMAIN, Bytes, Levels, Range, joined, levels_of_all, levels_of_each
+from training.export.byte_graph import write_bytes, write_conv, write_product, write_rectified, write_steps, write_sum
 from training.export.graph import Graph, numpy_of
 from training.features.log_mel import BINS
 
 SEGMENT = 100  # frames that share a context
 BLOCK = 4  # bins per block: the first convolution reads them as channels
+MOMENT_FRAMES = 100  # in the middle of a recording, whose values count for moments
 
 
 def affine_of(norm: nn.Module) -> tuple[np.ndarray, np.ndarray]:
@@ -39,48 +43,78 @@ def attributes_of(conv: nn.Module) -> dict[str, list[int]]:
     return {"kernel_shape": conv.kernel_size[::-1], "strides": conv.stride[::-1], "pads": conv.padding[::-1] * 2, "dilations": conv.dilation[::-1]}
 
 
-def ranges_of(network: nn.Module, inputs: Iterable[np.ndarray]) -> dict[nn.Module, Range]:
-    """Of the channels that each layer returns for filterbanks [1,T,80] without their mean; of the network, those of its input."""
-    ranges: dict[nn.Module, Range] = {}
+@dataclass(frozen=True)
+class Seen:
+    """What the layers of a network read and returned."""
+
+    ranges: dict[nn.Module, Range]  # of the channels that each layer returned; of the network, of those that it read
+    moments: dict[nn.Module, np.ndarray]  # [K,K] of what each convolution read for a value: channels, then frames, then bins
+
+
+def watch(network: nn.Module, inputs: Iterable[np.ndarray]) -> Seen:
+    """`inputs`: filterbanks [1,T,80] without their mean"""
+    seen = Seen({}, {})
 
     def see(layer: nn.Module, values: torch.Tensor) -> None:
         channels = values.transpose(0, 1).flatten(1)
         low, high = channels.amin(1).numpy(), channels.amax(1).numpy()
-        if layer in ranges:
-            low, high = np.minimum(low, ranges[layer][0]), np.maximum(high, ranges[layer][1])
-        ranges[layer] = low, high
+        if layer in seen.ranges:
+            low, high = np.minimum(low, seen.ranges[layer][0]), np.maximum(high, seen.ranges[layer][1])
+        seen.ranges[layer] = low, high
 
-    hooks = [layer.register_forward_hook(lambda layer, _, values: see(layer, values)) for layer in network.modules() if layer is not network]
+    def read(conv: nn.Module, values: torch.Tensor) -> None:
+        frames_first = values[..., None] if values.ndim == 3 else values.transpose(2, 3)
+        sizes = (conv.kernel_size, conv.dilation, conv.padding, conv.stride)
+        shapes = [(*size, rest) if len(size) == 1 else size[::-1] for size, rest in zip(sizes, (1, 1, 0, 1))]
+        start = max(0, (frames_first.shape[2] - MOMENT_FRAMES) // 2)
+        patches = functional.unfold(frames_first[:, :, start : start + MOMENT_FRAMES], *shapes)[0].double().numpy()
+        seen.moments[conv] = seen.moments.get(conv, 0) + patches @ patches.T
+
+    layers = [layer for layer in network.modules() if layer is not network]
+    hooks = [layer.register_forward_hook(lambda layer, _, values: see(layer, values)) for layer in layers]
+    convs = [layer for layer in layers if isinstance(layer, (nn.Conv1d, nn.Conv2d))]
+    hooks += [conv.register_forward_pre_hook(lambda conv, values: read(conv, *values)) for conv in convs]
     with torch.no_grad():
         for values in inputs:
             see(network, torch.from_numpy(values).transpose(1, 2))
             network(torch.from_numpy(values))
     for hook in hooks:
         hook.remove()
-    return ranges
+    return seen
 
 
 class Segments:
-    """Segments of SEGMENT frames, whose last may be shorter."""
+    """Segments of SEGMENT frames, whose last may be shorter; or windows of so many frames, each of which is read alone."""
 
-    def __init__(self, g: Graph, frames: str):
+    def __init__(self, g: Graph, frames: str, window: int | None = None):
         count = g.op("Shape", frames, start=0, end=1)
-        place = g.op("Div", g.op("Range", g.number(np.int64(0)), g.op("Squeeze", count), g.number(np.int64(1))), g.integers(SEGMENT))
-        segments = g.op("Div", g.op("Add", count, g.integers(SEGMENT - 1)), g.integers(SEGMENT))
+        size = window or SEGMENT
+        place = g.op("Div", g.op("Range", g.number(np.int64(0)), g.op("Squeeze", count), g.number(np.int64(1))), g.integers(size))
+        segments = g.op("Div", g.op("Add", count, g.integers(size - 1)), g.integers(size))
         self.members = g.op("OneHot", place, segments, g.constant(np.array([0, 1], np.float32)), axis=0)  # [segments,N]
         self.counted = g.op("Cast", self.members, to=TensorProto.UINT8)
         sizes = g.op("ReduceSum", self.members, g.integers(1), keepdims=0)
         each = g.op("EyeLike", g.op("MatMul", self.members, g.op("Transpose", self.members, perm=[1, 0])))
-        whole = g.op("Div", g.scalar(1), g.op("Cast", count, to=TensorProto.FLOAT))
-        self.means = g.op("Add", g.op("Div", each, sizes), whole)  # [segments,segments]: sums of segments -> mean of one and of all, added
+        whole = None if window else g.op("Div", g.scalar(1), g.op("Cast", count, to=TensorProto.FLOAT))
+        means = g.op("Div", each, sizes)
+        self.means = g.op("Add", means, whole or means)  # [segments,segments]: sums of segments -> mean of one and of all, added
+        self.window = window
+
+    def apart(self, g: Graph, frames: str, width: int) -> str:
+        """[N,width] -> [1,N,width] or [windows,frames of one,width], as a convolution reads it"""
+        return g.op("Reshape", frames, g.integers(-1, self.window, width)) if self.window else g.op("Unsqueeze", frames, g.integers(0))
+
+    def joined(self, g: Graph, frames: str, width: int) -> str:
+        """The reverse of `apart`."""
+        return g.op("Reshape", frames, g.integers(-1, width)) if self.window else g.op("Squeeze", frames, g.integers(0))
 
 
 class Writer:
     """Writes the layers of a network, with the scales that the ranges of their outputs give."""
 
-    def __init__(self, g: Graph, network: nn.Module, ranges: dict[nn.Module, Range]):
-        self.g, self.head, self.layers, self.ranges = g, network.head, network.xvector, ranges
-        self.read = levels_of_all(*ranges[network])
+    def __init__(self, g: Graph, network: nn.Module, seen: Seen):
+        self.g, self.head, self.layers, self.ranges, self.moments = g, network.head, network.xvector, seen.ranges, seen.moments
+        self.read = levels_of_all(*seen.ranges[network])
 
     def levels(self, layer: nn.Module) -> Levels:
         return levels_of_all(*self.ranges[layer])
@@ -89,7 +123,7 @@ class Writer:
         return levels_of_all(np.float32(0), self.ranges[layer][1])
 
     def conv(self, x: Bytes, conv: nn.Module, norm: nn.Module, levels: Levels) -> Bytes:
-        return write_conv(self.g, x, *folded(conv, norm), levels, **attributes_of(conv))
+        return write_conv(self.g, x, *folded(conv, norm), levels, self.moments[conv], **attributes_of(conv))
 
     def first(self, features: str) -> Bytes:
         """[1,T,80] -> [1,T,80,32]: BLOCK bins are the channels of a convolution. The kernel of onnxruntime for one channel takes five times as long."""
@@ -102,7 +136,7 @@ class Writer:
             wide[output, :, place, :, block + 1] = weight[:, 0, :, tap]
         x = write_bytes(g, features, self.read)
         blocks = Bytes(g.op("Reshape", x.name, g.integers(1, -1, BINS // BLOCK, BLOCK)), x.levels)
-        y = write_conv(g, blocks, wide.reshape(-1, *wide.shape[2:]), np.tile(bias, BLOCK), self.rectified(self.head.bn1), pads=[1, 1, 1, 1])
+        y = write_conv(g, blocks, wide.reshape(-1, *wide.shape[2:]), np.tile(bias, BLOCK), self.rectified(self.head.bn1), None, pads=[1, 1, 1, 1])
         return Bytes(g.op("Reshape", y.name, g.integers(1, -1, BINS, channels)), y.levels)
 
     def residual(self, x: Bytes, block: nn.Module) -> Bytes:
@@ -121,17 +155,20 @@ class Writer:
         x = Bytes(g.op("Reshape", x.name, g.integers(1, -1, self.head.out_channels)), x.levels)
         tdnn = self.layers.tdnn
         weight, bias = folded(tdnn.linear, tdnn.nonlinear.batchnorm)
-        channels = len(self.head.conv2.weight)
-        bins_first = weight.reshape(len(weight), channels, -1, weight.shape[2]).swapaxes(1, 2).reshape(weight.shape)  # the network has channels before bins
+        places = np.arange(weight[0].size).reshape(len(self.head.conv2.weight), -1, weight.shape[2])
+        bins_first = places.swapaxes(0, 1).ravel()  # the network has channels before bins
+        moments = self.moments[tdnn.linear][np.ix_(bins_first, bins_first)]
+        weight = weight.reshape(len(weight), -1)[:, bins_first].reshape(weight.shape)
         low, high = self.ranges[tdnn]
-        y = write_conv(g, x, bins_first, bias, levels_of_each(np.zeros_like(low), high), **attributes_of(tdnn.linear))
+        y = write_conv(g, x, weight, bias, levels_of_each(np.zeros_like(low), high), moments, **attributes_of(tdnn.linear))
         return Bytes(g.op("Squeeze", y.name, g.integers(0)), y.levels)
 
     def product(self, x: Bytes, before: nn.Module, conv: nn.Module, after: nn.Module | None, levels: Levels | None) -> Bytes | str:
         """A normalisation, rectified, then a product with the normalisation that follows it."""
         rectified, columns = write_rectified(self.g, x, *affine_of(before))
         weight, bias = folded(conv, after)
-        return write_product(self.g, rectified, weight[:, columns, 0], bias, levels)
+        moments = self.moments[conv] if len(columns) == weight.shape[1] else None
+        return write_product(self.g, rectified, weight[:, columns, 0], bias, levels, moments)
 
     def gate(self, y: Bytes, layer: nn.Module, segments: Segments, scale: np.ndarray) -> str:
         """[N,channels] float32: of each frame, the gate that the means of its segment and of the whole give; times `scale`.
@@ -156,9 +193,10 @@ class Writer:
         low, high = self.ranges[layer.linear_local]
         most = np.maximum(np.maximum(-low, high), 1e-6)
         local = levels_of_each(-most, most * 127 / 128)  # whose zero is 128
-        frames = Bytes(g.op("Unsqueeze", y.name, g.integers(0)), y.levels)
-        x = write_conv(g, frames, *folded(layer.linear_local), local, **attributes_of(layer.linear_local))
-        steps = write_steps(g, g.op("Squeeze", x.name, g.integers(0)), 128)
+        weight, bias = folded(layer.linear_local)
+        frames = Bytes(segments.apart(g, y.name, weight.shape[1]), y.levels)
+        x = write_conv(g, frames, weight, bias, local, self.moments[layer.linear_local], **attributes_of(layer.linear_local))
+        steps = write_steps(g, segments.joined(g, x.name, len(weight)), 128)
         levels = levels_of_each(*self.ranges[layer])
         masked = g.op("Mul", steps, self.gate(y, layer, segments, local.scale / levels.scale))
         placed = g.op("Add", masked, g.constant(levels.zero))
@@ -181,8 +219,8 @@ class Writer:
         first = self.dense(x, self.layers.block1, segments)
         return first, self.dense(self.transit(first, self.layers.transit1), self.layers.block2, segments)
 
-    def rest(self, second: Bytes) -> str:
-        """Output of the second block [N,1024] -> the network's frames before they are pooled [N,512] float32"""
+    def rest(self, second: Bytes, window: int | None = None) -> str:
+        """Output of the second block [N,1024] -> the network's frames before they are pooled [N,512] float32; of windows of so many frames, or of all"""
         layers = self.layers
-        third = self.dense(self.transit(second, layers.transit2), layers.block3, Segments(self.g, second.name))
+        third = self.dense(self.transit(second, layers.transit2), layers.block3, Segments(self.g, second.name, window))
         return self.g.op("Relu", self.product(third, layers.transit3.nonlinear.batchnorm, layers.transit3.linear, layers.out_nonlinear.batchnorm, None))

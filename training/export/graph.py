@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-import onnx.compose
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime import GraphOptimizationLevel, InferenceSession, SessionOptions
 from torch import nn
@@ -67,16 +66,6 @@ class Graph:
     def half(self, array) -> str:
         """A float16 constant; onnxruntime folds the cast to float32 when it opens the session."""
         return self.op("Cast", self.constant(np.asarray(array, np.float16)), to=TensorProto.FLOAT)
-
-    def include(self, model: onnx.ModelProto, **inputs: str) -> list[str]:
-        """The nodes of another graph. `inputs`: its inputs -> names here; returns the names of its outputs here"""
-        added = onnx.compose.add_prefix(model, f"{self.new_name(model.graph.name)}/").graph
-        here = dict(zip([value.name for value in added.input], [inputs[value.name] for value in model.graph.input]))
-        for node in added.node:
-            node.input[:] = [here.get(name, name) for name in node.input]
-        self.nodes += added.node
-        self.weights += added.initializer
-        return [value.name for value in added.output]
 
     def save(self, path: Path) -> None:
         domains = {node.domain for node in self.nodes} - {""}

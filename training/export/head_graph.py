@@ -22,10 +22,10 @@ def write_linear(g: Graph, x: str, linear: Linear) -> str:
     return g.op("Add", g.op("MatMul", x, g.constant(linear.weight)), g.constant(linear.bias))
 
 
-def write_inputs(g: Graph, width: int, rows: int | str = 1) -> tuple[str, str]:
-    """-> embeddings [1,N,width], weights [rows,1,N] that sum to 1"""
+def write_inputs(g: Graph, width: int) -> tuple[str, str]:
+    """-> embeddings [1,N,width], weights [1,1,N] that sum to 1"""
     embeddings = g.input("tokens", [1, "tokens", width])
-    weights = g.input("weights", [rows, "tokens"])
+    weights = g.input("weights", [1, "tokens"])
     axis = g.integers(1)
     return embeddings, g.op("Unsqueeze", g.op("Div", weights, g.op("ReduceSum", weights, axis, keepdims=1)), axis)
 
@@ -104,13 +104,13 @@ def write_clarity(linear: Linear, centre: np.ndarray, path: Path) -> None:
 
 
 def write_voice(net: VoiceNetwork, width: int, path: Path) -> None:
-    """tokens, `weights` [V,N] -> voice [V * 48]: a voice of length 1 for each row of weights."""
+    """Windows of tokens [V,N,width] -> voice [V,48]: one of length 1 for each window."""
     g = Graph("voice")
-    embeddings, w = write_inputs(g, width, "voices")
+    embeddings = g.input("tokens", ["voices", "embeddings", width])
     mean = g.constant(net.mean.numpy())
     scale = g.constant(1 / net.std.numpy())
-    x = g.op("Mul", g.op("Sub", g.op("MatMul", w, embeddings), mean), scale)
+    x = g.op("Mul", g.op("Sub", g.op("ReduceMean", embeddings, g.integers(1), keepdims=0), mean), scale)
     x = write_layer(g, g.op("Relu", write_layer(g, x, net.hidden)), net.out)
-    length = g.op("Sqrt", g.op("ReduceSum", g.op("Mul", x, x), g.integers(2), keepdims=1))
-    g.output(g.op("Reshape", g.op("Div", x, length), g.integers(-1)), "voice", ["values"])
+    length = g.op("Sqrt", g.op("ReduceSum", g.op("Mul", x, x), g.integers(1), keepdims=1))
+    g.output(g.op("Div", x, length), "voice", ["voices", net.out.out_features])
     g.save(path)

@@ -1,4 +1,4 @@
-"""The last embedding of a speaker network as an ONNX graph: its frames of an utterance and spans of it -> the voice of each span."""
+"""The last embedding of a speaker network as an ONNX graph: its frames -> the voice of each span of an utterance, or of each window."""
 
 import numpy as np
 from torch import nn
@@ -25,8 +25,18 @@ def write_voice(g: Graph, frames: str, linear: Linear) -> None:
     """
     w = g.input("weights", ["voices", "embeddings"])
     w = g.op("Div", w, g.op("ReduceSum", w, g.integers(1), keepdims=1))
-    mean = g.op("MatMul", w, frames)
-    variance = g.op("Sub", g.op("MatMul", w, g.op("Mul", frames, frames)), g.op("Mul", mean, mean))
+    write_embedding(g, g.op("MatMul", w, frames), g.op("MatMul", w, g.op("Mul", frames, frames)), linear)
+
+
+def write_voices(g: Graph, frames: str, rows: int, linear: Linear) -> None:
+    """`frames` [V*rows,values] -> output `voice` [V,values]: that of each window of so many rows."""
+    windows = g.op("Reshape", frames, g.integers(-1, rows, FRAMES))
+    mean, square = (g.op("ReduceMean", x, g.integers(1), keepdims=0) for x in (windows, g.op("Mul", windows, windows)))
+    write_embedding(g, mean, square, linear)
+
+
+def write_embedding(g: Graph, mean: str, square: str, linear: Linear) -> None:
+    variance = g.op("Sub", square, g.op("Mul", mean, mean))
     deviation = g.op("Sqrt", g.op("Max", variance, g.scalar(VARIANCE_FLOOR)))
     y = g.op("Add", g.op("MatMul", g.op("Concat", mean, deviation, axis=1), g.constant(linear.weight)), g.constant(linear.bias))
     length = g.op("Sqrt", g.op("ReduceSum", g.op("Mul", y, y), g.integers(1), keepdims=1))

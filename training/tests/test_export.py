@@ -14,7 +14,7 @@ from training.encoder.embeddings import VARIANCE_FLOOR
 from training.encoder.whisper import Whisper
 from training.export import specs, voice_graph, whisper_graph
 from training.export.byte_graph import Bytes, levels_of_each, write_product, write_rectified, write_values
-from training.export.camplusplus_graph import Writer, ranges_of
+from training.export.camplusplus_graph import Writer, watch
 from training.export.graph import Graph, write_shapes
 from training.export.head_graph import EmotionScale, sums_size, write_clarity, write_emotion, write_voice
 from training.export.vad_graph import SIZES, read_vad, write_vad
@@ -159,7 +159,7 @@ def camplusplus_of(x: np.ndarray):
     """A graph of CAM++ with the scales of `x`, and what writes it."""
     network = encoders.load_camplusplus()
     g = Graph("camplusplus")
-    return g, Writer(g, network, ranges_of(network, [x - x.mean(1, keepdims=True)]))
+    return g, Writer(g, network, watch(network, [x - x.mean(1, keepdims=True)]))
 
 
 def error(found: np.ndarray, wanted: torch.Tensor) -> float:
@@ -183,6 +183,23 @@ def test_camplusplus_follows_the_network(tmp_path):
     for name, wanted in zip(encoders.CAMPLUSPLUS, (first, second)):
         assert error(found[name], wanted) < 0.2
         assert error(np.roll(found[name], 1, 0), wanted) > 0.5
+
+
+def test_windows_are_read_alone(tmp_path):
+    network = encoders.load_camplusplus()
+    g = Graph("windows")
+    _, writer = camplusplus_of(rows(310))
+    writer.g = g
+    levels = levels_of_each(np.zeros(1024, np.float32), np.ones(1024, np.float32))
+    steps = np.random.default_rng(3).integers(0, 256, (2, encoders.WINDOW_ROWS, 1024)).astype(np.uint8)
+    frames = g.op("Reshape", g.input("frames", ["n", encoders.WINDOW_ROWS, 1024], TensorProto.UINT8), g.integers(-1, 1024))
+    rest = writer.rest(Bytes(frames, levels), encoders.WINDOW_ROWS)
+    voice_graph.write_voices(g, rest, encoders.WINDOW_ROWS, voice_graph.embedding_of(network))
+    g.save(tmp_path / "windows.onnx")
+    session = Session(tmp_path / "windows.onnx")
+    alone = [session.run(frames=window[None])["voice"][0] for window in steps]
+    assert np.allclose(session.run(frames=steps)["voice"], alone, atol=1e-5)
+    assert np.abs(alone[0] - alone[1]).max() > 1e-3
 
 
 def test_bytes_of_each_slope_are_rectified_as_the_network_rectifies_them(tmp_path):
@@ -271,11 +288,11 @@ def test_clarity_of_utterances_is_that_of_the_whole(tmp_path):
     assert whole["clarity"] == pytest.approx(np.clip(linear(np.concatenate([mean, deviation])[None])[0], 0, 1), abs=1e-3)
 
 
-def test_voices_have_length_one(tmp_path):
-    x, w = embeddings(20)
+def test_voices_of_windows_have_length_one(tmp_path):
+    x = embeddings(40)[0].reshape(2, 20, WIDTH)
     net = VoiceNetwork(np.zeros(WIDTH, np.float32), np.ones(WIDTH, np.float32)).eval()
     write_voice(net, WIDTH, tmp_path / "voice.onnx")
-    found = Session(tmp_path / "voice.onnx").run(tokens=x, weights=w)["voice"]
+    found = Session(tmp_path / "voice.onnx").run(tokens=x)["voice"]
     with torch.no_grad():
-        wanted = net(torch.from_numpy(((w / w.sum()) @ x[0]))).numpy()[0]
-    assert np.allclose(found, wanted, atol=1e-5) and np.linalg.norm(found) == pytest.approx(1)
+        wanted = net(torch.from_numpy(x.mean(1))).numpy()
+    assert np.allclose(found, wanted, atol=1e-5) and np.allclose(np.linalg.norm(found, axis=1), 1)
