@@ -143,9 +143,7 @@ export function aggregate(
     warnings: recordingWarnings(
       {
         source: { ...source, averaged, trackChosen, missingSeconds },
-        spoken: enough
-          ? { ...quality, snrDb, severalSpeakers: hasSeveralSpeakers(utterances, models) }
-          : null,
+        spoken: enough ? { ...quality, snrDb, severalSpeakers: hasSeveralSpeakers(results, models) } : null,
         voiceLogOdds: span.speechSeconds > 0 ? meanBySpeech(results, (result) => result.voiceLogOdds) : null,
         levelDbfs: meanLevel(results),
       },
@@ -171,10 +169,10 @@ function poolEmbeddings(utterances: readonly Scored[], framesPerSecond: number):
   return { recording: Float32Array.from(recording), timeline };
 }
 
-function hasSeveralSpeakers(utterances: readonly Scored[], models: Models): boolean {
+function hasSeveralSpeakers(results: readonly ChunkResult[], models: Models): boolean {
   const { severalSpeakers: params } = models.trunk.manifest.params;
   if (params === undefined) return false;
-  const windows = utterances.flatMap(({ voices }) => voices);
+  const windows = results.flatMap(({ windowVoices }) => windowVoices);
   const similarity = similarityOfTwo(windows, params);
   return similarity !== null && similarity < params.maxSimilarity;
 }

@@ -35,6 +35,8 @@ export type ChunkResult = {
   readonly voices: readonly ChunkVoice[];
   /** Of the utterances of each of these. */
   readonly voiceTotals: readonly Totals[];
+  /** Of windows of the utterances; empty when speakers are separated. */
+  readonly windowVoices: readonly ChunkVoice[];
   /** All runs of a chunk without an utterance, scored as one; null without speech. */
   readonly runs: { readonly scored: Scored; readonly totals: Totals } | null;
   /** Of all utterances up to the end of the chunk. */
@@ -104,7 +106,16 @@ export async function analyzeChunk(
 
 export type ScoredChunk = Pick<
   ChunkResult,
-  'frames' | 'segments' | 'gaps' | 'utterances' | 'voices' | 'voiceTotals' | 'runs' | 'totals' | 'noise'
+  | 'frames'
+  | 'segments'
+  | 'gaps'
+  | 'utterances'
+  | 'voices'
+  | 'voiceTotals'
+  | 'windowVoices'
+  | 'runs'
+  | 'totals'
+  | 'noise'
 >;
 
 /** @param isUsable whether it is scored */
@@ -137,7 +148,7 @@ export async function scoreChunk(
   const context = { speech, meter, totals, parts, windowStep };
   const scored = isScored
     ? await scoreUtterances(cut, context, request, models, execution)
-    : { scored: [], totals, voiceTotals: [] };
+    : { scored: [], totals, voiceTotals: [], windowVoices: [] };
   const runs = isUsable && !isScored ? await scoreRuns(context, request, models, execution) : null;
   const { segments, power } = speech;
   const noise = meter.noise();

@@ -4,7 +4,7 @@ import { meanEmbedding } from './arrays.ts';
 import type { Execution } from './execution.ts';
 import type { Models } from './loader.ts';
 import type { QualityMeter } from './quality.ts';
-import { isComparable, readWindows } from './several-speakers.ts';
+import { isComparable, readWindows, type VoiceWindow, windowsOf } from './several-speakers.ts';
 import type { ScoredUtterance } from './signals/definition.ts';
 import { definitions, type Signal } from './signals/table.ts';
 import type { DetectedSpeech } from './speech.ts';
@@ -23,8 +23,6 @@ import type { ChunkVoice, SpeakerMode, VoicePart } from './voices.ts';
 export type Scored = ScoredUtterance & {
   /** Null when not requested. */
   readonly embedding: Float32Array | null;
-  /** Of windows, in order of time; empty when too short, and unless voices are compared. */
-  readonly voices: readonly ChunkVoice[];
   /** Index in the voices of the chunk, or of the stream; null when it may be of several, and unless speakers are separated. */
   readonly chunkVoice: number | null;
   /** The utterance cut where the speaker changes; empty when it is not cut. */
@@ -58,6 +56,8 @@ export type ScoredUtterances = {
   readonly totals: Totals;
   /** Of the utterances of each voice of the chunk; empty unless speakers are separated. */
   readonly voiceTotals: readonly Totals[];
+  /** Of windows of the utterances, in order of time; empty unless voices are compared. */
+  readonly windowVoices: readonly ChunkVoice[];
 };
 
 export async function scoreUtterances(
@@ -70,6 +70,7 @@ export async function scoreUtterances(
   const scored: Scored[] = [];
   let totals = before;
   const voiceTotals: Totals[] = [];
+  const windows: VoiceWindow[] = [];
   const scoreNext = async (
     utterance: Utterance & { readonly voice?: number | null },
     parts: readonly Scored[],
@@ -84,12 +85,11 @@ export async function scoreUtterances(
     if (isOfVoice) voiceTotals[chunkVoice] = heads.totals.at(-1) as Totals;
     await execution.yieldToOthers();
     const quality = meter.measure(utterance, encoded.rows);
-    const voices = windowStep === null ? [] : await compareVoices(utterance, encoded, windowStep, models);
-    if (voices.length > 0) execution.endStage('voices');
+    if (windowStep !== null) windows.push(...cutWindows(utterance, encoded, windowStep, models));
     const { rows, embeddings, frames } = encoded;
     for (const values of [embeddings.data, frames?.data, rows.data, rows.filterbanks])
       if (values) models.platform.release(values);
-    return { start, end, speechFrames, quality, ...heads.scores, voices, chunkVoice, parts };
+    return { start, end, speechFrames, quality, ...heads.scores, chunkVoice, parts };
   };
   for (const [index, utterance] of utterances.entries()) {
     const spoken = cut[index] ?? [];
@@ -97,7 +97,11 @@ export async function scoreUtterances(
     if (spoken.length > 1) for (const part of spoken) parts.push(await scoreNext(part, [], false));
     scored.push(await scoreNext({ ...utterance, voice: spoken[0]?.voice ?? null }, parts, true));
   }
-  return { scored, totals, voiceTotals };
+  if (windows.length === 0 || models.severalSpeakers === null)
+    return { scored, totals, voiceTotals, windowVoices: [] };
+  const windowVoices = await readWindows(windows, models.severalSpeakers);
+  execution.endStage('voices');
+  return { scored, totals, voiceTotals, windowVoices };
 }
 
 export const isMode = (voices: ScoreRequest['voices']): voices is SpeakerMode =>
@@ -122,18 +126,16 @@ async function encodeRuns(
   return { ...encoded, rows };
 }
 
-async function compareVoices(
+function cutWindows(
   utterance: Utterance,
   encoded: EncodedRuns,
   step: number,
-  { severalSpeakers, trunk, features: { sampleRate, hopLength } }: Models,
-): Promise<readonly ChunkVoice[]> {
+  { trunk, features: { sampleRate, hopLength } }: Models,
+): VoiceWindow[] {
   const { severalSpeakers: params } = trunk.manifest.params;
   const framesPerSecond = sampleRate / hopLength;
-  if (severalSpeakers === null || params === undefined) return [];
-  if (!isComparable(utterance, params, framesPerSecond)) return [];
-  const { start } = encoded.rows;
-  return readWindows(encoded, utterance, { start, step, framesPerSecond }, params, severalSpeakers);
+  if (params === undefined || !isComparable(utterance, params, framesPerSecond)) return [];
+  return windowsOf(encoded, utterance, { start: encoded.rows.start, step, framesPerSecond }, params);
 }
 
 /** Scores the runs of speech without an utterance as one, up to what the trunk reads. Null without speech. */
@@ -149,7 +151,7 @@ export async function scoreRuns(
   const encoded = await encodeRuns(runs, speech, models, execution);
   const { scores, totals } = await score({ ...encoded, speechFrames }, [{}], request, models, execution);
   const quality = meter.measure(span, encoded.rows);
-  const scored = { ...span, speechFrames, quality, ...scores, voices: [], chunkVoice: null, parts: [] };
+  const scored = { ...span, speechFrames, quality, ...scores, chunkVoice: null, parts: [] };
   return { scored, totals: totals[0] as Totals };
 }
 

@@ -152,7 +152,10 @@ function different(what: string, expected: unknown, got: unknown): string[] {
 function summarise(outputs: Record<string, Tensor>): Golden['outputs'] {
   const kept: Golden['outputs'] = {};
   for (const [name, { data, shape }] of Object.entries(outputs)) {
-    kept[name] = { shape: [...shape], values: data instanceof Float32Array ? [...data.subarray(0, keptValues)] : [] };
+    kept[name] = {
+      shape: [...shape],
+      values: data instanceof Float32Array ? [...data.subarray(0, keptValues)] : [],
+    };
   }
   return kept;
 }

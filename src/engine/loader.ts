@@ -371,7 +371,7 @@ function bytesOf<K extends Kind>(set: readonly ModelBytes[], kind: K) {
 
 function openSeveralSpeakers(model: ModelBytes, platform: Platform): Promise<Session> | null {
   const reference = severalSpeakersOf(model.manifest);
-  const graph = { inputs: [hasFrames(model.manifest) ? 'frames' : 'tokens', 'weights'], outputs: ['voice'] };
+  const graph = { inputs: [hasFrames(model.manifest) ? 'frames' : 'tokens'], outputs: ['voice'] };
   return reference && openGraph(model, reference.file, graph, platform);
 }
 

@@ -4,7 +4,7 @@ import { largestSimilarity } from './clustering.ts';
 import type { Session, Values } from './platform.ts';
 import { countFrames, type Segment } from './segments.ts';
 import type { Encoded, VoiceFrames } from './utterances.ts';
-import { apart, type ChunkVoice, clusterVoices, rowsOf } from './voices.ts';
+import { apart, type ChunkVoice, clusterVoices } from './voices.ts';
 
 const weights = z.strictObject({
   file: z.string().regex(/^\w[\w.-]*\.onnx$/),
@@ -61,39 +61,64 @@ export function stepOf(
   return Math.max(read.step, seconds / read.most) * framesPerSecond;
 }
 
+/** What the network reads of a window of an utterance. */
+export type VoiceWindow = {
+  readonly data: Float32Array | Uint8Array;
+  readonly rows: number;
+  /** Whether `data` are the frames of the trunk, else its tokens. */
+  readonly ofFrames: boolean;
+  /** Of the speech that the window stands for. */
+  readonly seconds: number;
+};
+
 /**
- * Voices of windows of an utterance, each of which is read alone.
+ * Copies of the windows of an utterance.
  * @param start of the frames that were encoded
  * @param framesPerSecond of the utterance
  */
-export async function readWindows(
+export function windowsOf(
   { frames, embeddings }: Pick<Encoded, 'embeddings'> & VoiceFrames,
   utterance: Spoken,
   { start, step, framesPerSecond }: { start: number; step: number; framesPerSecond: number },
   { framesPerEmbedding }: SeveralSpeakersParams,
-  session: Session,
-): Promise<ChunkVoice[]> {
+): VoiceWindow[] {
   const { data, shape } = frames ?? embeddings;
   const [, count, width] = shape as [number, number, number];
   const length = utterance.end - utterance.start;
   const windows = Math.max(1, Math.round(length / step));
-  const half = Math.min(read.seconds * framesPerSecond, length) / 2;
+  const rows = Math.round((read.seconds * framesPerSecond) / framesPerEmbedding);
+  if (count < rows) return [];
   const seconds = utterance.speechFrames / framesPerSecond / windows;
-  const voices: ChunkVoice[] = [];
-  for (let window = 0; window < windows; window++) {
+  return Array.from({ length: windows }, (_, window) => {
     const middle = utterance.start + ((window + 0.5) / windows) * length - start;
-    const span = { start: middle - half, end: middle + half };
-    const { start: from, end: to } = rowsOf(span, framesPerEmbedding, count);
-    const { voice } = await session.run({
-      [frames ? 'frames' : 'tokens']: {
-        data: data.subarray(from * width, to * width),
-        shape: [1, to - from, width],
-      },
-      weights: { data: new Float32Array(to - from).fill(1), shape: [1, to - from] },
-    });
-    voices.push({ vector: (voice as Values).data.slice(), seconds });
-  }
+    const first = Math.round(middle / framesPerEmbedding - rows / 2);
+    const from = Math.min(Math.max(0, first), count - rows) * width;
+    return { data: data.slice(from, from + rows * width), rows, ofFrames: frames !== null, seconds };
+  });
+}
+
+/** The voice of each window. The network reads up to `read.most` at once. */
+export async function readWindows(windows: readonly VoiceWindow[], session: Session): Promise<ChunkVoice[]> {
+  const voices: ChunkVoice[] = [];
+  for (let start = 0; start < windows.length; start += read.most)
+    voices.push(...(await readBatch(windows.slice(start, start + read.most), session)));
   return voices;
+}
+
+async function readBatch(windows: readonly VoiceWindow[], session: Session): Promise<ChunkVoice[]> {
+  const { data, rows, ofFrames } = windows[0] as VoiceWindow;
+  const count = windows.length * data.length;
+  const all = data instanceof Uint8Array ? new Uint8Array(count) : new Float32Array(count);
+  for (const [index, window] of windows.entries()) all.set(window.data, index * data.length);
+  const { voice } = await session.run({
+    [ofFrames ? 'frames' : 'tokens']: { data: all, shape: [windows.length, rows, data.length / rows] },
+  });
+  const { data: values } = voice as Values;
+  const size = values.length / windows.length;
+  return windows.map(({ seconds }, index) => ({
+    vector: values.slice(index * size, (index + 1) * size),
+    seconds,
+  }));
 }
 
 /** How near two voices are, as a cosine; null where one of them has too little speech. */

@@ -6,10 +6,11 @@ import { loadNative, onnxRuntimePackage } from './native.ts';
 import { checkGraph } from './onnx-operators.ts';
 import { setEnvironmentVariable } from './process.ts';
 
-const { InferenceSession, Tensor: OnnxTensor, env } = loadNative<typeof OnnxRuntime>('ONNX Runtime', [
-  onnxRuntimePackage,
-  'onnxruntime-node',
-]);
+const {
+  InferenceSession,
+  Tensor: OnnxTensor,
+  env,
+} = loadNative<typeof OnnxRuntime>('ONNX Runtime', [onnxRuntimePackage, 'onnxruntime-node']);
 
 // onnxruntime-node sends telemetry, and keeps an identifier in ~/.cache, unless this is set before the first session.
 setEnvironmentVariable('ORT_DISABLE_TELEMETRY', '1');

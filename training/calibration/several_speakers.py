@@ -1,7 +1,7 @@
 """Network and params of the warning `several_speakers` of a set of models.
 
 Sets with CAM++ share its rest. Otherwise a network is fitted on utterances of the parts train and dev. The threshold comes from calls of two speakers
-that pass through the shipped pipeline, built of clips of the part calibration, and of dev where no network was fitted on its speakers. results/several_speakers.json has the rates of each set
+that are built of clips of the parts dev and calibration, and pass through the shipped pipeline. results/several_speakers.json has the rates of each set
 on the test part, by the built command.
 """
 
@@ -98,13 +98,13 @@ def fit(models: ModelSet, folder: Path, store: Utterances) -> None:
     """`store`: by the trunk in the folder. The command must be built."""
     trunk = folder / "trunk"
     if "filterbanks" in encoders.inputs_of(models.layers):
-        frames, parts = encoders.FRAMES_PER_ROW, (Part.DEV, Part.CALIBRATION)
+        frames = encoders.FRAMES_PER_ROW
         encoders.write_trunk_voice(trunk / FILE)
     else:
-        frames, parts = encoders.FRAMES_PER_EMBEDDING, (Part.CALIBRATION,)
+        frames = encoders.FRAMES_PER_EMBEDDING
         write_voice(speaker.fit(training_utterances(store)), store.means.shape[1], trunk / FILE)
     write_params(trunk, frames, 0)
-    calls = built(parts, SOLD.speech)
+    calls = built((Part.DEV, Part.CALIBRATION), SOLD.speech)
     with tempfile.TemporaryDirectory(prefix="undertone-several-") as built_in:
         paths, _ = write_calls(calls, Path(built_in))
         similar = similarities(paths, folder)

@@ -170,8 +170,8 @@ export async function widen(
     ...graph,
     nodes: [...g.nodes, ...graph.nodes.map((node) => rename(node, inner))],
     weights: [...g.weights, ...graph.weights],
-    inputs: graph.inputs.map(({ name, raw }) =>
-      name === 'tokens' ? writeValue('tokens', [1, 'tokens', width]) : [raw],
+    inputs: graph.inputs.map(({ name, dims, raw }) =>
+      name === 'tokens' ? writeValue('tokens', [dims[0] ?? 'windows', 'tokens', width]) : [raw],
     ),
     outputs: graph.outputs.map(({ raw }) => [raw]),
   });
