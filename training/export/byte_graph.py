@@ -50,7 +50,7 @@ class Bytes:
 
 
 def write_bytes(g: Graph, x: str, levels: Levels) -> Bytes:
-    return Bytes(g.op("QuantizeLinear", x, g.number(levels.scale), g.number(np.uint8(levels.zero))), levels)
+    return Bytes(g.op("QuantizeLinear", x, *numbers_of(g, levels)), levels)
 
 
 def write_values(g: Graph, x: Bytes) -> str:
