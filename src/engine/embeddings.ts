@@ -99,7 +99,7 @@ export async function scoreUtterances(
   }
   if (windows.length === 0 || models.severalSpeakers === null)
     return { scored, totals, voiceTotals, windowVoices: [] };
-  const windowVoices = await readWindows(windows, models.severalSpeakers);
+  const windowVoices = await readWindows(windows, models.severalSpeakers, models.platform);
   execution.endStage('voices');
   return { scored, totals, voiceTotals, windowVoices };
 }

@@ -1,7 +1,7 @@
 /** Whether a recording sounds like several speakers: windows of its utterances in two groups, and how near these are. */
 import { z } from 'zod';
 import { largestSimilarity } from './clustering.ts';
-import type { Session, Values } from './platform.ts';
+import type { Platform, Session, Values } from './platform.ts';
 import { countFrames, type Segment } from './segments.ts';
 import type { Encoded, VoiceFrames } from './utterances.ts';
 import { apart, type ChunkVoice, clusterVoices } from './voices.ts';
@@ -97,22 +97,35 @@ export function windowsOf(
   });
 }
 
-/** The voice of each window. The network reads up to `read.most` at once. */
-export async function readWindows(windows: readonly VoiceWindow[], session: Session): Promise<ChunkVoice[]> {
+/** The voice of each window, whose data it releases. The network reads up to `read.most` at once. */
+export async function readWindows(
+  windows: readonly VoiceWindow[],
+  session: Session,
+  platform: Pick<Platform, 'release'>,
+): Promise<ChunkVoice[]> {
   const voices: ChunkVoice[] = [];
   for (let start = 0; start < windows.length; start += read.most)
-    voices.push(...(await readBatch(windows.slice(start, start + read.most), session)));
+    voices.push(...(await readBatch(windows.slice(start, start + read.most), session, platform)));
   return voices;
 }
 
-async function readBatch(windows: readonly VoiceWindow[], session: Session): Promise<ChunkVoice[]> {
+async function readBatch(
+  windows: readonly VoiceWindow[],
+  session: Session,
+  { release }: Pick<Platform, 'release'>,
+): Promise<ChunkVoice[]> {
   const { data, rows, ofFrames } = windows[0] as VoiceWindow;
-  const count = windows.length * data.length;
+  const { length } = data;
+  const count = windows.length * length;
   const all = data instanceof Uint8Array ? new Uint8Array(count) : new Float32Array(count);
-  for (const [index, window] of windows.entries()) all.set(window.data, index * data.length);
+  for (const [index, window] of windows.entries()) {
+    all.set(window.data, index * length);
+    release(window.data);
+  }
   const { voice } = await session.run({
-    [ofFrames ? 'frames' : 'tokens']: { data: all, shape: [windows.length, rows, data.length / rows] },
+    [ofFrames ? 'frames' : 'tokens']: { data: all, shape: [windows.length, rows, length / rows] },
   });
+  release(all);
   const { data: values } = voice as Values;
   const size = values.length / windows.length;
   return windows.map(({ seconds }, index) => ({
