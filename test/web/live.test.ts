@@ -1,8 +1,11 @@
 /** Live mode in a real browser with a fake microphone, against the built service. */
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { BrowserContextOptions, Page } from 'playwright-core';
+import { wavFile } from '../../benchmarks/upload-body.ts';
 import { microphone, openChromium, visit } from '../support/chromium.ts';
+import { makeFolder } from '../support/folder.ts';
 import { withoutEmotion } from '../support/models.ts';
 import {
   barriers,
@@ -14,6 +17,7 @@ import {
   unfold,
   widthOf,
 } from '../support/playground.ts';
+import { talk } from '../support/recordings.ts';
 import { makeToken, type Server, startServer, staticToken } from '../support/server.ts';
 import { startSite } from '../support/site.ts';
 import { analyzeFile } from '../support/stream-client.ts';
@@ -68,6 +72,25 @@ test.serial(
     t.deepEqual(complaints, []);
   },
 );
+
+test.serial('each of two voices has a lane; the report names both', async (t) => {
+  const path = join(makeFolder(), 'talk.wav');
+  await writeFile(path, wavFile(talk(['low', 'high'], 0.6).samples));
+  const browser = await openChromium(...microphone(path));
+  t.teardown(() => browser.close());
+  const { page, complaints } = await visit(t, browser, site.server.url);
+  await pasteToken(page);
+  await page.getByRole('button', { name: 'Live' }).click();
+  const laneOf = (speaker: number) => page.getByRole('list', { name: `Utterances: Speaker ${speaker}` });
+  await laneOf(1).getByRole('listitem').first().waitFor();
+  t.false(await page.getByText('Speaker 1', { exact: true }).isVisible());
+  await laneOf(2).locator('[data-emotion]').first().waitFor();
+  t.true(await page.getByText('Speaker 1', { exact: true }).isVisible());
+
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('textbox', { name: 'Name of Speaker 2' }).waitFor();
+  t.deepEqual(complaints, []);
+});
 
 test.serial('models without emotion have utterances and cognitive scores', async (t) => {
   const own = await startServer(t, { UNDERTONE_MODELS_DIR: await withoutEmotion(t) });

@@ -2,7 +2,8 @@
  * `npm run screenshots`: the pages in every state and both themes, as pictures in build/screenshots; `--width 390` those of a phone. With
  * `--documents`: the pictures of the documents, in docs/pictures.
  */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { wavFile } from '../../benchmarks/upload-body.ts';
@@ -10,6 +11,7 @@ import { fixture } from '../../scripts/recordings.ts';
 import { requireFile, requireNames, runScript } from '../../scripts/run-script.ts';
 import { analyzeChannels } from '../../src/tools/index.ts';
 import { executablePath, microphone, openChromium, visit } from '../support/chromium.ts';
+import { makeFolder } from '../support/folder.ts';
 import { beeps, hourSeconds, repeatCall, stubAnalysis } from '../support/long-call.ts';
 import { chooseFile, pasteToken, sendRecording, sendSample, signUp } from '../support/playground.ts';
 import { callOf, interview, lecture, outburst, poor, talk } from '../support/recordings.ts';
@@ -193,7 +195,9 @@ await runScript(async () => {
     UNDERTONE_SIGNUP: 'open',
     UNDERTONE_COMPARE_MODELS_DIR: 'models/fast',
   });
-  const browser = await openChromium(...microphone(sample));
+  const spoken = join(makeFolder(), 'talk.wav');
+  writeFileSync(spoken, wavFile(talk(['low', 'high'], 0.5).samples));
+  const browser = await openChromium(...microphone(spoken));
   await (values.documents
     ? drawDocuments(browser, server)
     : drawStates(browser, server, positionals, values.width));

@@ -105,7 +105,7 @@ function outcomeOf(reply: Reply | 'unreachable' | 'aborted', { choice }: Analysi
 }
 
 /** One voice has the report that it has without the part `speakers`. */
-function answerOf(report: Answer['report'], json: string, choice: Choice): Answer {
+export function answerOf(report: Answer['report'], json: string, choice: Choice): Answer {
   const [one, other] = choice === 'best' && 'speakers' in report ? report.speakers : [];
   if (one === undefined || other !== undefined) return { report, json, choice };
   const { speaker: _, ...single } = one;

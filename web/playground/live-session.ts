@@ -1,6 +1,6 @@
 /** A live session: its token, its WebSocket and its messages. docs/streaming.md describes them. */
-import type { AnalysisError, Answer } from './analyze.ts';
-import type { CognitiveSignals, Emotion, EmotionSignals, Report, Span, Warning } from './report.ts';
+import { type AnalysisError, type Answer, answerOf } from './analyze.ts';
+import type { CognitiveSignals, Emotion, EmotionSignals, Span, Warning } from './report.ts';
 
 export type Measurement = Span & {
   readonly type: 'measurement';
@@ -11,6 +11,8 @@ export type Measurement = Span & {
 };
 export type Turn = Span & {
   readonly type: 'turn';
+  /** Null when it may be of several; absent when the models separate no voices. */
+  readonly speaker?: string | null;
   /** Absent when the models have no emotion. */
   readonly emotion?: Omit<Emotion['timeline'][number], keyof Span> & {
     /** Present when it sounds more emotional than what came before. */
@@ -23,12 +25,12 @@ export type LiveMessage =
   | { readonly type: 'speech.started' | 'speech.ended'; readonly at_s: number }
   | Measurement
   | Turn
-  | { readonly type: 'final'; readonly report: Report }
+  | { readonly type: 'final'; readonly report: Answer['report'] }
   | { readonly type: 'error'; readonly status: number }
   | { readonly type: 'session.ended'; readonly reason: string };
 
 /** `reason` is that of `session.ended`. */
-type LiveReport = Answer<Report> & { readonly reason: string };
+type LiveReport = Answer & { readonly reason: string };
 
 /** Null after an abort. */
 export type LiveOutcome = LiveReport | AnalysisError | null;
@@ -45,6 +47,7 @@ type LiveSession = {
 type SessionOptions = {
   readonly token: string;
   readonly sampleRateHz: number;
+  readonly separatesVoices: boolean;
   readonly signal: AbortSignal;
   readonly onMessage: (message: LiveMessage) => void;
 };
@@ -52,9 +55,12 @@ type SessionOptions = {
 const intervalSeconds = 2;
 
 export function openSession(options: SessionOptions): LiveSession {
-  const { sampleRateHz: sample_rate_hz } = options;
+  const { sampleRateHz: sample_rate_hz, separatesVoices } = options;
   const configure = { encoding: 's16le', sample_rate_hz, channels: 1, interval_s: intervalSeconds };
-  let unsent: (string | Int16Array<ArrayBuffer>)[] = [message('session.configure', configure)];
+  const speakers = separatesVoices ? { speakers: 'auto' } : {};
+  let unsent: (string | Int16Array<ArrayBuffer>)[] = [
+    message('session.configure', { ...configure, ...speakers }),
+  ];
   let socket: WebSocket | null = null;
   const send = (data: string | Int16Array<ArrayBuffer>) => {
     if (socket?.readyState === WebSocket.OPEN) socket.send(data);
@@ -90,14 +96,18 @@ async function requestToken(bearer: string): Promise<string | AnalysisError> {
 }
 
 /** Resolves when the connection has closed. */
-function readOutcome(socket: WebSocket, { signal, onMessage }: SessionOptions): Promise<LiveOutcome> {
+function readOutcome(
+  socket: WebSocket,
+  { separatesVoices, signal, onMessage }: SessionOptions,
+): Promise<LiveOutcome> {
   let outcome: LiveOutcome = { kind: 'lost' };
   socket.addEventListener('message', ({ data }: MessageEvent<string>) => {
     const received = JSON.parse(data) as LiveMessage;
     onMessage(received);
     if (received.type === 'final') {
       const { report } = received;
-      outcome = { report, json: JSON.stringify(report), choice: 'average', reason: 'done' };
+      const choice = separatesVoices ? 'best' : 'average';
+      outcome = { ...answerOf(report, JSON.stringify(report), choice), reason: 'done' };
     } else if (received.type === 'error') {
       outcome = { kind: 'refused', status: received.status, body: received };
     } else if (received.type === 'session.ended' && outcome !== null && 'report' in outcome) {

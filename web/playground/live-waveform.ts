@@ -1,4 +1,4 @@
-/** The last seconds of the microphone, and the utterances in it. */
+/** The last seconds of the microphone, and the utterances in it: a lane for each speaker. */
 import WaveSurfer from 'wavesurfer.js';
 import { element } from '../elements.ts';
 import { placeBlock } from './lane.ts';
@@ -35,12 +35,26 @@ const drawMs = 200;
 export function createLiveWaveform(): LiveWaveform {
   const stage = element('div', { class: 'waveform' });
   const speech = element('li', { class: 'utterance open' }, element('span', {}, 'speech'));
-  const track = element('ol', { class: 'utterance-track', 'aria-label': 'Utterances' });
+  const lanes = element('div', { class: 'axis-content' });
+  const tracks = new Map<string, HTMLElement>();
   const peaks: number[] = [];
   const blocks: Block[] = [];
   let speechFrom: number | null = null;
   let surfer: WaveSurfer | null = null;
   let timer: ReturnType<typeof setInterval> | undefined;
+
+  /** Lanes have names from the second speaker on. */
+  function trackOf({ speaker = '1' }: Pick<Turn, 'speaker'>): HTMLElement {
+    const name = speaker === null ? 'Not clear who speaks' : `Speaker ${speaker}`;
+    const known = tracks.get(name);
+    if (known !== undefined) return known;
+    const track = element('ol', { class: 'utterance-track', 'aria-label': `Utterances: ${name}` });
+    tracks.set(name, track);
+    lanes.append(element('div', {}, element('span', { class: 'lane-name small muted' }, name), track));
+    lanes.classList.toggle('of-one', tracks.size === 1);
+    return track;
+  }
+  let current = trackOf({});
 
   const seconds = () => peaks.length / peaksPerSecond;
   const shownFrom = () => shiftSeconds * Math.max(0, Math.ceil((seconds() - shownSeconds) / shiftSeconds));
@@ -55,7 +69,7 @@ export function createLiveWaveform(): LiveWaveform {
 
   const stopWatching = onThemeChange(() => surfer?.setOptions(colours()));
   return {
-    root: element('div', {}, stage, track),
+    root: element('div', {}, stage, lanes),
     load: () => {
       surfer = WaveSurfer.create({
         container: stage,
@@ -71,7 +85,7 @@ export function createLiveWaveform(): LiveWaveform {
     add: (block) => peaks.push(peakOf(block)),
     startSpeech: (at) => {
       speechFrom = at;
-      track.append(speech);
+      current.append(speech);
       draw();
     },
     endSpeech: () => {
@@ -86,7 +100,8 @@ export function createLiveWaveform(): LiveWaveform {
       root.classList.toggle('moment', isMoment);
       blocks.push({ root, span: turn });
       if (speechFrom !== null) speechFrom = Math.max(speechFrom, turn.end_s);
-      track.append(root);
+      current = trackOf(turn);
+      current.append(root);
       draw();
     },
     destroy: () => {

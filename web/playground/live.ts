@@ -39,6 +39,7 @@ export async function startLive(options: LiveOptions): Promise<RecorderPanel> {
   const session = openSession({
     token,
     sampleRateHz: recorder.sampleRateHz,
+    separatesVoices: rules.separatesVoices,
     signal: abort.signal,
     onMessage: (message) => {
       view.show(message);
