@@ -94,12 +94,14 @@ type Aggregated = {
   /** Whether the samples are the average of all channels. */
   readonly averaged: boolean;
   readonly trackChosen: boolean;
+  /** Whether the samples may be of several voices, which nothing separated. */
+  readonly comparesVoices: boolean;
 } & Pick<RecordingContext, 'baselines' | 'others'> &
   Pick<Analysis, 'unassigned'>;
 
 export function aggregate(
   results: readonly ChunkResult[],
-  { source, averaged, trackChosen, baselines, others, unassigned }: Aggregated,
+  { source, averaged, trackChosen, comparesVoices, baselines, others, unassigned }: Aggregated,
   wanted: readonly Signal[],
   models: Models,
 ): Omit<Analysis, 'samplesSha256' | 'stages'> {
@@ -143,7 +145,9 @@ export function aggregate(
     warnings: recordingWarnings(
       {
         source: { ...source, averaged, trackChosen, missingSeconds },
-        spoken: enough ? { ...quality, snrDb, severalSpeakers: hasSeveralSpeakers(results, models) } : null,
+        spoken: enough
+          ? { ...quality, snrDb, severalSpeakers: comparesVoices && hasSeveralSpeakers(results, models) }
+          : null,
         voiceLogOdds: span.speechSeconds > 0 ? meanBySpeech(results, (result) => result.voiceLogOdds) : null,
         levelDbfs: meanLevel(results),
       },
@@ -169,10 +173,12 @@ function poolEmbeddings(utterances: readonly Scored[], framesPerSecond: number):
   return { recording: Float32Array.from(recording), timeline };
 }
 
-function hasSeveralSpeakers(results: readonly ChunkResult[], models: Models): boolean {
+/** @returns null with too little speech of two utterances or more */
+function hasSeveralSpeakers(results: readonly ChunkResult[], models: Models): boolean | null {
   const { severalSpeakers: params } = models.trunk.manifest.params;
-  if (params === undefined) return false;
+  if (params === undefined || sum(results, ({ utterances }) => utterances.length) < 2) return false;
   const windows = results.flatMap(({ windowVoices }) => windowVoices);
+  if (sum(windows, ({ seconds }) => seconds) < 2 * params.minSeconds) return null;
   const similarity = similarityOfTwo(windows, params);
   return similarity !== null && similarity < params.maxSimilarity;
 }

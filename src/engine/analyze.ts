@@ -157,8 +157,9 @@ async function analyze(
     }
     const averaged = request.channel === null && request.channels === null;
     const trackChosen = request.track !== null;
-    const recording = { source: decoder.source() as Source, averaged, trackChosen, baselines };
     const { speakers: mode } = request;
+    const source = decoder.source() as Source;
+    const recording = { source, averaged, trackChosen, comparesVoices: mode === null, baselines };
     const speakers = mode === null ? results : await separateSpeakers(firstResults, mode, models, execution);
     const segments = speakers.map((chunks) => spanOf(chunks, models).segments);
     const shared = spans !== null || mode !== null;

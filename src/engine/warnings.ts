@@ -18,7 +18,10 @@ type Recording = {
   };
   /** Null with too little speech. */
   readonly spoken:
-    | (Pick<SignalQuality, 'snrDb' | 'bandwidthHz'> & { readonly severalSpeakers: boolean })
+    | (Pick<SignalQuality, 'snrDb' | 'bandwidthHz'> & {
+        /** Null: not compared, with too little speech of two utterances or more. */
+        readonly severalSpeakers: boolean | null;
+      })
     | null;
   /** Mean log odds over the segments that they are speech and no other sound. Null without speech. */
   readonly voiceLogOdds: number | null;
@@ -93,6 +96,12 @@ const entries = {
     pageText:
       'The recording sounds like more than one speaker: the scores are an average of their voices. Choose their number below.',
     raised: ({ spoken }) => spoken?.severalSpeakers === true,
+  },
+  speakers_not_compared: {
+    condition:
+      'two utterances or more with too little speech to compare their voices: under 4 s, or only one of 0.8 s or more',
+    text: 'Whether one person speaks is not known: the speech is too short to compare voices. The scores are of all of it.',
+    raised: ({ spoken }) => spoken?.severalSpeakers === null,
   },
   truncated: {
     condition: 'the file ends early',

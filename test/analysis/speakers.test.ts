@@ -11,7 +11,8 @@ import { combinedReport } from '../../src/engine/report.ts';
 import { similarityOfTwo, stepOf } from '../../src/engine/several-speakers.ts';
 import { joinSpeakers, type Speaker } from '../../src/engine/signals/speaker.ts';
 import { soloSpans } from '../../src/engine/speaker-segments.ts';
-import type { ChunkVoice } from '../../src/engine/voices.ts';
+import type { ChunkVoice, SpeakerMode } from '../../src/engine/voices.ts';
+import type { Warning } from '../../src/engine/warnings.ts';
 import { loadModels } from '../../src/node/models.ts';
 import { limits, speech } from '../support/analysis.ts';
 import { withoutComparison } from '../support/models.ts';
@@ -152,7 +153,7 @@ test('a segment beyond the end of the recording ends with it', async (t) => {
   );
 });
 
-// Voices of utterances, and the warning `several_speakers` through the whole pipeline.
+// Voices of utterances, and the warnings about speakers through the whole pipeline.
 
 const request = {
   ...defaultOptions,
@@ -181,13 +182,18 @@ const few = [lowVoice, highVoice].flatMap(([sentence]) => [
 async function warns(
   t: ExecutionContext,
   utterances: readonly Float32Array[],
-  { set = models, chunkSeconds = 300 } = {},
+  {
+    set = models,
+    chunkSeconds = 300,
+    warning = 'several_speakers' as Warning,
+    speakers = null as SpeakerMode | null,
+  } = {},
 ): Promise<boolean> {
   const chunking = { chunkSeconds, maxCutSeconds: chunkSeconds / 2 };
   const audio = wavFile(joinArrays(utterances));
-  const [analysis] = await analyzerOf(set, limits, chunking).analyze({ ...request, audio });
+  const [analysis] = await analyzerOf(set, limits, chunking).analyze({ ...request, speakers, audio });
   const { emotion, cognitive } = combinedReport(analysis, 'test');
-  const [first, second] = [emotion, cognitive].map(({ warnings }) => warnings.includes('several_speakers'));
+  const [first, second] = [emotion, cognitive].map(({ warnings }) => warnings.includes(warning));
   t.is(first, second);
   return first === true;
 }
@@ -272,6 +278,17 @@ test('voices of recordings with too little speech for a warning are not compared
 test('too little speech, or models without the params, have no warning', async (t) => {
   t.false(await warns(t, few));
   t.false(await warns(t, [...lowVoice, ...highVoice], { set: await loadModels(await withoutComparison(t)) }));
+});
+
+test('two utterances with too little speech have the warning `speakers_not_compared`, unless they are separated', async (t) => {
+  const warning = 'speakers_not_compared';
+  t.true(await warns(t, few, { warning }));
+  t.true(await warns(t, few, { warning, chunkSeconds: 2 }));
+  t.true(await warns(t, [...lowVoice.slice(0, 1), high.subarray(0, 0.9 * rate)], { warning }));
+  t.false(await warns(t, few.slice(0, 1), { warning }), 'one utterance');
+  t.false(await warns(t, lowVoice, { warning }));
+  t.false(await warns(t, few, { warning, speakers: 'auto' }));
+  t.false(await warns(t, few, { warning, set: await loadModels(await withoutComparison(t)) }));
 });
 
 const speaker = (

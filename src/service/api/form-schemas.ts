@@ -75,7 +75,7 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
             type: 'string',
             enum: speakerModes,
             description:
-              'Separates voices on one channel: `2` to `6` of them, or `auto` for as many as are found. One report per voice, as with `segments`, and their conversation; for one voice, one report, equal to that without the part but for the warning `several_speakers`. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.',
+              'Separates voices on one channel: `2` to `6` of them, or `auto` for as many as are found. One report per voice, as with `segments`, and their conversation; for one voice, one report, equal to that without the part but for the warnings `several_speakers` and `speakers_not_compared`. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.',
           },
           receipt,
           ...others,

@@ -116,6 +116,7 @@ const bounds = [
   ['channels_differ', { channelCorrelation: 0.5 }, {}, { channelCorrelation: 0.49 }, {}],
   ['several_tracks', { tracks: 2, trackChosen: true }, {}, { tracks: 2 }, {}],
   ['several_speakers', {}, {}, {}, { severalSpeakers: true }],
+  ['speakers_not_compared', {}, {}, {}, { severalSpeakers: null }],
   ['truncated', {}, {}, { truncated: true }, {}],
   ['unread_data', {}, {}, { unreadData: true }, {}],
   ['gaps', {}, {}, { missingSeconds: 0.1 }, {}],

@@ -120,7 +120,7 @@ Speech, pauses and gaps from the start of the recording to its end.
 """
 
 
-Warnings: TypeAlias = list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_tracks', 'several_speakers', 'truncated', 'unread_data', 'gaps', 'short_speech', 'insufficient_speech_cognitive', 'uncalibrated', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
+Warnings: TypeAlias = list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_tracks', 'several_speakers', 'speakers_not_compared', 'truncated', 'unread_data', 'gaps', 'short_speech', 'insufficient_speech_cognitive', 'uncalibrated', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
 """
 Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones.
 """
