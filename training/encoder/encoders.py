@@ -20,7 +20,7 @@ from training.corpora.registry import sold_clips
 from training.encoder import whisper
 from training.export import byte_graph, camplusplus_graph, graph, voice_graph, whisper_graph
 from training.export.byte_graph import joined, write_values
-from training.export.camplusplus_graph import Seen, Writer, watch
+from training.export.camplusplus_graph import GraphWriter, Observed, observe
 from training.export.graph import Graph, write_shapes
 from training.features import log_mel
 from training.features.log_mel import BINS
@@ -73,13 +73,13 @@ def scale_clips() -> list[Clip]:
 
 
 @cached
-def seen() -> Seen:
+def observed() -> Observed:
     """By the layers of CAM++ of `scale_clips`, by one thread: more of them change the last bits of sums."""
     features = log_mel.filterbanks_of_corpora()
     inputs = (np.array(features[clip.index][None, :MAX_FRAMES]) for clip in scale_clips())
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    found = watch(load_camplusplus(), (values - values.mean(1, keepdims=True) for values in inputs))
+    found = observe(load_camplusplus(), (values - values.mean(1, keepdims=True) for values in inputs))
     torch.set_num_threads(threads)
     return found
 
@@ -88,14 +88,14 @@ def gave_scales(clip: Clip) -> bool:
     return clip.path in {one.path for one in scale_clips()}
 
 
-def writer_of(g: Graph) -> Writer:
-    return Writer(g, load_camplusplus(), seen())
+def graph_writer(g: Graph) -> GraphWriter:
+    return GraphWriter(g, load_camplusplus(), observed())
 
 
 def write_voice(path: Path) -> None:
     """All of CAM++: filterbanks [1,T,80], `weights` as `voice_graph` describes them -> `voice`. Its embedding is used as it is."""
     g = Graph("voice")
-    writer = writer_of(g)
+    writer = graph_writer(g)
     _, second = writer.blocks(g.input("filterbanks", [1, "frames", BINS]))
     voice_graph.write_voice(g, writer.rest(second), voice_graph.embedding_of(load_camplusplus()))
     g.save(path)
@@ -103,11 +103,11 @@ def write_voice(path: Path) -> None:
 
 def write_trunk_voice(path: Path) -> None:
     """The rest of CAM++: windows of the second output of a trunk [V,WINDOW_ROWS,1024] -> `voice` [V,192]"""
-    _, second = writer_of(Graph("trunk")).blocks("filterbanks")
+    _, second = graph_writer(Graph("trunk")).blocks("filterbanks")
     g = Graph("voice")
     width = WIDTHS[CAMPLUSPLUS[1]]
     frames = g.op("Reshape", g.input("frames", ["voices", WINDOW_ROWS, width], TensorProto.UINT8), g.integers(-1, width))
-    rest = writer_of(g).rest(replace(second, name=frames), WINDOW_ROWS)
+    rest = graph_writer(g).rest(replace(second, name=frames), WINDOW_ROWS)
     voice_graph.write_voices(g, rest, WINDOW_ROWS, voice_graph.embedding_of(load_camplusplus()))
     g.save(path)
 
@@ -137,7 +137,7 @@ def write_trunk(layers: tuple[str, ...], path: Path) -> None:
         rows = g.op("Concat", *(outputs[WHISPER.index(name)] for name in chosen), axis=2)
         means.append(write_mean(g, write_pairs(g, rows, sum(WIDTHS[name] for name in chosen))))
     if chosen := [name for name in CAMPLUSPLUS if name in layers]:
-        blocks = writer_of(g).blocks(inputs["filterbanks"])
+        blocks = graph_writer(g).blocks(inputs["filterbanks"])
         rows = joined(g, *(blocks[CAMPLUSPLUS.index(name)] for name in chosen))
         pair = write_pairs(g, g.op("Unsqueeze", rows.name, g.integers(0)), sum(WIDTHS[name] for name in chosen))
         means.append(write_mean(g, [write_values(g, replace(rows, name=half)) for half in pair]))

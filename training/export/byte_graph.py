@@ -97,12 +97,12 @@ def quantize(weight: np.ndarray, bias: np.ndarray, x: Levels, y: Levels, moments
     flat = weight.reshape(len(weight), -1)
     scale = np.maximum(np.abs(flat).max(1) / MOST, 1e-12)
     steps = flat / scale[:, None]
-    whole = np.rint(steps) if moments is None else rounded(steps, moments)
+    whole = np.rint(steps) if moments is None else round_weights(steps, moments)
     return Quantized(whole.astype(np.int8).reshape(weight.shape), scale.astype(np.float32),
                      np.rint(bias / (x.scale * scale)).astype(np.int32), x, y)  # fmt: skip
 
 
-def rounded(weight: np.ndarray, moments: np.ndarray) -> np.ndarray:
+def round_weights(weight: np.ndarray, moments: np.ndarray) -> np.ndarray:
     """[out,in] to whole numbers: the error of each is taken back by those after it, so that sums over inputs of these moments keep their values.
 
     Frantar et al. 2022, GPTQ

@@ -44,23 +44,23 @@ def attributes_of(conv: nn.Module) -> dict[str, list[int]]:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Observed:
     """What the layers of a network read and returned."""
 
     ranges: dict[nn.Module, Range]  # of the channels that each layer returned; of the network, of those that it read
     moments: dict[nn.Module, np.ndarray]  # [K,K] of what each convolution read for a value: channels, then frames, then bins
 
 
-def watch(network: nn.Module, inputs: Iterable[np.ndarray]) -> Seen:
+def observe(network: nn.Module, inputs: Iterable[np.ndarray]) -> Observed:
     """`inputs`: filterbanks [1,T,80] without their mean"""
-    seen = Seen({}, {})
+    observed = Observed({}, {})
 
     def see(layer: nn.Module, values: torch.Tensor) -> None:
         channels = values.transpose(0, 1).flatten(1)
         low, high = channels.amin(1).numpy(), channels.amax(1).numpy()
-        if layer in seen.ranges:
-            low, high = np.minimum(low, seen.ranges[layer][0]), np.maximum(high, seen.ranges[layer][1])
-        seen.ranges[layer] = low, high
+        if layer in observed.ranges:
+            low, high = np.minimum(low, observed.ranges[layer][0]), np.maximum(high, observed.ranges[layer][1])
+        observed.ranges[layer] = low, high
 
     def read(conv: nn.Module, values: torch.Tensor) -> None:
         frames_first = values[..., None] if values.ndim == 3 else values.transpose(2, 3)
@@ -68,7 +68,7 @@ def watch(network: nn.Module, inputs: Iterable[np.ndarray]) -> Seen:
         shapes = [(*size, rest) if len(size) == 1 else size[::-1] for size, rest in zip(sizes, (1, 1, 0, 1))]
         start = max(0, (frames_first.shape[2] - MOMENT_FRAMES) // 2)
         patches = functional.unfold(frames_first[:, :, start : start + MOMENT_FRAMES], *shapes)[0].double().numpy()
-        seen.moments[conv] = seen.moments.get(conv, 0) + patches @ patches.T
+        observed.moments[conv] = observed.moments.get(conv, 0) + patches @ patches.T
 
     layers = [layer for layer in network.modules() if layer is not network]
     hooks = [layer.register_forward_hook(lambda layer, _, values: see(layer, values)) for layer in layers]
@@ -80,7 +80,7 @@ def watch(network: nn.Module, inputs: Iterable[np.ndarray]) -> Seen:
             network(torch.from_numpy(values))
     for hook in hooks:
         hook.remove()
-    return seen
+    return observed
 
 
 class Segments:
@@ -109,12 +109,12 @@ class Segments:
         return g.op("Reshape", frames, g.integers(-1, width)) if self.window else g.op("Squeeze", frames, g.integers(0))
 
 
-class Writer:
+class GraphWriter:
     """Writes the layers of a network, with the scales that the ranges of their outputs give."""
 
-    def __init__(self, g: Graph, network: nn.Module, seen: Seen):
-        self.g, self.head, self.layers, self.ranges, self.moments = g, network.head, network.xvector, seen.ranges, seen.moments
-        self.read = levels_of_all(*seen.ranges[network])
+    def __init__(self, g: Graph, network: nn.Module, observed: Observed):
+        self.g, self.head, self.layers, self.ranges, self.moments = g, network.head, network.xvector, observed.ranges, observed.moments
+        self.read = levels_of_all(*observed.ranges[network])
 
     def levels(self, layer: nn.Module) -> Levels:
         return levels_of_all(*self.ranges[layer])

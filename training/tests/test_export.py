@@ -14,7 +14,7 @@ from training.encoder.embeddings import VARIANCE_FLOOR
 from training.encoder.whisper import Whisper
 from training.export import specs, voice_graph, whisper_graph
 from training.export.byte_graph import Bytes, levels_of_each, write_product, write_rectified, write_values
-from training.export.camplusplus_graph import Writer, watch
+from training.export.camplusplus_graph import GraphWriter, observe
 from training.export.graph import Graph, write_shapes
 from training.export.head_graph import EmotionScale, sums_size, write_clarity, write_emotion, write_voice
 from training.export.vad_graph import SIZES, read_vad, write_vad
@@ -159,7 +159,7 @@ def camplusplus_of(x: np.ndarray):
     """A graph of CAM++ with the scales of `x`, and what writes it."""
     network = encoders.load_camplusplus()
     g = Graph("camplusplus")
-    return g, Writer(g, network, watch(network, [x - x.mean(1, keepdims=True)]))
+    return g, GraphWriter(g, network, observe(network, [x - x.mean(1, keepdims=True)]))
 
 
 def error(found: np.ndarray, wanted: torch.Tensor) -> float:
