@@ -184,7 +184,7 @@ export const errorTable: Readonly<Record<ErrorCode, { readonly status: number; r
   not_ready: { status: 503, when: 'the models are being loaded' },
 };
 
-/** Statuses that a client retries, beside lost connections; 502 and 504 come from proxies. */
+/** Statuses that a client retries, in addition to lost connections; 502 and 504 come from proxies. */
 export const retriedStatuses: readonly number[] = [500, 502, 503, 504];
 
 /** When each reason of a validation error occurs. */
@@ -203,10 +203,10 @@ const reasonTable: Readonly<Record<ProblemReason, string>> = {
   'audio.sample_rate': 'a sample rate outside the limits',
   'audio.channel': 'no such channel, not a channel number, or `channels` without exactly two channels',
   'audio.track': 'no such audio track, or not the number of a track; `msg` names the tracks of the file',
-  channels: '`channels` is not `split`, is beside `channel` or `baseline`, or is sent to another path',
-  segments: '`segments` is invalid, is beside `channels` or `baseline`, or is sent to another path',
+  channels: '`channels` is not `split`, is sent with `channel` or `baseline`, or is sent to another path',
+  segments: '`segments` is invalid, is sent with `channels` or `baseline`, or is sent to another path',
   speakers:
-    '`speakers` is neither `2` to `6` nor `auto`, is beside `channels`, `segments` or `baseline`, is sent to another path, or the models have no voice model',
+    '`speakers` is neither `2` to `6` nor `auto`, is sent with `channels`, `segments` or `baseline`, is sent to another path, or the models have no voice model',
   receipt: '`receipt` is neither `true` nor `false`',
   scopes: 'not a list of scopes',
   unknown: 'JSON with an unknown field, which `msg` names',

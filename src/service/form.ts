@@ -129,9 +129,9 @@ export function createFormReader(
       if (audio === undefined) throw missingPart(names);
       const { channel, channels, track, segments, speakers, receipt } = values;
       const { callback = null, metadata = '{}' } = values;
-      if (channels !== undefined) refuseBeside('channels', { channel, baseline: sizes.baseline });
-      if (segments !== undefined) refuseBeside('segments', { channels, baseline: sizes.baseline });
-      if (speakers !== undefined) refuseBeside('speakers', { channels, segments, baseline: sizes.baseline });
+      if (channels !== undefined) refuseWith('channels', { channel, baseline: sizes.baseline });
+      if (segments !== undefined) refuseWith('segments', { channels, baseline: sizes.baseline });
+      if (speakers !== undefined) refuseWith('speakers', { channels, segments, baseline: sizes.baseline });
       return {
         sizes: { audio, baselines: baselineNames.flatMap((name) => sizes[name] ?? []) },
         channel: toNumberFrom0('channel', channel) ?? defaultOptions.channel,
@@ -255,14 +255,14 @@ function toOneOf<Choice extends string>(
   return choice;
 }
 
-/** Parts of several speakers are refused beside a part of one. @throws ServiceError */
-export function refuseBeside(
+/** Parts of several speakers are refused together with a part of one. @throws ServiceError */
+export function refuseWith(
   name: 'channels' | 'segments' | 'speakers',
   others: Readonly<Record<string, unknown>>,
 ): void {
   const other = Object.keys(others).find((key) => others[key] != null);
   if (other === undefined) return;
-  throw invalidPart(name, name, `Expected no \`${other}\` beside \`${name}\`, got both`);
+  throw invalidPart(name, name, `Expected no \`${other}\` with \`${name}\`, got both`);
 }
 
 const isText = (name: string): name is TextName => Object.hasOwn(texts, name);

@@ -146,7 +146,7 @@ function createKey(signsFrom: Date): StoredKey {
   return { kty: 'OKP', crv: 'Ed25519', kid, x, signs_from: signsFrom.toISOString(), d };
 }
 
-/** Returns the path of a private file beside `path`. */
+/** Returns the path of a new private file in the same folder as `path`. */
 async function writeDraft(path: string, keys: readonly StoredKey[]): Promise<string> {
   ensureDir(dirname(path));
   const draft = `${path}.${randomUUID()}`;

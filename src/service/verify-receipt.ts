@@ -111,7 +111,7 @@ export function largestDifference(
     .reduce((most, one) => (one[1] > most[1] ? one : most), [path, 0] as const);
 }
 
-// Bytes of a file -> the receipt in it, and the report beside the receipt.
+// Bytes of a file -> the receipt in it, and the report that comes with the receipt.
 
 export type Answer = { readonly receipt: Receipt | null; readonly report: object | null };
 
@@ -128,7 +128,7 @@ const report = z.union([
   ...Object.values(reportSchemas),
 ]);
 
-/** No signature covers the fields beside `result`: those of a job that is done leave no room for text but its client's metadata. */
+/** No signature covers the fields other than `result`: those of a job that is done leave no room for text but its client's metadata. */
 const done = { status: z.literal('done'), progress: z.null(), result: report, error: z.null() };
 /** As GET /v1/jobs/ID returns it, or as the body of a callback. */
 const job = z.union([

@@ -145,7 +145,7 @@ async function readPairs(
   terminal: CliContext,
 ): Promise<Pair[]> {
   if (files.length > 0 || out !== undefined)
-    throw expected('no recordings and no --out beside it', '--list', list);
+    throw expected('no recordings and no --out with it', '--list', list);
   const pairs = (await readLines(list, terminal)).map((line) => {
     const [input, output, ...more] = line.split('\t');
     if (!input || !output || more.length > 0)

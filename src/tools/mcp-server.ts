@@ -8,7 +8,7 @@ import { signals as allSignals, definitions, maxBaselines } from '../engine/sche
 import { listDocs, readDoc } from '../node/docs.ts';
 import { FileError, readRegularFile } from '../node/files.ts';
 import { entryFile, version } from '../node/paths.ts';
-import { refuseBeside } from '../service/form.ts';
+import { refuseWith } from '../service/form.ts';
 import { createThreadPool } from '../service/workers/threads.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from './analyze-thread.ts';
 import { reportsOf } from './columns.ts';
@@ -78,8 +78,8 @@ export async function runMcpServer(settings: AnalyzeSettings, { stdin }: CliCont
   const server = new McpServer({ name: 'undertone', version });
   addTools(server, async ({ path, channel = null, track = null, channels, speakers, baseline }) => {
     const compared = baseline[0];
-    if (channels !== undefined) refuseBeside('channels', { channel, speakers, baseline: compared });
-    if (speakers !== undefined) refuseBeside('speakers', { baseline: compared });
+    if (channels !== undefined) refuseWith('channels', { channel, speakers, baseline: compared });
+    if (speakers !== undefined) refuseWith('speakers', { baseline: compared });
     const baselines = await Promise.all(baseline.map((one) => readBaseline(one, settings)));
     const mode = speakerModes.find((one) => one === String(speakers)) ?? null;
     const task = { ...defaultOptions, path: resolve(path), bytes: null, optional: false };

@@ -20,7 +20,7 @@ export function placeFiles(
 ): readonly string[] | null {
   if (folder === '') throw expected('a folder', '--out', 'an empty text');
   if (extension === undefined) {
-    if (folder !== undefined) throw expected('textgrid or audacity', '--output', `${style} beside --out`);
+    if (folder !== undefined) throw expected('textgrid or audacity', '--output', `${style} with --out`);
     return null;
   }
   if (folder === undefined) {

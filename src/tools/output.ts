@@ -40,12 +40,12 @@ export function parseOutput(options: OutputOptions): { name: OutputName; by: Row
   const name = outputNames.find((one) => one === output);
   if (name === undefined)
     throw expected(`one of ${outputNames.join(', ')}`, '--output', JSON.stringify(output));
-  if (jsonl && name !== 'jsonl') throw expected('jsonl beside --jsonl', '--output', output);
+  if (jsonl && name !== 'jsonl') throw expected('jsonl with --jsonl', '--output', output);
   const unit = rowUnits.find((one) => one === (by ?? 'file'));
   if (unit === undefined) throw expected(rowUnits.join(', '), '--by', JSON.stringify(by));
   const isWide = name === 'parquet' || wide === true || by !== undefined;
   if (isWide && name !== 'csv' && name !== 'parquet')
-    throw expected('csv or parquet', '--output', `${output} beside ${wide ? '--wide' : '--by'}`);
+    throw expected('csv or parquet', '--output', `${output} with ${wide ? '--wide' : '--by'}`);
   return { name, by: isWide ? unit : null };
 }
 

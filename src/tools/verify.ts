@@ -27,7 +27,7 @@ import { readNamedFile } from './inputs.ts';
 import { readSegments } from './parts.ts';
 
 const examples = `
-Checks the signature and the hashes, the report beside the receipt too, analyses the recording again and compares.
+Checks the signature, the hashes and the report that comes with the receipt, analyses the recording again and compares.
 Offline: the keys are those of GET /.well-known/undertone-keys.json of the service, which \`undertone keys public\`
 prints too.
 

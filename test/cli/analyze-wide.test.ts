@@ -95,12 +95,12 @@ test('Parquet has the rows of the wide CSV, with types', async (t) => {
 
 for (const [args, message] of [
   [['--output', 'csv', '--by', 'word'], 'Expected file, utterance, segment for `--by`, got "word"'],
-  [['--by', 'utterance'], 'Expected csv or parquet for `--output`, got text beside --by'],
+  [['--by', 'utterance'], 'Expected csv or parquet for `--output`, got text with --by'],
   [
     ['--output', 'csv', '--by', 'utterance', '--signals', 'cognitive'],
     'Expected emotion among --signals for `--by utterance`, got cognitive',
   ],
-  [['--jsonl', '--wide'], 'Expected csv or parquet for `--output`, got jsonl beside --wide'],
+  [['--jsonl', '--wide'], 'Expected csv or parquet for `--output`, got jsonl with --wide'],
 ] as const) {
   test(`analyze ${args.join(' ')} ends with 2`, async (t) => {
     const { code, stderr } = await runCli(['analyze', ...args, sample]);

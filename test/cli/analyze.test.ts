@@ -166,7 +166,7 @@ withTerminal('a bar goes to a terminal’s standard error, and the lines stay cl
   t.is(parseLines(fs.readFileSync(join(folder, 'out.jsonl'), 'utf8')).length, 3);
 });
 
-// Serial: tests beside it block the thread, and the key would come after the last file.
+// Serial: tests in parallel with it block the thread, and the key would come after the last file.
 (hasTerminal ? test.serial : test.skip)(
   'a bar changes no mode of the terminal, so that Ctrl-C leaves it usable',
   async (t) => {
@@ -262,7 +262,7 @@ const misuses: readonly [args: string[], message: string][] = [
     ['--output', 'xml', 'x'],
     'Expected one of text, table, csv, jsonl, parquet, textgrid, audacity for `--output`, got "xml"',
   ],
-  [['--output', 'csv', '--jsonl', 'x'], 'Expected jsonl beside --jsonl for `--output`, got csv'],
+  [['--output', 'csv', '--jsonl', 'x'], 'Expected jsonl with --jsonl for `--output`, got csv'],
   [['--list', '/nowhere'], 'Expected a readable file for `--list`, got /nowhere: ENOENT'],
   [['--list', '-', '-'], 'Expected standard input once for `-`, got it more often'],
   [[], 'Expected at least one recording for `path`, got none'],

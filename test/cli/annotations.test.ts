@@ -147,7 +147,7 @@ fs.copyFileSync(sample, join(twin, 'SAMPLE.wav'));
 const annotations = join(folder, 'none');
 for (const [what, args, message] of [
   ['several recordings without --out', ['textgrid', sample, twin], /folder for `--out`, got nothing/],
-  ['--out beside CSV', ['csv', '--out', annotations, sample], /textgrid or audacity for `--output`, got csv/],
+  ['--out with CSV', ['csv', '--out', annotations, sample], /textgrid or audacity for `--output`, got csv/],
   ['--out without a name', ['textgrid', '--out', '', sample], /folder for `--out`, got an empty text/],
   [
     '--out that is a file',

@@ -10,7 +10,7 @@ function warningsOf(report: object) {
   return Object.fromEntries(columns.map((column) => [column.name, column.value(row)]));
 }
 
-test('warnings of each signal have a column beside those of both', (t) => {
+test('warnings of each signal have a column next to those of both', (t) => {
   const emotion = { warnings: ['low_snr', 'low_confidence'] };
   const cognitive = { warnings: ['low_snr', 'possibly_scripted'] };
   t.deepEqual(warningsOf({ emotion, cognitive }), {

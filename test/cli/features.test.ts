@@ -100,7 +100,7 @@ const misuses: readonly [args: string[], message: string][] = [
   ],
   [
     ['a.wav', '--list', 'l', '--spec', 'kaldi-mfcc-13'],
-    'Expected no recordings and no --out beside it for `--list`, got l',
+    'Expected no recordings and no --out with it for `--list`, got l',
   ],
   [
     ['a.wav', 'a.mp3', '--spec', 'kaldi-mfcc-13', '--out', '/x'],

@@ -81,7 +81,7 @@ test.serial('analyze and explain separate channels and voices', async (t) => {
   t.true(unknown.isError);
   t.regex(unknown.text, /segments/);
   t.deepEqual(await call('analyze', { path, channels: 'split', speakers: 'auto' }), {
-    text: 'Expected no `speakers` beside `channels`, got both',
+    text: 'Expected no `speakers` with `channels`, got both',
     isError: true,
   });
 });
@@ -99,7 +99,7 @@ test.serial('analyze and explain compare a recording with baselines', async (t) 
   });
   for (const several of [{ channels: 'split' }, { speakers: 2 }])
     t.deepEqual(await call('analyze', { path, ...several, baseline: [path] }), {
-      text: `Expected no \`baseline\` beside \`${Object.keys(several)}\`, got both`,
+      text: `Expected no \`baseline\` with \`${Object.keys(several)}\`, got both`,
       isError: true,
     });
 });

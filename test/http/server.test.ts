@@ -68,7 +68,7 @@ const wav = (samples: number, rate?: number, channels?: number) =>
 /** RIFF and WAVE without a format chunk. */
 const damaged = Buffer.concat([wav(8).subarray(0, 12), Buffer.from('junk\x04\0\0\0junk')]);
 const audio = (bytes: Uint8Array | string): readonly PartSpec[] => [{ name: 'audio', bytes }];
-const beside = (name: string, bytes: Uint8Array | string): readonly PartSpec[] => [sound, { name, bytes }];
+const withPart = (name: string, bytes: Uint8Array | string): readonly PartSpec[] => [sound, { name, bytes }];
 
 const missingAudio = (gotAndTodo: string) =>
   `field required: expected a recording in the part \`audio\` of a form (multipart/form-data), got ${gotAndTodo}: curl -F audio=@recording.wav`;
@@ -111,59 +111,59 @@ const refusals: Readonly<Record<string, Refusal>> = {
   'too many channels': ['audio', 'audio.too_many_channels', audio(wav(9 * 1600, 16_000, 9))],
   'too high a sample rate': ['audio', 'audio.sample_rate', audio(wav(40_000, 400_000))],
   'too low a sample rate': ['audio', 'audio.sample_rate', audio(wav(4000, 2000))],
-  'a missing channel': ['channel', 'audio.channel', beside('channel', '1')],
-  'a channel that is no number': ['channel', 'audio.channel', beside('channel', 'left')],
+  'a missing channel': ['channel', 'audio.channel', withPart('channel', '1')],
+  'a channel that is no number': ['channel', 'audio.channel', withPart('channel', 'left')],
   'a missing track': [
     'track',
     'audio.track',
-    beside('track', '1'),
+    withPart('track', '1'),
     'Expected 0, the only track, for `track`, got 1',
   ],
-  'a track by name': ['track', 'audio.track', beside('track', 'microphone')],
+  'a track by name': ['track', 'audio.track', withPart('track', 'microphone')],
   'channels of a mono recording': [
     'channels',
     'audio.channel',
-    beside('channels', 'split'),
+    withPart('channels', 'split'),
     'Expected a recording with 2 channels, got 1; `speakers` separates voices on one channel',
   ],
   'unknown channels': [
     'channels',
     'channels',
-    beside('channels', 'mix'),
+    withPart('channels', 'mix'),
     'Expected split for `channels`, got something else',
   ],
-  'channels beside a channel': [
+  'channels with a channel': [
     'channels',
     'channels',
-    [...beside('channels', 'split'), { name: 'channel', bytes: '0' }],
-    'Expected no `channel` beside `channels`, got both',
+    [...withPart('channels', 'split'), { name: 'channel', bytes: '0' }],
+    'Expected no `channel` with `channels`, got both',
   ],
-  'channels beside a baseline': [
+  'channels with a baseline': [
     'channels',
     'channels',
-    [...beside('channels', 'split'), { name: 'baseline', bytes: sound.bytes }],
-    'Expected no `baseline` beside `channels`, got both',
+    [...withPart('channels', 'split'), { name: 'baseline', bytes: sound.bytes }],
+    'Expected no `baseline` with `channels`, got both',
   ],
   'invalid segments': [
     'segments',
     'segments',
-    beside('segments', '[{"start":1,"end":0,"speaker":"A"}]'),
+    withPart('segments', '[{"start":1,"end":0,"speaker":"A"}]'),
     'Expected an end after the start, in `segments[0]`, got something else',
   ],
   'seven voices': [
     'speakers',
     'speakers',
-    beside('speakers', '7'),
+    withPart('speakers', '7'),
     'Expected 2 to 6 or auto for `speakers`, got something else',
   ],
-  'voices beside segments': [
+  'voices with segments': [
     'speakers',
     'speakers',
-    [...beside('speakers', '2'), { name: 'segments', bytes: '[{"start":0,"end":1,"speaker":"A"}]' }],
-    'Expected no `segments` beside `speakers`, got both',
+    [...withPart('speakers', '2'), { name: 'segments', bytes: '[{"start":0,"end":1,"speaker":"A"}]' }],
+    'Expected no `segments` with `speakers`, got both',
   ],
-  'an empty baseline': ['baseline', 'audio.empty', beside('baseline', '')],
-  'a baseline that is no audio': ['baseline', 'audio.unsupported', beside('baseline', garbage)],
+  'an empty baseline': ['baseline', 'audio.empty', withPart('baseline', '')],
+  'a baseline that is no audio': ['baseline', 'audio.unsupported', withPart('baseline', garbage)],
 };
 
 const otherBodies: Readonly<Record<string, string>> = {

@@ -39,7 +39,7 @@ const accepts = (name: string) =>
     TokenError,
   );
 
-/** In the middle and at either end, and beside the characters around the classes of the pattern. */
+/** Names of the character alone, at either end and in the middle. */
 function namesOf(code: number): string[] {
   const character = String.fromCodePoint(code);
   return [character, `${character}a`, `a${character}`, `a${character}b`];
@@ -128,7 +128,7 @@ function formOf(names: readonly PartName[]): Uint8Array {
   return Buffer.from(`${text.join('')}--x--\r\n`);
 }
 
-test('the schema of a form refuses the parts that the service refuses beside each other', (t) => {
+test('the schema of a form refuses the parts that the service refuses with each other', (t) => {
   const { schema = false } =
     document.paths['/v1/analyze']?.post.requestBody.content['multipart/form-data'] ?? {};
   const validate = ajv.compile(schema);
@@ -146,7 +146,7 @@ test('the schema of a form refuses the parts that the service refuses beside eac
   t.true(refused.length > 0 && refused.length < sets.length);
 });
 
-test('the schema of a list of URLs refuses one channel beside each of them', (t) => {
+test('the schema of a list of URLs refuses one channel with each of them', (t) => {
   const validate = ajv.compile(document.components.schemas.JobList ?? false);
   const urls = ['https://recordings.example/a.wav'];
   t.true(validate({ urls, channel: 1 }) && validate({ urls, channels: 'split', channel: null }));

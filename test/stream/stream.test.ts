@@ -281,7 +281,7 @@ const closings: Readonly<
     4422,
     'invalid',
   ],
-  'speakers beside split': [
+  'speakers with split': [
     ({ send }) => send({ ...monoConfig, channels: 2, split: true, speakers: '2' }),
     4422,
     'Expected no `speakers` with `split`',

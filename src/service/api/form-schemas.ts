@@ -63,19 +63,19 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
             type: 'string',
             enum: channelModes,
             description:
-              '`split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.',
+              '`split`: one report per channel of a recording with exactly two, and their conversation. Not with `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.',
           },
           segments: {
             type: 'string',
             maxLength: 2 ** 18,
             description:
-              'Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.',
+              'Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not with `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.',
           },
           speakers: {
             type: 'string',
             enum: speakerModes,
             description:
-              'Separates voices on one channel: `2` to `6` of them, or `auto` for as many as are found. One report per voice, as with `segments`, and their conversation; for one voice, one report, equal to that without the part but for the warnings `several_speakers` and `speakers_not_compared`. Not beside `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.',
+              'Separates voices on one channel: `2` to `6` of them, or `auto` for as many as are found. One report per voice, as with `segments`, and their conversation; for one voice, one report, equal to that without the part but for the warnings `several_speakers` and `speakers_not_compared`. Not with `channels`, `segments` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.',
           },
           receipt,
           ...others,

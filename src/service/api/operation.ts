@@ -23,7 +23,7 @@ export type Operation = {
   readonly headers?: readonly string[];
   /** Schema of 413 and 422. */
   readonly invalid: SchemaName;
-  /** Errors beside those of every path. */
+  /** Errors in addition to those of every path. */
   readonly codes: readonly ErrorCode[];
   /** None for operations of the account page, which programs do not call. */
   readonly samples: readonly CodeSample[];

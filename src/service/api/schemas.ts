@@ -166,7 +166,7 @@ export function schemaRef(name: SchemaName): { readonly $ref: string } {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** @param more schemas beside those of the document */
+/** @param more schemas in addition to those of the document */
 export function componentSchemas(
   more: Readonly<Record<string, z.ZodType>> = {},
 ): Readonly<Record<string, object>> {

@@ -49,7 +49,7 @@ export function requireKnownHost(config: Pick<Config, 'publicUrl' | 'host'>): Mi
   };
 }
 
-/** Names, in lower case, that are allowed beside IP addresses: a third party cannot rebind them. */
+/** Names, in lower case, that are allowed in addition to IP addresses: a third party cannot rebind them. */
 export function hostsOf({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host'>): ReadonlySet<string> {
   const publicHost = publicUrl === null ? [] : [new URL(publicUrl).hostname];
   return new Set(['localhost', host.toLowerCase(), ...publicHost]);

@@ -15,7 +15,7 @@ export type JobUploadOptions = BodyLimits &
     readonly memory: Reservation;
   };
 
-/** Limit for a form beside its recordings. */
+/** Limit for a form without its recordings. */
 const maxFormBytes = 2 ** 22;
 /** High and low watermark of one upload in memory; a block on its way is smaller. */
 const maxUnreleasedBytes = 2 ** 21;

@@ -35,7 +35,7 @@ const timeSliceMs = 50;
 /** Tasks that a worker has started at most, without jobs and steps, and jobs: bounds the memory of paused tasks. */
 const maxStarted = 4;
 const maxStartedJobs = 2;
-/** A step runs beside them. */
+/** A step runs in addition to them. */
 export const maxTasksPerThread = maxStarted + maxStartedJobs + 1;
 
 export function createScheduler<Thread extends { ready(): number }, Task extends Schedulable>(options: {

@@ -52,7 +52,7 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
   const { readManifests } = await import('../../node/models.ts');
   const manifests = await readManifests(settings.modelsDir);
   await checkUnadapted(manifests, settings.modelsDir);
-  // Beside --out, which appears when it is complete. An interrupted run resumes from it.
+  // Next to --out, which appears when it is complete. An interrupted run resumes from it.
   const scores = `${out}.scores`;
   const known = await knownLabels(manifests, settings.modelsDir);
   const found = await scoreLabels(recordings, scores, manifests, {

@@ -5,7 +5,7 @@ import { minimize } from './minimize.ts';
 /** Writes the gradient by the outputs of a row and returns its loss. */
 type RowLoss = (outputs: Float64Array, row: number, gradient: Float64Array) => number;
 
-/** L2 penalties beside the summed loss; those of weights are of standardised embeddings. */
+/** L2 penalties, added to the summed loss; those of weights are of standardised embeddings. */
 const weightPenalty = 30;
 const biasPenalty = 1;
 const minSpread = 0.02;

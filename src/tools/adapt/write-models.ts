@@ -1,4 +1,4 @@
-/** Writes the folder of adapted models: a copy of the models, with corrections beside the heads. */
+/** Writes the folder of adapted models: a copy of the models, with a correction in the folder of each head. */
 
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -9,7 +9,7 @@ import { type UsageKey, usageKey } from '../../auth/usage.ts';
 import type { Config } from '../../config.ts';
 import { explainLimit, invalidPart, ServiceError, tooLarge } from '../../errors.ts';
 import type { FairBudget } from '../../fair-share.ts';
-import { ignoredField, ignoredParameters, missingForm, refuseBeside } from '../../form.ts';
+import { ignoredField, ignoredParameters, missingForm, refuseWith } from '../../form.ts';
 import type { JobOwner, JobRequest, Jobs, StoredJob } from '../../jobs/jobs.ts';
 import type { UploadedForm } from '../../jobs/uploads.ts';
 import { type Lifecycle, shuttingDown } from '../../lifecycle.ts';
@@ -198,8 +198,8 @@ async function createJobsFromUrls(request: JobRequestContext): Promise<void> {
     const msg = 'Expected an upload: UNDERTONE_JOB_URL_PREFIXES is not set, so this service fetches no URLs';
     throw new ServiceError('not_configured', msg);
   }
-  if (rest.channels !== null) refuseBeside('channels', { channel: rest.channel });
-  if (rest.speakers !== null) refuseBeside('speakers', { channels: rest.channels });
+  if (rest.channels !== null) refuseWith('channels', { channel: rest.channel });
+  if (rest.speakers !== null) refuseWith('speakers', { channels: rest.channels });
   await checkUrls(urls, config);
   await checkCallback(rest.callback, config);
   requireAccepting(options);

@@ -132,7 +132,7 @@ function openSession({ lifecycle, pool, streams }: StreamOptions): Middleware<St
   };
 }
 
-// Everything that live sessions need, beside the app.
+// Everything that live sessions need, except the app.
 
 type StreamsOptions = {
   readonly config: Config;
