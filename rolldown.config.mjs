@@ -39,7 +39,7 @@ export default defineConfig({
     'tools/models/trial': 'src/tools/models/trial.ts',
   },
   platform: 'node',
-  // Packages that look for files of their own beside their code.
+  // Packages that look for files of their own in the folder of their code.
   external: [/^(libsql|pg|pino|piscina)(\/|$)/],
   plugins: [docs, mediaTypes],
   output: {

@@ -12,7 +12,7 @@ export const scriptLines: Readonly<Record<string, string>> = {
   'build:pages': 'build the pages alone',
   types: 'check the types of service, pages and TypeScript client',
   lint: 'check format and rules of the code with Biome',
-  bench: 'measure speed beside peers: -- CASE, all without one',
+  bench: 'measure speed and compare it with peers: -- CASE, all without one',
   profile: 'show where the time of a request goes, with flame graphs in build/profile',
   fleet: 'start three hosts in network namespaces, as root',
   reliability:

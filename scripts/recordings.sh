@@ -9,7 +9,7 @@ mkdir -p "$(dirname "$out")"
 exec 9>"$out.lock"
 flock 9
 [ "$out" -nt "$0" ] && exit # another process made it
-temporary=$(mktemp -d "$out.XXXXXX") # beside it: one rename makes it whole
+temporary=$(mktemp -d "$out.XXXXXX") # in the same folder: one rename makes it whole
 trap 'rm -rf "$temporary"' EXIT
 cd "$temporary"
 encode() {

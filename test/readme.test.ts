@@ -179,7 +179,7 @@ test.serial('README.md shows a part of the report of the sample', async (t) => {
 test('the READMEs of the clients are right where a package manager copies them', (t) => {
   for (const folder of Object.values(clients)) {
     const text = readFileSync(`${folder}/README.md`, 'utf8');
-    t.deepEqual(text.match(/\]\((?!https?:|#)[^)]*\)/g), null, 'links to files beside it');
+    t.deepEqual(text.match(/\]\((?!https?:|#)[^)]*\)/g), null, 'links to files next to it');
     const pages = [...text.matchAll(/`\/docs\/([\w-]+\.md)(?:#([\w-]+))?`/g)];
     t.true(pages.length > 0);
     for (const [page, file, anchor = ''] of pages) {

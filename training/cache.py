@@ -73,7 +73,7 @@ def bound_by(statement: ast.stmt) -> set[str]:
 
 
 def replace(path: Path, save: Callable[[Path], object]) -> None:
-    """Calls `save` with a path beside `path` and moves that file to `path`: an interruption leaves no partial file."""
+    """Calls `save` with a path next to `path` and moves that file to `path`: an interruption leaves no partial file."""
     partial = path.with_suffix(".partial")
     save(partial)
     partial.replace(path)

@@ -44,7 +44,7 @@ def use_small() -> None:
 
 
 def sibling_models(name: str) -> Path:
-    """Folder of another set, beside that of the standard one."""
+    """Folder of another set, next to that of the standard one."""
     return MODELS.with_name(name)
 
 

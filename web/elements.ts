@@ -37,7 +37,7 @@ export function byId<E extends HTMLElement>(id: string, kind: new () => E): E {
   throw new Error(`Expected a ${kind.name} for \`${id}\`, got ${found?.tagName ?? 'nothing'}`);
 }
 
-/** @param kind classes beside `button`: primary, plain, danger */
+/** @param kind classes in addition to `button`: primary, plain, danger */
 export function button(kind: string, onClick: () => void, ...content: readonly Child[]): HTMLButtonElement {
   const made = element('button', { type: 'button', class: `button ${kind}`.trim() }, ...content);
   made.addEventListener('click', onClick);

@@ -1,6 +1,6 @@
 /**
  * A request: one at a time on idle cores, against its limits and the sum of its stages measured alone; the first after a start; at
- * times of its own, at half of what the service can do; and what it costs beside its analysis. The trunk alone, on one core.
+ * times of its own, at half of what the service can do; and what it costs in addition to its analysis. The trunk alone, on one core.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * A service on two cores against one on one core, with a worker for each core: throughput under as many clients as keep either busy.
- * Recordings are of 30 s, so that the clients, which run on the same cores, cost next to nothing beside the analysis.
+ * Recordings are of 30 s, so that the clients, which run on the same cores, cost almost nothing compared with the analysis.
  */
 import { atLeast, inTurns, type Row, root } from '../case.ts';
 import {

@@ -1,6 +1,6 @@
 /**
  * A server to be forked: `raw` is node:http that reads the body into memory and answers a line of JSON; any other word is
- * a thread built beside it, which the whole service runs on: server.js KIND [WORKERS] [slowed].
+ * a thread built into the same folder, which the whole service runs on: server.js KIND [WORKERS] [slowed].
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';

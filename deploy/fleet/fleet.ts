@@ -113,7 +113,7 @@ const inMemory = [
   'no',
 ];
 
-/** A program that runs beside the hosts, on the machine's own address. */
+/** A program that runs outside the hosts, on the machine's own address. */
 function createDaemon(
   program: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** The addons, built against the libraries that lie beside them in the package. */
+/** The addons, built against the libraries that lie next to them in the package. */
 import { join } from 'node:path';
 import { digest, root, run, step } from './step.ts';
 import type { Arch, Toolchain } from './toolchain.ts';

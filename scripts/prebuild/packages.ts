@@ -79,7 +79,7 @@ export function runtimeManifest({ version, engines }: Manifest, arch: Arch, onnx
   };
 }
 
-/** @param native archives of the native packages: beside the unpacked package, where npm ci finds them and checks their hashes */
+/** @param native archives of the native packages: next to the unpacked package, where npm ci finds them and checks their hashes */
 export function shrinkwrap(main: ReturnType<typeof mainManifest>, native: readonly string[]): object {
   const { name, version, license, engines, bin, dependencies, optionalDependencies } = main;
   const root = { name, version, license, engines, bin, dependencies, optionalDependencies };
@@ -156,7 +156,7 @@ function pack(
 const addonReadme = (arch: Arch) => `# Native code of undertone for Linux on ${arch}
 
 undertone.node and undertone_process.node need glibc ${glibc} or later. They are Apache-2.0; the first holds kissfft
-(BSD-3-Clause). Beside them lie shared libraries under the LGPL, version 2.1 or later; \`licenses/\` has the texts:
+(BSD-3-Clause). In the same folder are shared libraries under the LGPL, version 2.1 or later; \`licenses/\` has the texts:
 
 - FFmpeg (libavcodec, libavformat, libavutil, libswresample), from Debian's source package ffmpeg ${sources.ffmpeg.version}
 - soxr (libsoxr), from Debian's source package libsoxr ${sources.libsoxr.version}

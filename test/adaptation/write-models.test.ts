@@ -115,7 +115,7 @@ test('models adapted to ratings of clarity name them', async (t) => {
   );
 });
 
-test('the correction is a file beside weights that stay as they are, and the golden has its scores', async (t) => {
+test('the correction is a file next to weights that stay as they are, and the golden has its scores', async (t) => {
   const { out } = await adapted(t, () => {});
   const read = (folder: string, file: string) => readFileSync(join(folder, 'emotion', file));
   t.deepEqual(read(out, 'weights.onnx'), read('models/standard', 'weights.onnx'));

@@ -111,7 +111,7 @@ test('the clipped ratio is the share of clipped samples', async (t) => {
   t.is((await analyze(scaled(voice, 0.5))).audio.clipped_ratio, 0);
 });
 
-// Recordings beside a baseline, through the whole pipeline.
+// Recordings with a baseline, through the whole pipeline.
 
 const say = (name: string) => wavFile(speech(name, 5));
 

@@ -27,21 +27,21 @@ async function emotionOf(audio: Uint8Array, ...baselines: readonly Uint8Array[])
 }
 
 test('emotion is relative to a baseline, and its scores stay as they are', async (t) => {
-  const [alone, beside] = [await emotionOf(say('high-1')), await emotionOf(say('high-1'), sentence)];
+  const [alone, compared] = [await emotionOf(say('high-1')), await emotionOf(say('high-1'), sentence)];
   t.is(alone.relative, null);
-  t.deepEqual(beside.signals, alone.signals);
-  t.deepEqual(beside.moments, alone.moments);
+  t.deepEqual(compared.signals, alone.signals);
+  t.deepEqual(compared.moments, alone.moments);
   const atRest = (await emotionOf(sentence)).timeline;
   t.is(atRest.length, 1);
   for (const name of ['valence', 'arousal'] as const) {
-    const change = beside.relative?.[name];
-    const scores = [beside.signals[name], atRest[0]?.[name]] as number[];
+    const change = compared.relative?.[name];
+    const scores = [compared.signals[name], atRest[0]?.[name]] as number[];
     t.true(Math.abs(Number(change?.change) - (Number(scores[0]) - Number(scores[1]))) < 2e-4, name);
     const [lower = 0, upper = 0] = change?.interval ?? [];
     t.true(lower < Number(change?.change) && Number(change?.change) < upper);
     t.is(Math.sign(Number(change?.spreads)), Math.sign(Number(change?.change)));
   }
-  for (const { relative } of beside.timeline) t.is(relative?.to, 'baseline');
+  for (const { relative } of compared.timeline) t.is(relative?.to, 'baseline');
 });
 
 test('a recording of one utterance as its own baseline has changed by nothing', async (t) => {

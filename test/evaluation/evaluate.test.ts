@@ -93,7 +93,7 @@ test('few speakers and wide intervals are doubts', (t) => {
   );
 });
 
-test('figures stand beside those of the card for corpora left out', (t) => {
+test('figures stand next to those of the card for corpora left out', (t) => {
   const figure = (title: string, group: string, value: number) => ({
     figure: title,
     group,

@@ -1,4 +1,4 @@
-/** One account that exceeds its share, beside one that does not. */
+/** One account that exceeds its share, in parallel with one that does not. */
 import test from 'ava';
 import { createLifecycle, readinessError } from '../../src/service/lifecycle.ts';
 import { startAccountApp } from '../support/account.ts';

@@ -1,4 +1,4 @@
-/** Jobs that the service takes itself: without Redis, and beside workers. */
+/** Jobs that the service takes itself: without Redis, and in parallel with workers. */
 import test from 'ava';
 import { toneFile, wavFile } from '../../benchmarks/upload-body.ts';
 import { syntheticSignal } from '../../src/engine/golden.ts';

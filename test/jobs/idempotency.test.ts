@@ -74,7 +74,7 @@ test.serial(
       'another recording': [other, baseline, channel, callback],
       'another baseline': [audio, { ...baseline, bytes: other.bytes }, channel, callback],
       'no baseline': [audio, channel, callback],
-      'another baseline beside it': [...parts, { ...baseline, bytes: other.bytes }],
+      'another baseline in addition': [...parts, { ...baseline, bytes: other.bytes }],
       'recording and baseline changed over': [{ ...audio, bytes: other.bytes }, baseline],
       'no channel': [audio, baseline, callback],
       'a track': [audio, baseline, channel, callback, { name: 'track', bytes: '0' }],

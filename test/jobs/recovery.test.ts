@@ -99,7 +99,7 @@ test.serial(
   },
 );
 
-// Jobs in this very process, beside a real Redis that fails them, and a worker whose recording never comes.
+// Jobs in this very process, with a real Redis that fails them, and a worker whose recording never comes.
 
 const owner = { key: 'token:1', accountId: null };
 const upload: JobRequest = {

@@ -24,7 +24,7 @@ const taken = words`
 `;
 
 const refused: Readonly<Record<string, readonly string[]>> = {
-  'beside the prefix': words`../b.wav %2e%2e/b.wav .%2E/b.wav ..`,
+  'outside the prefix': words`../b.wav %2e%2e/b.wav .%2E/b.wav ..`,
   'a slash or backslash that the server decodes': words`
     ..%2fsecret.wav ..%2Fsecret.wav %2e%2e%2fsecret.wav b%2f..%2f..%2fsecret.wav b%2fc.wav ..%5csecret.wav
     %5c..%5csecret.wav b%5cc.wav ..\\secret.wav b\\c.wav
@@ -193,7 +193,7 @@ const errorsOf = ({ body }: Reply): unknown => {
   return code ?? detail.map(({ type }: { readonly type: string }) => type);
 };
 
-test.serial('an unknown field is named beside the known ones', async (t) => {
+test.serial('an unknown field is named together with the known ones', async (t) => {
   const { server } = shared();
   const msgOf = async (path: string, body: object): Promise<unknown> => {
     const headers = { Authorization: `Bearer ${server.token}`, 'Content-Type': json };

@@ -82,7 +82,7 @@ test('what an upload leaves in Redis without a job counts until it expires', asy
 });
 
 test.serial(
-  'with Redis another account uploads beside one that fills its share, and refusals log no stack',
+  'with Redis another account uploads while one fills its share, and refusals log no stack',
   async (t) => {
     const { redis, server, upload } = await startJobStack(t);
     await redis.client.config('SET', 'maxmemory', String(24 * mebibyte));

@@ -93,7 +93,7 @@ test('a part without headers or name has no name', (t) => {
   );
 });
 
-test('the name is found beside file names of every style', (t) => {
+test('the name is found next to file names of every style', (t) => {
   const dispositions = [
     'form-data; name=audio',
     'form-data; filename="a; name=\\"no\\".wav"; name="audio"',

@@ -253,9 +253,9 @@ test('the verdict names what was checked', async (t) => {
   t.is((await run(receipt, recording, '--models', 'fast')).stdout.split(':')[0], 'different');
 });
 
-/** Answers that show other scores than the one that was signed; the report of the receipt is beside them, or nowhere. */
+/** Answers that show other scores than the one that was signed; the report of the receipt comes with them, or is nowhere. */
 const forgeries: Readonly<Record<string, readonly [forge: (text: string) => string, refused: RegExp]>> = {
-  'other scores beside a genuine receipt': [
+  'other scores with a genuine receipt': [
     (text) => text.replace(/"valence":0\./, '"valence":0.9'),
     /^1 different: the report is another\n$/,
   ],
@@ -289,8 +289,8 @@ for (const [about, [forge, refused]] of Object.entries(forgeries)) {
     const { recording, keys, write } = await writeFiles(parts, text);
     const receipt = write('receipt.json', JSON.stringify(JSON.parse(text).receipt));
     const report = write('forged', forged);
-    const beside = await runCli(words`verify ${receipt} ${recording} --report ${report} --keys ${keys}`);
-    t.regex(`${beside.code} ${beside.stdout}${beside.stderr}`, refused);
+    const separate = await runCli(words`verify ${receipt} ${recording} --report ${report} --keys ${keys}`);
+    t.regex(`${separate.code} ${separate.stdout}${separate.stderr}`, refused);
   });
 }
 

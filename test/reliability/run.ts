@@ -110,14 +110,14 @@ const notes: Readonly<Record<string, string>> = {
   overload: `A load generator in its own process uploads 10 s of WAV in a closed loop (capacity), then at random times at 80 %
 of the capacity, then at four times the capacity; one upload in ten waits for \`100 Continue\`. /health is requested every 50 ms.
 The service has one worker, so that generator and worker have a core each on a machine with two. Last, 64 clients ignore
-Retry-After: beside 270 refusals a second the service accepted 90 % of its capacity, and 42 to 46 % beside 670 while other processes used
-both cores.
+Retry-After: at 270 refusals a second the service accepted 90 % of its capacity, and at 670, while other processes used both cores,
+42 to 46 %.
 
 A refused upload of 320 kB takes the main thread 0.4 to 0.6 ms on one machine; one of 1 kB takes 0.2 ms, which is a connection
 and its response. The difference is five reads of 64 KiB, half of it in the kernel; the HTTP parser and the raw socket read at the same
 cost. Sent in 230 pieces within 0.15 s, as by a network, it takes 1.0 to 1.2 ms, and 1.5 to 1.8 ms without the reads at intervals.`,
   slow: `Equal numbers of connections that send nothing, send a header line or a byte of a body every half second, or read 5.6 MB
-of responses byte by byte, beside a client that uploads one second of WAV at a time. A limit is met when the last connection of
+of responses byte by byte, while a client uploads one second of WAV at a time. A limit is met when the last connection of
 its kind closes within three seconds of it. The short form lowers the limits to ten seconds and compares medians.`,
   abort: `Clients disconnect at a random moment: before a byte, in the head or the body, while the recording is queued or
 analysed, or at the first byte of the response; by a reset or an orderly end. Slots, descriptors and threads after the second
@@ -127,8 +127,8 @@ pages, a tenth malformed or hostile. Garbage is collected every second. The slop
 slopes between the lowest points of twelve stretches, after the first quarter of the requests.`,
   strangers: `What one account can do to others. First, bodies within the limits that are as expensive as possible: the figure is
 the longest CPU time of the main thread during one request to /health, the minimum of up to three rounds (short form: the CPU time
-for the whole body, minus that of an ordinary one of the same length). Then uploads that send nothing or stop half-way, beside
-another account that analyses, posts jobs and logs in; and a queue that one owner fills with URLs whose callbacks never answer.`,
+for the whole body, minus that of an ordinary one of the same length). Then uploads that send nothing or stop half-way, while
+another account analyses, posts jobs and logs in; and a queue that one owner fills with URLs whose callbacks never answer.`,
   fleet: `Three hosts in network namespaces behind HAProxy, one PostgreSQL, one Redis and two kinds of clients: one does not
 retry, one follows the documented retry policy. One host is killed under load, all are restarted in turn, and the database stops
 and returns. Needs root.`,

@@ -1,4 +1,4 @@
-/** Jobs and their worker in the process of the test, beside a Redis and a database of their own. */
+/** Jobs and their worker in the process of the test, with a Redis and a database of their own. */
 import { join } from 'node:path';
 import pino from 'pino';
 import { defaultOptions } from '../../src/engine/options.ts';

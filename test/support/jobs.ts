@@ -107,7 +107,7 @@ export async function openJobWeb(t: Teardown, onGet: RequestListener = () => {})
   return { url, env, calls };
 }
 
-// `undertone worker` as its own process, beside a server of the tests.
+// `undertone worker` as its own process, with a server of the tests.
 
 /** Resolves when it accepts jobs. */
 export async function startWorker(

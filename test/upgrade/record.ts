@@ -141,7 +141,7 @@ async function useService(
   return { email, passphrase: password, cookie: cookieOf(browser), bearer, usage, done, waiting, answer };
 }
 
-/** Writes the database, the record beside it, and an answer with a receipt. */
+/** Writes the database, the record in the same folder, and an answer with a receipt. */
 async function recordService(t: Teardown, folder: string, kind: DatabaseKind): Promise<void> {
   const data = join(folder, 'service');
   const url = kind === 'sqlite' ? `file:${join(data, databaseFiles.sqlite)}` : await makeDatabaseUrl(kind);

@@ -17,7 +17,7 @@ export const records: readonly string[] = readdirSync(root)
   .filter((name) => /^\d+\.\d+\.\d+$/.test(name))
   .map((name) => join(root, name));
 
-/** Sets of models in a record, each with the report of the recording beside it. */
+/** Sets of models in a record, each with the report of the recording next to it. */
 export const models = 'models';
 export const adaptedModels = 'adapted';
 /** A graph of another maker in `models`. Since 2.0.0. */

@@ -245,11 +245,11 @@ for (const how of ['exit', 'throw', 'exhaust'] as const) {
   test.serial(`a worker that dies (${how}) fails its own task only and is replaced`, async (t) => {
     const { pool, lost } = await open(t, 2, 8);
     const released = { count: 0 };
-    const beside = submit(pool, { do: 'work', ms: 300 });
+    const other = submit(pool, { do: 'work', ms: 300 });
     const doomed = submit(pool, { do: how }, farMs, released);
     const after = [1, 2, 3, 4].map(() => submit(pool, { do: 'work', ms: 20 }));
     t.is(await outcome(doomed), 'worker_lost');
-    t.is(await outcome(beside), 'flag 0');
+    t.is(await outcome(other), 'flag 0');
     t.deepEqual(await Promise.all(after.map(outcome)), ['flag 0', 'flag 0', 'flag 0', 'flag 0']);
     t.is(released.count, 1);
     t.is(pool.stats().lost, 1);

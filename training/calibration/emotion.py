@@ -33,7 +33,7 @@ class EmotionCalibration:
     metrics: dict[str, float]
 
     def params(self) -> dict[str, float]:
-        """What the service reads beside the graph"""
+        """What the service reads in addition to the graph"""
         return {"lowConfidence": self.low_confidence, "unlikeDistance": round(self.unlike_distance, 3)}
 
 

@@ -29,7 +29,7 @@ from training.vad.detector import Detector
 
 TIMING_CORPORA = ["AMI", "LibriSpeech", "speechocean762"]
 MIN_TIMING_SECONDS = 5
-CLARITY_TIMING = ("articulation_rate", "speech_rate", "mean_run")  # measures that clarity depends on beside the embeddings
+CLARITY_TIMING = ("articulation_rate", "speech_rate", "mean_run")  # measures that clarity depends on in addition to the embeddings
 # Measure -> unit, study behind its direction, scale on which it counts in an index.
 TIMING_MEASURES = {
     "pause_ratio": ("ratio", "Khawaja, Ruiz & Chen 2008", "odds"),
@@ -39,7 +39,7 @@ TIMING_MEASURES = {
 # Measure -> direction, weight in the index. An added pause moves these measures in one direction only; pauses per minute
 # are not listed, because one long pause lowers them.
 LOAD = {"pause_ratio": ("up", 3), "mean_run": ("down", 2)}
-LOAD_RELATIVE = {"pitch_level": ("up", 0.5), "pitch_range": ("down", 0.5), "spectral_tilt": ("up", 0.25)}  # only beside a baseline
+LOAD_RELATIVE = {"pitch_level": ("up", 0.5), "pitch_range": ("down", 0.5), "spectral_tilt": ("up", 0.25)}  # only with a baseline
 PROCESSING = {"mean_run": ("up", 3), "pause_ratio": ("down", 2), "rate_variability": ("down", 1)}
 MAX_INDEX_INTERVAL = 0.65  # a wider interval spans most of the scale
 PRIOR_SECONDS = 30  # of reference speech: one pause of 0.25 s more or less changes each index by less than 0.035

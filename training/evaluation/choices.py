@@ -44,7 +44,7 @@ def with_votes(share: float) -> Callable[[Fits], Fits]:
 
 
 def with_deviations(fits: Fits) -> Fits:
-    """Beside the means."""
+    """In addition to the means."""
     store = fits.store
     return replace(fits, store=replace(store, means=np.concatenate([store.means, store.deviations], 1)))
 

@@ -153,7 +153,7 @@ def emotion_metrics(acted: Predictions) -> list[Metric]:
 
 
 def vote_metrics(acted: Predictions, word: str) -> list[Metric]:
-    """Beside the UAR against the category that most listeners chose."""
+    """In addition to the UAR against the category that most listeners chose."""
     voted = acted.where(lambda clip: clip.votes is not None)
     neutral = np.array([clip.votes[0] for clip in voted.clips])
     intended = np.array([EMOTIONS.index(clip.emotion) for clip in voted.clips])

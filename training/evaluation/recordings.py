@@ -1,4 +1,4 @@
-"""Evaluates utterances where they stand in a recording, beside the same clips alone, through the shipped pipeline.
+"""Evaluates utterances where they stand in a recording, and the same clips alone, through the shipped pipeline.
 
 results/recordings.json has the figures of each set of models.
 """

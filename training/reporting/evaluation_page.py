@@ -53,7 +53,7 @@ def condition_table(by_condition: dict[str, Reports]) -> str:
 
 
 def clarity_table(predictions: Predictions) -> str:
-    """Clarity of speech without ratings, beside the rated corpus."""
+    """Clarity of speech without ratings, compared with the rated corpus."""
     rows = []
     for name, kind in CLARITY_KINDS.items():
         values = predictions.of(name).clarity

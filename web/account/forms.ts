@@ -1,4 +1,4 @@
-/** Forms of the account page, with errors beside their fields, and the sentences for errors. */
+/** Forms of the account page, with errors next to their fields, and the sentences for errors. */
 import { element } from '../elements.ts';
 import { Refusal } from './requests.ts';
 

@@ -33,7 +33,7 @@ export function createComparison(before: Kept, after: Kept): HTMLElement {
   );
 }
 
-/** Load and processing beside a baseline are on another scale than those without one. */
+/** Load and processing with a baseline are on another scale than those without one. */
 export function comparable(old: Report, now: Report): [Score[], Score[]] {
   const isSameScale = old.cognitive.relative === now.cognitive.relative;
   const kept = (report: Report) =>

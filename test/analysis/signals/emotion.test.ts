@@ -245,13 +245,13 @@ test('short utterances of a baseline count if there are no others', (t) => {
 });
 
 test('more utterances of the reference narrow the interval', (t) => {
-  const widthBeside = (count: number) => {
+  const widthWith = (count: number) => {
     const baselines = Array.from({ length: count }, () => relativeUtterance(0.5, 0.5));
     const [lower, upper] = toBaseline(relativeUtterance(0.5, 0.5), ...baselines)?.arousal.interval ?? [0, 0];
     return upper - lower;
   };
-  t.true(widthBeside(4) < widthBeside(1));
-  t.true(widthBeside(4) > 2 * 0.1);
+  t.true(widthWith(4) < widthWith(1));
+  t.true(widthWith(4) > 2 * 0.1);
 });
 
 test('a speaker who varies has a larger spread', (t) => {

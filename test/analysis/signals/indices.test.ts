@@ -333,8 +333,8 @@ test('an added pause moves load as far with a baseline as without one', (t) => {
     Object.entries(relativeParams.reference).map(([name, entry]) => [name, entry.median]),
   );
   const more = { ...median, pause_ratio: (median.pause_ratio as number) + 0.1 };
-  const [alone, beside] = [load(more, null).score - 0.5, load(more, median).score - 0.5];
-  t.true(alone > 0.02 && Math.abs(beside / alone - 1) < 0.01, `${beside} beside, ${alone} alone`);
+  const [alone, compared] = [load(more, null).score - 0.5, load(more, median).score - 0.5];
+  t.true(alone > 0.02 && Math.abs(compared / alone - 1) < 0.01, `${compared} with it, ${alone} alone`);
 });
 
 test('processing ignores prosody', (t) => {

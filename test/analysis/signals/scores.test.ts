@@ -1,4 +1,4 @@
-/** Scores, and the interval beside each. */
+/** Scores, and the interval of each. */
 
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
@@ -165,12 +165,12 @@ test('confidence follows its documented rule', (t) => {
   near(t, cognitiveConfidence(measured(2, 0.2, 60), params, [0.4, 0.6], true), 0.75 * 0.8 * 0.75);
 });
 
-// Every score stands beside an interval, which is wide where the recording says little.
+// Every score has an interval, which is wide where the recording says little.
 
 const { samples } = decode(readFileSync('examples/sample.wav'));
 const speech = (seconds: number) =>
   wavFile(Float32Array.from({ length: 16_000 * seconds }, (_, at) => samples[at % samples.length] ?? 0));
-/** Numbers beside scores: `confidence` is no score. */
+/** The numbers that are scores: `confidence` is none. */
 const scores = {
   emotion: ['valence', 'arousal'],
   cognitive: ['cognitive_load', 'clarity', 'processing'],

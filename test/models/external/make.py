@@ -1,4 +1,4 @@
-"""Writes graph.onnx, whose one matrix lies in values.f32 beside it. Run from the project's folder; needs onnx.
+"""Writes graph.onnx, whose one matrix lies in values.f32 in the same folder. Run from the project's folder; needs onnx.
 
 The location is relative to the working folder: that is where ONNX Runtime looks when it is given bytes.
 """

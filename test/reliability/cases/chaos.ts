@@ -89,7 +89,7 @@ async function attempt(trial: Trial, seed: number): Promise<Row[]> {
 
 function rowsOf(trial: Trial, deaths: readonly Death[], exits: number, counted: number | null): Row[] {
   const slowest = Math.max(...deaths.map(({ replacedMs }) => replacedMs ?? Number.POSITIVE_INFINITY));
-  const note = `${trial.ways.join(', ')} in turns, beside ${otherRequests} requests`;
+  const note = `${trial.ways.join(', ')} in turns, during ${otherRequests} requests`;
   return [
     informational('workers killed', 'deaths', deaths.length, note),
     exactly(0, 'the service ended', 'times', exits),

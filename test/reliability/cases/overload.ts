@@ -36,7 +36,7 @@ type Limits = {
 };
 
 /**
- * The short form runs beside other work of the machine, and only detects a collapse: its times are multiples of
+ * The short form runs in parallel with other work of the machine, and only detects a collapse: its times are multiples of
  * what an accepted request takes under normal load in the same run (p99).
  */
 const limits = (long: boolean, normalMs: number): Limits =>
@@ -145,7 +145,7 @@ function judge(pressed: Measured, long: boolean): Row[] {
     atLeast(allowed.goodput, 'goodput, of capacity', 'ratio', pressed.goodput),
     atLeast(
       allowed.retryingGoodput,
-      `goodput beside ${retryingClients} clients that ignore Retry-After`,
+      `goodput with ${retryingClients} clients that ignore Retry-After`,
       'ratio',
       pressed.retryingPerSecond / pressed.perSecond,
       `${pressed.retrying.filter(taken).length} accepted of ${pressed.retrying.length}`,

@@ -52,10 +52,10 @@ const limits = ({ long, count }: Options): Limits =>
         slower: 8,
       };
 
-type Beside = { stop(): Promise<readonly Outcome[]> };
+type OtherClient = { stop(): Promise<readonly Outcome[]> };
 
 /** A client that sends one request at a time. */
-function startOtherClient(server: Server): Beside {
+function startOtherClient(server: Server): OtherClient {
   const agent = new Agent({ keepAlive: true });
   const outcomes: Outcome[] = [];
   let over = false;
@@ -94,7 +94,7 @@ async function attackSlowly(server: Server, allowed: Limits): Promise<Measured> 
   await sleep(1000 * requestSeconds);
   const before = await alone.stop();
   const idle = footprint(pid).descriptors;
-  const beside = startOtherClient(server);
+  const other = startOtherClient(server);
   const slow = await startSlowClients(server, connections, openingMs);
   const opened = performance.now();
   let openSockets = 0;
@@ -108,7 +108,7 @@ async function attackSlowly(server: Server, allowed: Limits): Promise<Measured> 
     1000 * (readingSeconds + 1),
   );
   const freedSeconds = freed ? (performance.now() - opened) / 1000 : null;
-  const during = await beside.stop();
+  const during = await other.stop();
   slow.stop();
   await eventually(async () => (await heldResources(server.port)) === 0);
   return {

@@ -29,7 +29,7 @@ const sizes: Readonly<Record<'long' | 'short', Size>> = {
     unread: { healthMs: 100, mebibytes: 100, attackMs: 3000, idleConnections: 10_000, every: true },
     load: { lists: 9, deadCallbacks: 100, timed: 10, waitSeconds: 120, seconds: 2, times: 0 },
   },
-  // Beside whatever else a machine does.
+  // In parallel with whatever else a machine does.
   short: {
     slowerSeconds: 10,
     long: { recordingSeconds: 5, measurementSeconds: 5, uploads: 3 },

@@ -90,7 +90,7 @@ async function withPeak<Result>(
   return { result, mebibytes: peakMebibytes(pid) - before };
 }
 
-/** Of a request that exceeded a limit beside others: the best of several times. */
+/** Of a request that exceeded a limit together with others: the best of several times. */
 async function costAlone(pid: number, send: () => Promise<number>) {
   const best = { ms: Number.POSITIVE_INFINITY, mebibytes: Number.POSITIVE_INFINITY };
   for (let times = 0; times < timesAlone; times++) {

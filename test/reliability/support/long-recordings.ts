@@ -31,7 +31,7 @@ function longRecording(): Buffer {
   return execFileSync('ffmpeg', args, { input: speechFile(899), maxBuffer: 2 ** 25 });
 }
 
-/** Alone, and beside four equal baselines, which is refused once it exceeds the limit. */
+/** Alone, and with four equal baselines, which is refused once it exceeds the limit. */
 function longUploads(): readonly Buffer[] {
   const bytes = longRecording();
   const baselines = Array.from({ length: 4 }, () => ({ name: 'baseline', bytes }));
