@@ -1,17 +1,23 @@
 /**
  * Features and all models over one window of ten seconds, on one thread. Trunks alone, in turns: `fast` and `large` against
- * `standard`, `standard` over utterances against windows of ten seconds, and against its own multiplications.
+ * `standard`, `standard` over utterances against windows of ten seconds, and against its own multiplications. What a request takes
+ * for the warning about several speakers, and for `speakers`.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { cpuUsage } from 'node:process';
+import { analyzerOf } from '../../src/engine/analyze.ts';
 import { replay, syntheticSignal } from '../../src/engine/golden.ts';
-import type { Models } from '../../src/engine/loader.ts';
+import { available, type Models } from '../../src/engine/loader.ts';
+import { defaultOptions } from '../../src/engine/options.ts';
 import type { FeatureSpec } from '../../src/engine/platform.ts';
 import { cutUtterances } from '../../src/engine/utterances.ts';
+import type { SpeakerMode } from '../../src/engine/voices.ts';
 import { loadModels } from '../../src/node/models.ts';
+import { parseConfig } from '../../src/service/config.ts';
 import { atMost, figure, inTurns, type Row, root, runProgram, withinLimit } from '../case.ts';
 import { makeVenv } from '../packages.ts';
+import { speechFile } from '../speech.ts';
 
 const seconds = 10;
 const rounds = process.argv.includes('--long') ? 200 : 40;
@@ -25,6 +31,14 @@ const pythonPackages = ['numpy==2.4.6', 'onnx==1.23.2', 'onnxruntime==1.30.0'];
 /** Time of the trunk at most, by that of its multiplications. */
 const productsLimit = 1.5;
 const kinds = ['vad', 'trunk', 'emotion', 'cognitive'];
+/** Time of a request at most, by one without the warning `several_speakers`; with `speakers`, by one without. */
+const voiceLimits = {
+  standard: { warning: 1.15, speakers: 2.5 },
+  fast: { warning: 1.3, speakers: 2.5 },
+  large: { warning: 1.3, speakers: 1.3 },
+  research: { warning: 1.3, speakers: 1.3 },
+} as const;
+const minute = 60;
 /** Seconds of each recording, of each run of speech in it, and of the pause after it. */
 const spoken = {
   'a minute without a pause': { recordings: 1, length: 60, speech: 60, pause: 0, goal: 1.05 },
@@ -64,6 +78,41 @@ function trunkOver({ platform, features, filterbanks, trunk }: Models, lengths: 
 }
 
 const framesPerSecondOf = ({ features }: Models) => features.sampleRate / features.hopLength;
+
+function withoutWarning({ trunk, ...models }: Models): Models {
+  const { severalSpeakers: _, ...params } = trunk.manifest.params;
+  return { ...models, severalSpeakers: null, trunk: { ...trunk, manifest: { ...trunk.manifest, params } } };
+}
+
+async function voiceRows(set: keyof typeof voiceLimits, models: Models): Promise<readonly Row[]> {
+  const { limits } = parseConfig({});
+  const audio = speechFile(minute);
+  const request = { ...defaultOptions, audio, baselines: [], signals: available(models), cancel: null };
+  const analyze = (one: Models, speakers: SpeakerMode | null) => () =>
+    analyzerOf(one, limits).analyze({ ...request, speakers });
+  const runs = [analyze(withoutWarning(models), null), analyze(models, null), analyze(models, 'auto')];
+  const times = Math.ceil(rounds / 2);
+  const [plain = null, warned = null, separated = null] = await compare(runs, times);
+  const { warning, speakers } = voiceLimits[set];
+  const unit = 'ms of all cores';
+  const note = `${times} runs in turns`;
+  return [
+    atMost(warning, {
+      name: `a request of ${minute} s, ${set}`,
+      unit,
+      peer: plain,
+      ours: warned,
+      note: `peer: without the warning several_speakers; ${note}`,
+    }),
+    atMost(speakers, {
+      name: `a request of ${minute} s with speakers=auto, ${set}`,
+      unit,
+      peer: warned,
+      ours: separated,
+      note: `peer: without speakers; ${note}`,
+    }),
+  ];
+}
 
 /** Seconds of each window of one recording. */
 function windowsOf({ length, speech, pause }: Spoken, models: Models): number[] {
@@ -152,5 +201,7 @@ export async function run(): Promise<readonly Row[]> {
     };
     rows.push(atMost(speech.goal, { name: `trunk, ${name}, standard`, ...compared }));
   }
+  for (const [set, one] of Object.entries(models))
+    rows.push(...(await voiceRows(set as keyof typeof sets, one)));
   return [...rows, productsRow(standard)];
 }
