@@ -9,7 +9,7 @@ from pathlib import Path
 
 from training import settings
 
-STEPS = ("all", "vad", "encoders", "standard", "large", "fast", "research", "speech-check", "voice")
+STEPS = ("all", "vad", "encoders", "standard", "large", "fast", "research", "speech-check", "voice", "speaker-labels")
 SETS = ("standard", "large", "fast", "research")
 TOOLS = ("ffmpeg", "sox", "espeak-ng", "fluidsynth")
 FILES = {
@@ -20,6 +20,7 @@ TABLES = {
     "sets": "the table of sets of models into README.md and docs/models.md",
     "corpus-pages": "the counts of training/corpora/pages",
     "choices": "what the heads were chosen by into docs/results/studies.md",
+    "speaker-mean": "what the mean of a speaker is worth into docs/results/studies.md",
     "voices": "how well `speakers` separates voices into docs/results/calls.md",
     "added-model": "a small classifier through `undertone models add` into docs/results/added-models.md",
 }
@@ -114,6 +115,10 @@ def main() -> None:
         from training.evaluation import choices
 
         choices.run()
+    elif options.command == "speaker-mean":
+        from training.evaluation import speaker_mean
+
+        speaker_mean.run()
     elif options.command == "voices":
         from training.evaluation import voices
 

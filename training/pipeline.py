@@ -17,7 +17,7 @@ import numpy as np
 
 from training import cache, settings
 from training.calibration import emotion as emotion_calibration
-from training.calibration import intervals, moments, reference, several_speakers, strangers
+from training.calibration import intervals, moments, reference, several_speakers, speaker_labels, strangers
 from training.calibration.emotion import EmotionCalibration, calibrate
 from training.calibration.intervals import DEGRADATION_PARAMS, UNFITTED, Copies
 from training.calibration.strangers import Fits, LeftOut, Recordings, speakers_groups
@@ -27,7 +27,7 @@ from training.encoder import embeddings, encoders
 from training.encoder.embeddings import Utterances
 from training.encoder.encoders import FRAMES_PER_EMBEDDING
 from training.export import head_graph, vad_graph
-from training.export.head_graph import sums_size, write_clarity, write_emotion
+from training.export.head_graph import EmotionScale, sums_size, write_clarity, write_emotion
 from training.export.manifest import update_manifest, write_model
 from training.export.specs import LARGE, RECORDING_PARAMS, SETS, STANDARD, VOICE, VOICE_PARAMS, ModelSet, specs_of
 from training.export.vad_graph import read_vad, write_vad
@@ -120,6 +120,27 @@ def fits_of(models: ModelSet, without: frozenset[int]) -> Fits:
     return Fits(load_utterances(models), emotion.targets_of(clips, models.recipe), clips, models.recipe, without)
 
 
+def scale_of(models: ModelSet) -> EmotionScale:
+    """The temperature of the shipped head; valence and arousal as they are"""
+    manifest = json.loads((folder_of(models) / "emotion" / "manifest.json").read_text())
+    return EmotionScale(manifest["training"]["metrics"]["temperature"], np.ones(2), np.zeros(2), np.ones(2))
+
+
+def relative_params(labels: dict) -> dict:
+    return dict.fromkeys(DIMENSIONS, 1) | {"labels": labels}
+
+
+def fit_speaker_labels() -> None:
+    """The prior of labels relative to the speaker, of every set: no later step is needed."""
+    for models in SETS.values():
+        if folder_of(models).exists():
+            fits, scale = fits_of(models, frozenset()), scale_of(models)
+            groups = [strangers.corpora_groups(of(models.recipe), fits.clips) for of in (strangers.acted_groups, strangers.ordinary_groups)]
+            acted, calm = (Recordings.of(fits.without_each(group, whole=False).answers(fits.store), fits.store, scale) for group in groups)
+            update_manifest(folder_of(models) / "emotion", {"relative": relative_params(speaker_labels.fit(acted, calm, fits.clips, models.recipe))})
+            finish(models)
+
+
 @dataclass(frozen=True)
 class Trained:
     """An emotion head."""
@@ -137,7 +158,7 @@ def train_emotion(models: ModelSet, folder: Path, without: frozenset[int] = froz
     graph = settings.CACHE / f"{folder.name}-emotion.onnx"
     write_emotion(head, found.scale, graph)
     params = {"dimensions": list(DIMENSIONS), "intervals": dict.fromkeys(DIMENSIONS, UNFITTED), "degradations": DEGRADATION_PARAMS,
-              "shortSpeechSeconds": EMOTION_SHORT_SECONDS, **found.params(), "moments": found.moments | {"logOddsHalfWidth": intervals.UNFITTED_LOG_ODDS}, "tone": TONE_PARAMS, "relative": dict.fromkeys(DIMENSIONS, 1)}  # fmt: skip
+              "shortSpeechSeconds": EMOTION_SHORT_SECONDS, **found.params(), "moments": found.moments | {"logOddsHalfWidth": intervals.UNFITTED_LOG_ODDS}, "tone": TONE_PARAMS, "relative": relative_params(found.speaker_labels)}  # fmt: skip
     write_model(specs_of(models)["emotion"], graph, folder, params, lambda clip: clip.index in head.fitted, found.metrics)
     return Trained(found, known, head.fitted | known.fitted)
 
@@ -238,7 +259,7 @@ def judging_folder(models: ModelSet, without: frozenset[int], with_intervals: bo
     manifests = [json.loads((folder_of(models) / kind / "manifest.json").read_text()) for kind in ("vad", "trunk")]
     inputs = {"models": [[manifest["weights"], manifest["params"]] for manifest in manifests], "without": cache.digest(sorted(without)),
               "intervals": with_intervals, "recipe": asdict(models.recipe), "reference": cache.file_hash(reference.BASELINE_RESULT),
-              "code": cache.code_hash(emotion, clarity, linear, strangers, emotion_calibration, moments, intervals, head_graph)}  # fmt: skip
+              "code": cache.code_hash(emotion, clarity, linear, strangers, emotion_calibration, moments, intervals, head_graph, speaker_labels)}  # fmt: skip
     return cache.build(f"judging-{models.name}", inputs, make)
 
 
@@ -273,8 +294,9 @@ STEPS: dict[str, Callable[[], None]] = {
     **{name: lambda models=models: train_set(models) for name, models in SETS.items()},
     "speech-check": fit_speech_check,
     "voice": fit_voices,
+    "speaker-labels": fit_speaker_labels,
 }
-REPEATS = ("speech-check", "voice")  # repeat part of an earlier step: `all` leaves them out
+REPEATS = ("speech-check", "voice", "speaker-labels")  # repeat part of an earlier step: `all` leaves them out
 
 
 def train(step: str) -> None:

@@ -197,7 +197,7 @@ function relativeOf(row: Row): Relative | null | undefined {
 }
 
 const change = { type: 'DOUBLE', unit: '-1 to 1' } as const;
-const relativeColumns = (['valence', 'arousal'] as const).flatMap((name): Column[] => [
+const changeColumns = (['valence', 'arousal'] as const).flatMap((name): Column[] => [
   {
     name: `${name}_change`,
     ...change,
@@ -219,6 +219,24 @@ const relativeColumns = (['valence', 'arousal'] as const).flatMap((name): Column
     value: (row) => toCell(relativeOf(row)?.[name].spreads),
   },
 ]);
+const relativeColumns: readonly Column[] = [
+  ...changeColumns,
+  {
+    name: 'relative_emotion',
+    ...text,
+    description: 'The most probable label, given what is usual for the speaker.',
+    rows: ['file', 'utterance'],
+    value: (row) => relativeOf(row)?.emotion ?? null,
+  },
+  {
+    name: 'relative_probability',
+    type: 'DOUBLE',
+    unit: '0 to 1',
+    description: 'Probability of `relative_emotion`.',
+    rows: ['file', 'utterance'],
+    value: (row) => toCell(relativeOf(row)?.probability),
+  },
+];
 
 const lastColumns: readonly Column[] = [
   {

@@ -1,9 +1,9 @@
 import test from 'ava';
 import type { ManifestOf } from '../../src/engine/schema.ts';
 import { findMoments, type MomentInput } from '../../src/engine/signals/moments.ts';
+import type { Labels } from '../../src/engine/signals/speaker-labels.ts';
 import { readManifests } from '../../src/node/models.ts';
 
-const labels = ['neutral', 'calm', 'sad', 'angry'];
 const params = {
   plainLabels: ['neutral', 'calm'],
   minSpeechSeconds: 1,
@@ -14,6 +14,13 @@ const params = {
   priorUtterances: 8,
   logOddsHalfWidth: 0.4,
 };
+
+const named = (...labels: readonly string[]): Labels => ({
+  labels,
+  isPlain: labels.map((label) => params.plainLabels.includes(label)),
+  params: null,
+});
+const labels = named('neutral', 'calm', 'sad', 'angry');
 
 /** An utterance of 2 s. @param angry probability; the rest is neutral */
 function utterance(at: number, angry: number, change: Partial<MomentInput> = {}): MomentInput {
@@ -103,5 +110,5 @@ test('labels without emotion are those of the models', async (t) => {
     ['neutral', 'calm'],
     ['sad', 'angry'],
   ])
-    t.is(findMoments([...even, outburst], [], others, params), null);
+    t.is(findMoments([...even, outburst], [], named(...others), params), null);
 });

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_softmax
 
-from training.calibration import moments, strangers
+from training.calibration import moments, speaker_labels, strangers
+from training.calibration.speaker_labels import NEGATIVE
 from training.calibration.strangers import Answers, Fits, Groups, Recordings
 from training.encoder.embeddings import Utterances
 from training.export.head_graph import EmotionScale
@@ -21,7 +22,6 @@ UNLIKE = 0.98  # quantile of the distances of speakers left out, beyond which th
 FALSE_ALARMS = 0.02  # of ordinary speech left out, negative without a warning
 FULL_WEIGHT = 200  # recordings from which on corpora of ordinary speech weigh alike: one recording of a small one would move the threshold
 CONFIDENCES = np.arange(0.2, 1.01, 0.01)
-NEGATIVE = ("sad", "angry", "fearful", "disgusted")
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class EmotionCalibration:
     low_confidence: float  # top probability below which the report warns
     unlike_distance: float
     moments: dict  # without the half-width of log odds
+    speaker_labels: dict
     metrics: dict[str, float]
 
     def params(self) -> dict[str, float]:
@@ -94,11 +95,12 @@ def calibrate(fits: Fits, known: Answers) -> EmotionCalibration:
     slopes, intercepts = np.array(lines).T
     scale = EmotionScale(temperature, slopes, intercepts, np.ones(2))
     calm = Recordings.of(ordinary, store, scale)
+    prior = speaker_labels.fit(Recordings.of(unknown, store, scale), calm, clips, recipe)
     low = fit_low_confidence(calm, corpora[calm.clips], recipe.labels)
     unlike = float(np.quantile(Recordings.of(known, store).distance, UNLIKE))
     labelled = known.where(targets.label[store.clips[known.rows]] >= 0)
     params, share = moments.fit(moments.utterances_of(labelled, scale, store, clips, recipe.labels), recipe.labels)
-    return EmotionCalibration(scale, low, unlike, params, {"temperature": round(temperature, 3), "moments_found_first": round(share, 3)})
+    return EmotionCalibration(scale, low, unlike, params, prior, {"temperature": round(temperature, 3), "moments_found_first": round(share, 3)})
 
 
 def match_moments(truth: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:

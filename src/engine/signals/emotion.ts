@@ -150,7 +150,7 @@ const emotionEntry = z
     confidence: scoreSchema.describe('Probability of the dominant emotion, 0 to 1.'),
     intervals,
     relative: relativeSchema.describe(
-      'Valence and arousal of the utterance less what is usual for the speaker. Null without `baseline` until the speaker has ' +
+      'The utterance compared with what is usual for the speaker. Null without `baseline` until the speaker has ' +
         'spoken four utterances of a second or more.',
     ),
   })
@@ -160,7 +160,7 @@ const body = bodySchema(scores, {
   timeline: timelineSchema(emotionEntry),
   moments: momentsSchema,
   relative: relativeSchema.describe(
-    'Valence and arousal less what is usual for the speaker at rest; null without `baseline`.',
+    'The recording compared with the speaker at rest; null without `baseline`.',
   ),
 });
 
@@ -251,8 +251,13 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
     const atRest = recording.baselines.flatMap((baseline) => baseline.utterances.map(describe));
     const { moments } = params;
     const rest = moments && baselineReference(atRest, moments);
+    const speakerLabels = {
+      labels,
+      isPlain: labels.map((label) => moments?.plainLabels.includes(label) === true),
+      params: params.relative.labels ?? null,
+    };
     const relativeTo = (affect: Affect, reference: Reference | null) =>
-      compare(affect, reference, params.relative);
+      compare(affect, reference, params.relative, speakerLabels);
     const whole = { ...pooled, intervals: intervalsOf(pooled, recording.conditions) };
     return {
       ...whole,
@@ -266,7 +271,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
         return { ...one, ...rated(one), relative: relativeTo(one, reference) };
       }),
       moments:
-        (moments && findMoments(timeline, before, labels, moments))?.map((moment) => ({
+        (moments && findMoments(timeline, before, speakerLabels, moments))?.map((moment) => ({
           ...moment,
           differences: moment.differences.filter(
             ({ measure }) => measure === 'emotion' || only(measure, true),

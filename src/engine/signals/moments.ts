@@ -4,6 +4,7 @@ import { indexOfMax, medianOf } from '../arrays.ts';
 import { entryShape, scoreSchema } from '../report-schema.ts';
 import { round, roundTo } from '../rounding.ts';
 import type { Interval } from './intervals.ts';
+import { type Labels, relativeProbabilities } from './speaker-labels.ts';
 
 const spread = z.number().positive();
 
@@ -63,7 +64,11 @@ const differenceSchema = z
 export const momentSchema = z
   .strictObject({
     ...entryShape,
-    emotion: z.string().describe('The most probable label but neutral and calm.'),
+    emotion: z
+      .string()
+      .describe(
+        'The most probable label but neutral and calm, once the neutral speech of the speaker is taken for neutral.',
+      ),
     probability: scoreSchema.describe('Probability of that label, 0 to 1.'),
     differences: z
       .array(differenceSchema)
@@ -92,10 +97,10 @@ export type Moment = z.infer<typeof momentSchema>;
 export function findMoments(
   utterances: readonly MomentInput[],
   earlier: readonly MomentInput[],
-  labels: readonly string[],
+  speakerLabels: Labels,
   params: MomentParams,
 ): Moment[] | null {
-  const isPlain = labels.map((label) => params.plainLabels.includes(label));
+  const { labels, isPlain } = speakerLabels;
   const candidates = utterances.filter((one) => isCompared(one, params));
   const compared = [...earlier.filter((one) => isCompared(one, params)), ...candidates];
   const hasBothKinds = isPlain.includes(true) && isPlain.includes(false);
@@ -120,7 +125,8 @@ export function findMoments(
   function describe(one: MomentInput): Moment {
     const odds = logOddsOf(one);
     const half = params.logOddsHalfWidth;
-    const label = indexOfMax(one.probabilities.map((value, index) => (isPlain[index] ? -1 : value)));
+    const probabilities = relativeProbabilities(one, compared, speakerLabels) ?? one.probabilities;
+    const label = indexOfMax(probabilities.map((value, index) => (isPlain[index] ? -1 : value)));
     const unusual = [
       difference('valence', one.valence, one.intervals.valence, valence),
       difference('arousal', one.arousal, one.intervals.arousal, arousal),
@@ -129,7 +135,7 @@ export function findMoments(
       start_s: round(one.start),
       end_s: round(one.end),
       emotion: labels[label] as string,
-      probability: round(one.probabilities[label] as number),
+      probability: round(probabilities[label] as number),
       differences: [
         difference('emotion', odds, [odds - half, odds + half], emotion, probabilityOf),
         ...unusual,

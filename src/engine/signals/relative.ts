@@ -1,14 +1,18 @@
-/** Relative affect: valence and arousal less what is usual for the same speaker. */
+/** Relative affect: valence, arousal and label, given what is usual for the same speaker. */
 import { z } from 'zod';
-import { medianOf } from '../arrays.ts';
+import { indexOfMax, medianOf } from '../arrays.ts';
+import { scoreSchema } from '../report-schema.ts';
 import { round, roundTo } from '../rounding.ts';
 import type { Interval } from './intervals.ts';
 import { isCompared, type MomentParams, type Usual, usual } from './moments.ts';
+import { type Labels, relativeProbabilities, speakerLabelParams } from './speaker-labels.ts';
 
-/** Factor of the half-width of the 80 % interval of a change, for errors that a speaker's recordings share. */
 export const relativeParams = z.strictObject({
+  /** Factors of the half-width of the 80 % interval of a change, for errors that a speaker's recordings share. */
   valence: z.number().positive(),
   arousal: z.number().positive(),
+  /** Absent: not fitted, `relative` has no label. */
+  labels: speakerLabelParams.optional(),
 });
 
 /** An utterance is compared with those before it, among so many. */
@@ -20,6 +24,7 @@ export type Dimension = (typeof dimensionNames)[number];
 /** Scores of an utterance, or of a recording. */
 export type Affect = Readonly<Record<Dimension, number>> & {
   readonly intervals: Readonly<Record<Dimension, Interval>>;
+  readonly probabilities: readonly number[];
 };
 type Utterance = Affect & { readonly speechSeconds: number };
 
@@ -42,15 +47,25 @@ export const relativeSchema = z
       ),
     valence: differenceSchema,
     arousal: differenceSchema,
+    emotion: z
+      .string()
+      .nullable()
+      .describe(
+        'The most probable label once the neutral speech of the speaker is taken for neutral: it is right more often than ' +
+          '`dominant_emotion` after ten utterances. Null with models that were not fitted for it.',
+      ),
+    probability: scoreSchema
+      .nullable()
+      .describe('Probability of `emotion`, 0 to 1, which was not calibrated.'),
   })
   .nullable()
-  .describe('How valence and arousal differ from what is usual for the speaker; null without a reference.');
+  .describe('How the voice differs from what is usual for the speaker; null without a reference.');
 
 export type Relative = NonNullable<z.infer<typeof relativeSchema>>;
 
 /** What is usual for a speaker, and how sure it is: the half-width of its 80 % interval. */
 export type Reference = Readonly<Record<Dimension, Usual & { readonly halfWidth: number }>> &
-  Pick<Relative, 'to'>;
+  Pick<Relative, 'to'> & { readonly utterances: readonly Affect[] };
 
 function referenceOf(to: Relative['to'], utterances: readonly Affect[], params: MomentParams): Reference {
   const describe = (name: Dimension) => ({
@@ -61,7 +76,7 @@ function referenceOf(to: Relative['to'], utterances: readonly Affect[], params: 
     ),
     halfWidth: medianOf(utterances.map((one) => halfWidthOf(one, name))) / Math.sqrt(utterances.length),
   });
-  return { to, valence: describe('valence'), arousal: describe('arousal') };
+  return { to, utterances, valence: describe('valence'), arousal: describe('arousal') };
 }
 
 /** @returns null without utterances. Those that are too short to be compared count if there are no others */
@@ -87,6 +102,7 @@ export function compare(
   affect: Affect,
   reference: Reference | null,
   params: z.infer<typeof relativeParams>,
+  labels: Labels,
 ): Relative | null {
   if (reference === null) return null;
   const difference = (name: Dimension) => {
@@ -99,7 +115,18 @@ export function compare(
       spreads: roundTo(change / spread, 100),
     };
   };
-  return { to: reference.to, valence: difference('valence'), arousal: difference('arousal') };
+  const { to, utterances } = reference;
+  // With itself, as moments have it: the first of a speaker have little else.
+  const known = to === 'earlier' ? [...utterances, affect] : utterances;
+  const probabilities = relativeProbabilities(affect, known, labels);
+  const top = probabilities && indexOfMax(probabilities);
+  return {
+    to,
+    valence: difference('valence'),
+    arousal: difference('arousal'),
+    emotion: top === null ? null : (labels.labels[top] as string),
+    probability: top === null ? null : round(probabilities?.[top] as number),
+  };
 }
 
 /** One end of an interval may be cut off at 0 or 1. */

@@ -117,6 +117,7 @@ function describe(head: Head, text: string, { correction, adaptation, source }: 
       ...calibrated(head.params, correction, intervals),
       intervals,
       ...clarityOf(head, correction, source),
+      ...relativeOf(head, correction),
     },
     training: {
       ...training,
@@ -155,6 +156,13 @@ function clarityOf(head: Head, { scores }: HeadCorrection, source: Source) {
     clarityTiming: Object.fromEntries(weights),
     clarityRatedOn: `${head.params.clarityRatedOn}, adapted to the ratings of ${source.name}`,
   };
+}
+
+/** The prior of labels relative to the speaker is of labels that were not fitted. */
+function relativeOf(head: Head, correction: HeadCorrection) {
+  if (head.kind !== 'emotion' || correction.labels === null) return {};
+  const { labels: _, ...relative } = head.params.relative;
+  return { relative };
 }
 
 /** Results of the parts that a head has. */

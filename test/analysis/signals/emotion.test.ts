@@ -194,6 +194,7 @@ const params = {
   logOddsHalfWidth: 0.4,
 };
 const factors = { valence: 0.5, arousal: 1 };
+const noLabels = { labels: ['neutral'], isPlain: [true], params: null };
 
 /** @param half half-width of both intervals */
 function relativeUtterance(valence: number, arousal: number, half = 0.1, speechSeconds = 2) {
@@ -203,12 +204,13 @@ function relativeUtterance(valence: number, arousal: number, half = 0.1, speechS
     arousal,
     speechSeconds,
     intervals: { valence: around(valence), arousal: around(arousal) },
+    probabilities: [1],
   };
 }
 
 type Utterance = ReturnType<typeof relativeUtterance>;
 const toBaseline = (own: Utterance, ...baselines: Utterance[]) =>
-  compare(own, baselineReference(baselines, params), factors);
+  compare(own, baselineReference(baselines, params), factors, noLabels);
 
 test('without a reference there is no change', (t) => {
   t.is(toBaseline(relativeUtterance(0.5, 0.5)), null);
@@ -266,12 +268,15 @@ test('a speaker who varies has a larger spread', (t) => {
 test('without a baseline the reference is the last 40 utterances before, of a second or more, at least four', (t) => {
   const even = Array.from({ length: 60 }, (_, index) => relativeUtterance(0.5, index < 20 ? 0.9 : 0.3));
   const changeAt = (index: number, utterances = even) =>
-    compare(relativeUtterance(0.5, 0.3), earlierReference(utterances, index, params), factors)?.arousal
-      .change;
+    compare(relativeUtterance(0.5, 0.3), earlierReference(utterances, index, params), factors, noLabels)
+      ?.arousal.change;
   t.is(changeAt(3), undefined);
   t.is(changeAt(4), -0.6);
   t.is(changeAt(60), 0);
-  t.is(compare(relativeUtterance(0.5, 0.3), earlierReference(even, 60, params), factors)?.to, 'earlier');
+  t.is(
+    compare(relativeUtterance(0.5, 0.3), earlierReference(even, 60, params), factors, noLabels)?.to,
+    'earlier',
+  );
   const short = even.map((one, index) => ({ ...one, speechSeconds: index === 2 ? 0.9 : 2 }));
   t.is(changeAt(4, short), undefined);
   t.is(changeAt(5, short), -0.6);

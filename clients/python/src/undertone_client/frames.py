@@ -110,13 +110,15 @@ def _comparisons(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _changes(relative: Mapping[str, Any] | None) -> dict[str, Any]:
-    """How valence and arousal differ from what is usual for the speaker."""
+    """How the voice differs from what is usual for the speaker."""
     values: dict[str, Any] = {}
+    found = relative or {}
     for name in ("valence", "arousal"):
-        change = (relative or {}).get(name, {})
+        change = found.get(name, {})
         values[f"{name}_change"] = change.get("change")
         values[f"{name}_change_low"], values[f"{name}_change_high"] = change.get("interval", (None, None))
         values[f"{name}_change_spreads"] = change.get("spreads")
+    values["relative_emotion"], values["relative_probability"] = found.get("emotion"), found.get("probability")
     return values
 
 

@@ -591,12 +591,14 @@ class Arousal(TypedDict):
 
 class RelativeAffect1(TypedDict):
     """
-    How valence and arousal differ from what is usual for the speaker; null without a reference.
+    How the voice differs from what is usual for the speaker; null without a reference.
     """
 
     to: Literal['baseline', 'earlier']
     valence: Valence
     arousal: Arousal
+    emotion: str | None
+    probability: float | None
 
 
 RelativeAffect: TypeAlias = RelativeAffect1 | None
