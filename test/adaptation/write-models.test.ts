@@ -146,6 +146,22 @@ test('the correction is a file next to weights that stay as they are, and the go
   );
 });
 
+test('labels that were fitted have no label relative to the speaker, whose prior is of the others', async (t) => {
+  const relativeOf = (folder: string) =>
+    JSON.parse(readFileSync(join(folder, 'emotion/manifest.json'), 'utf8')).params.relative;
+  const { out } = await adapted(t, () => {});
+  t.deepEqual(relativeOf(out), relativeOf('models/standard'));
+  const labels = ['happy', 'sad'];
+  const correction = { scale: 1, bias: new Float64Array(2), weights: null };
+  const fitted = {
+    ...adaptation,
+    labels: { ...adaptation.dimensions.valence, adaptation: { labels, correction } },
+  };
+  const folder = join(makeFolder(), 'ours');
+  await writeModels(await copyModels(t), folder, fitted as unknown as Adaptation, source);
+  t.deepEqual(Object.keys(relativeOf(folder)), ['valence', 'arousal']);
+});
+
 test('other corrections are other models in receipts, in cards and for kept scores', async (t) => {
   const { out } = await adapted(t, () => {});
   const [own, other] = [await loadModels(out), await loadModels('models/standard')];
