@@ -275,6 +275,21 @@ test.serial('minutes are shown with a block per utterance, a density and times s
   t.deepEqual(complaints, []);
 });
 
+test.serial('from the fifth utterance on, the table has the label for this voice', async (t) => {
+  const { page } = await site.report(t, 'call.wav', wavFile(outburst(true).samples));
+  await unfold(page, 'Utterances');
+  const table = page.getByRole('region', { name: 'Values of each utterance' });
+  const names = await table.getByRole('columnheader').allInnerTexts();
+  const column = names.findIndex((name) => name.trim() === 'For this voice');
+  const shown = await table.locator(`tbody td:nth-child(${column + 1})`).allInnerTexts();
+  const { timeline }: EmotionReport = (await shownReport(page)).emotion;
+  t.deepEqual(
+    shown,
+    timeline.map(({ relative }) => relative?.emotion ?? ''),
+  );
+  t.true(shown[0] === '' && shown.at(-1) !== '');
+});
+
 test.serial('a report is saved as JSON, CSV, annotations and a picture', async (t) => {
   const { page } = await site.report(t, 'call.wav', wavFile(outburst(true).samples));
   await unfold(page, 'Save the report');

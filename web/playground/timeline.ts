@@ -16,6 +16,9 @@ import { clock, score, share, tick } from './wording.ts';
 
 type Utterance = Emotion['timeline'][number];
 
+const forVoice =
+  'The most probable emotion, compared with how this voice sounded before. It is right more often once a person has spoken ten times.';
+
 /** A lane of the time axis, where there are utterances, and what the page has of them elsewhere. */
 export type Timeline = {
   readonly lane: Lane | null;
@@ -107,7 +110,7 @@ export function fillBlock(
   utterance: Omit<Utterance, 'intervals'>,
   note: string | null = null,
 ): void {
-  const { start_s, end_s, dominant_emotion, emotions, confidence, valence, arousal } = utterance;
+  const { start_s, end_s, dominant_emotion, emotions, confidence, valence, arousal, relative } = utterance;
   const others = ranked(emotions)
     .filter(([name, probability]) => name !== dominant_emotion && probability >= minShare)
     .map(([name, probability]) => `${name} ${share(probability)}`);
@@ -116,7 +119,8 @@ export function fillBlock(
   const affect = Object.entries({ valence, arousal }).flatMap(([name, value]) =>
     value === null ? [] : `${name} ${score(value)}`,
   );
-  const said = [[label, ...others].join(', '), affect.join(', '), when].filter(Boolean).join('; ');
+  const ofVoice = relative?.emotion == null ? '' : `for this voice ${relative.emotion}`;
+  const said = [[label, ...others].join(', '), ofVoice, affect.join(', '), when].filter(Boolean).join('; ');
   block.className = 'utterance';
   block.dataset.emotion = dominant_emotion;
   block.style.setProperty('--share', percent(confidence));
@@ -131,12 +135,14 @@ export function fillBlock(
 /** The same utterances with all scores. */
 function createTable(timeline: readonly Utterance[]): HTMLElement {
   const labels = Object.keys(timeline[0]?.emotions ?? {});
+  const isCompared = timeline.some(({ relative }) => relative?.emotion != null);
   const rows = timeline.map((utterance) => {
     const cells = [
       tick(utterance.start_s),
       tick(utterance.end_s),
       ...[utterance.valence, utterance.arousal].map((value) => (value === null ? '' : score(value))),
       utterance.dominant_emotion,
+      ...(isCompared ? [utterance.relative?.emotion ?? ''] : []),
       ...labels.map((label) => share(utterance.emotions[label] ?? 0)),
     ];
     return element('tr', {}, ...cells.map((cell) => element('td', { class: 'number' }, cell)));
@@ -147,6 +153,7 @@ function createTable(timeline: readonly Utterance[]): HTMLElement {
     term(meanings.valence.scale, meanings.valence.title),
     term(meanings.arousal.scale, meanings.arousal.title),
     term(probabilityScale, 'Emotion'),
+    ...(isCompared ? [term(forVoice, 'For this voice')] : []),
     ...labels,
   ].map((title) => element('th', { scope: 'col', class: 'number' }, title));
   const table = element(
