@@ -159,7 +159,8 @@ export async function run(): Promise<readonly Row[]> {
     const peer = plain[lengths.indexOf(ours.seconds)] as Measured;
     rows.push(...rowsOf(name, ours, 'without speakers', peer, limits.speakers));
     const before = separated[index - 1];
-    if (before !== undefined) rows.push(...rowsOf(name, ours, named(before.seconds), before, limits.length));
+    const shorter = before && `${named(before.seconds)}, speakers=auto`;
+    if (shorter) rows.push(...rowsOf(`${name}, by length`, ours, shorter, before, limits.length));
   }
   return [...rows, ...(await connectionRows())];
 }

@@ -53,7 +53,7 @@ def multiplications(path, inputs):
         first, *others = (next(iter(one.values())) for side in ("input", "output") for one in event[f"{side}_type_shape"])
         if event["op_name"] == "MultiHeadAttention":  # queries, keys, values
             total += 2 * math.prod(first) * others[0][1]
-        elif "MatMul" in event["op_name"]:
+        elif "MatMul" in event["op_name"] or "Gemm" in event["op_name"]:
             total += math.prod(first) * others[-1][-1]
         elif event["op_name"] in KERNELS:
             kernel = next(iter(event["input_type_shape"][KERNELS[event["op_name"]]].values()))

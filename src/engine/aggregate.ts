@@ -9,7 +9,7 @@ import type { Manifest } from './manifest.ts';
 import type { SignalQuality, Source } from './platform.ts';
 import { joinQualities, meanBySpeech, meanLevel } from './quality.ts';
 import { countFrames, joinGaps, type Segment, shift } from './segments.ts';
-import { similarityOfTwo } from './several-speakers.ts';
+import { isComparable, similarityOfTwo } from './several-speakers.ts';
 import type { RecordingContext } from './signals/definition.ts';
 import type { Span } from './signals/speaker.ts';
 import { definitions, type ResultOf, type Signal } from './signals/table.ts';
@@ -94,14 +94,14 @@ type Aggregated = {
   /** Whether the samples are the average of all channels. */
   readonly averaged: boolean;
   readonly trackChosen: boolean;
-  /** Whether the samples may be of several voices, which nothing separated. */
-  readonly comparesVoices: boolean;
+  /** Whether the caller or the service has said who speaks when. */
+  readonly isSeparated: boolean;
 } & Pick<RecordingContext, 'baselines' | 'others'> &
   Pick<Analysis, 'unassigned'>;
 
 export function aggregate(
   results: readonly ChunkResult[],
-  { source, averaged, trackChosen, comparesVoices, baselines, others, unassigned }: Aggregated,
+  { source, averaged, trackChosen, isSeparated, baselines, others, unassigned }: Aggregated,
   wanted: readonly Signal[],
   models: Models,
 ): Omit<Analysis, 'samplesSha256' | 'stages'> {
@@ -146,7 +146,11 @@ export function aggregate(
       {
         source: { ...source, averaged, trackChosen, missingSeconds },
         spoken: enough
-          ? { ...quality, snrDb, severalSpeakers: comparesVoices && hasSeveralSpeakers(results, models) }
+          ? {
+              ...quality,
+              snrDb,
+              severalSpeakers: hasSeveralSpeakers(results, models) ?? (isSeparated ? false : null),
+            }
           : null,
         voiceLogOdds: span.speechSeconds > 0 ? meanBySpeech(results, (result) => result.voiceLogOdds) : null,
         levelDbfs: meanLevel(results),
@@ -176,9 +180,12 @@ function poolEmbeddings(utterances: readonly Scored[], framesPerSecond: number):
 /** @returns null with too little speech of two utterances or more */
 function hasSeveralSpeakers(results: readonly ChunkResult[], models: Models): boolean | null {
   const { severalSpeakers: params } = models.trunk.manifest.params;
-  if (params === undefined || sum(results, ({ utterances }) => utterances.length) < 2) return false;
+  const utterances = results.flatMap((result) => result.utterances);
+  if (params === undefined || utterances.length < 2) return false;
+  const { sampleRate, hopLength } = models.features;
+  const compared = utterances.filter((one) => isComparable(one, params, sampleRate / hopLength));
   const windows = results.flatMap(({ windowVoices }) => windowVoices);
-  if (sum(windows, ({ seconds }) => seconds) < 2 * params.minSeconds) return null;
+  if (compared.length < 2 || sum(windows, ({ seconds }) => seconds) < 2 * params.minSeconds) return null;
   const similarity = similarityOfTwo(windows, params);
   return similarity !== null && similarity < params.maxSimilarity;
 }

@@ -159,7 +159,13 @@ async function analyze(
     const trackChosen = request.track !== null;
     const { speakers: mode } = request;
     const source = decoder.source() as Source;
-    const recording = { source, averaged, trackChosen, comparesVoices: mode === null, baselines };
+    const recording = {
+      source,
+      averaged,
+      trackChosen,
+      isSeparated: mode !== null || spans !== null,
+      baselines,
+    };
     const speakers = mode === null ? results : await separateSpeakers(firstResults, mode, models, execution);
     const segments = speakers.map((chunks) => spanOf(chunks, models).segments);
     const shared = spans !== null || mode !== null;

@@ -143,6 +143,7 @@ test('turns are relative to the utterances before them as entries of the report 
     t.is(relative.to, 'earlier');
     for (const name of ['valence', 'arousal'] as const)
       t.true(Math.abs(Number(own?.[name].change) - relative[name].change) <= 0.02, `utterance ${index}`);
+    t.true(Math.abs(Number(own?.probability) - Number(relative.probability)) <= 0.02, `utterance ${index}`);
   }
   t.true(compared >= timeline.length - 8);
   const [last] = timeline.slice(-1);

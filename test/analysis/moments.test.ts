@@ -86,6 +86,19 @@ test('moments are ordered by how unusual they are, at most ten', (t) => {
   t.is(found[0]?.start_s, 200 + 33);
 });
 
+test('a moment has the label that is unusual for the voice', (t) => {
+  const sounds = (neutral: number, sad: number, angry: number) => ({
+    probabilities: [neutral, 0, sad, angry],
+  });
+  const usual = even.map((one) => ({ ...one, ...sounds(0.6, 0.39, 0.01) }));
+  const shout = { ...outburst, ...sounds(0.02, 0.5, 0.48) };
+  const prior = { neutral: -0.2, calm: -4, sad: -4, angry: -4 };
+  const emotionBy = (fitted: Labels['params']) =>
+    findMoments([...usual, shout], [], { ...labels, params: fitted }, params)?.[0]?.emotion;
+  t.is(emotionBy(null), 'sad');
+  t.is(emotionBy({ prior, priorUtterances: 2 }), 'angry');
+});
+
 test('few utterances are not compared, and short ones are no moments', (t) => {
   t.is(findMoments([...even.slice(0, 3), outburst], [], labels, params), null);
   t.deepEqual(findMoments(even, [], labels, params), []);

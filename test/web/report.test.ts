@@ -329,6 +329,7 @@ function rowsOf({ timeline, moments }: EmotionReport): Record<string, string>[] 
     const changes = {
       valence_change: relative?.valence.change,
       arousal_change: relative?.arousal.change,
+      relative_emotion: relative?.emotion,
       moment_spreads: moment?.differences[0]?.spreads,
     };
     const columns = Object.entries({ ...scores, ...emotions, ...changes });

@@ -11,7 +11,6 @@ import numpy as np
 from scipy.special import log_softmax
 
 from training.calibration import moments, speaker_labels, strangers
-from training.calibration.speaker_labels import NEGATIVE
 from training.calibration.strangers import Answers, Fits, Groups, Recordings
 from training.encoder.embeddings import Utterances
 from training.export.head_graph import EmotionScale
@@ -22,6 +21,7 @@ UNLIKE = 0.98  # quantile of the distances of speakers left out, beyond which th
 FALSE_ALARMS = 0.02  # of ordinary speech left out, negative without a warning
 FULL_WEIGHT = 200  # recordings from which on corpora of ordinary speech weigh alike: one recording of a small one would move the threshold
 CONFIDENCES = np.arange(0.2, 1.01, 0.01)
+NEGATIVE = ("sad", "angry", "fearful", "disgusted")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Labels of an utterance, given how its speaker sounds: the prior of src/engine/signals/speaker-labels.ts, and its rule.
 
 The mean of what a speaker says, as far as it is probably neutral, is moved to that of neutral speech of others. The prior is of heads that lack the
-corpus, and its neutral is moved until ordinary speech, of heads that lack it, has as many negative answers as without the rule.
+corpus, and its neutral is moved until ordinary speech, of heads that lack it, is called neutral as often as without the rule.
 """
 
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from training.calibration.strangers import Recordings
 from training.corpora.corpus import Clip
 from training.corpora.recipe import Recipe
 
-NEGATIVE = ("sad", "angry", "fearful", "disgusted")
 MIN_PROBABILITY = 1e-4
-PRIOR_UTTERANCES = 2  # chosen on corpora of SOLD, left out; from 0.5 to 3 they differ little
+PRIOR_UTTERANCES = 2  # docs/results/studies.md
+FIRST = 4  # utterances of a speaker without a label relative to what came before
 STEPS = 14  # of the search for the shift of neutral
 SHIFTS = (-6.0, 3.0)
 
@@ -26,7 +26,7 @@ class Rule:
     title: str
     shrink: float | None = PRIOR_UTTERANCES  # utterances that count as much as the prior; None moves nothing
     weighs: bool = True  # utterances count as much as they are probably neutral
-    causal: bool = False  # what follows is unknown
+    causal: bool = True  # what follows is unknown
 
     def __call__(self, logs: np.ndarray, prior: np.ndarray, plain: np.ndarray) -> np.ndarray:
         """[n,labels] of a speaker in order, log probabilities -> [n,labels]. prior [labels], plain bool [labels]"""
@@ -40,6 +40,7 @@ class Rule:
 
 
 NOTHING = Rule("nothing, as `dominant_emotion`", shrink=None)
+SHIPPED = Rule("mean of what is probably neutral, 2 utterances as the prior")
 
 
 def logs_of(probabilities: np.ndarray) -> np.ndarray:
@@ -61,18 +62,18 @@ class Fitting:
     def prior(self, shift: float) -> np.ndarray:
         return logs_of(softmax(self.neutral + shift * self.plain))
 
-    def negative(self, rule: Rule, shift: float, speakers: list[np.ndarray] | None = None) -> float:
-        """Share of ordinary speech"""
-        found = [rule(logs, self.prior(shift), self.plain).argmax(1) for logs in (self.ordinary if speakers is None else speakers)]
-        return float(np.isin(np.concatenate(found), [self.labels.index(name) for name in NEGATIVE]).mean())
+    def emotional(self, rule: Rule, shift: float) -> np.ndarray:
+        """bool [n] of ordinary utterances after the first of a speaker: not called neutral"""
+        found = [rule(logs, self.prior(shift), self.plain)[FIRST:].argmax(1) for logs in self.ordinary]
+        return ~self.plain[np.concatenate(found)]
 
     def shift_of(self, rule: Rule) -> float:
         if rule.shrink is None:
             return 0
-        wanted, (low, high) = self.negative(NOTHING, 0), SHIFTS
+        wanted, (low, high) = self.emotional(NOTHING, 0).mean(), SHIFTS
         for _ in range(STEPS):
             middle = (low + high) / 2
-            low, high = (middle, high) if self.negative(rule, middle) > wanted else (low, middle)
+            low, high = (middle, high) if self.emotional(rule, middle).mean() > wanted else (low, middle)
         return high
 
 
@@ -95,5 +96,5 @@ def fitting_of(acted: Recordings, ordinary: Recordings, clips: list[Clip], recip
 def fit(acted: Recordings, ordinary: Recordings, clips: list[Clip], recipe: Recipe) -> dict:
     """Params of the manifest"""
     fitting = fitting_of(acted, ordinary, clips, recipe)
-    prior = fitting.prior(fitting.shift_of(Rule("shipped")))
+    prior = fitting.prior(fitting.shift_of(SHIPPED))
     return {"prior": {name: round(float(value), 3) for name, value in zip(recipe.labels, prior)}, "priorUtterances": PRIOR_UTTERANCES}

@@ -1,12 +1,12 @@
 """What labels gain from what else the speaker says: calls drawn from acted corpora that the heads have not read."""
 
 from collections.abc import Iterator
-from functools import cache
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from training import pipeline, settings
-from training.calibration.speaker_labels import NOTHING, Fitting, Rule, by_speaker, fitting_of, logs_of
+from training.calibration.speaker_labels import FIRST, NOTHING, SHIPPED, Fitting, Rule, by_speaker, fitting_of, logs_of
 from training.calibration.strangers import Answers, Recordings, acted_groups, corpora_groups
 from training.corpora.recipe import RESEARCH, SOLD
 from training.evaluation.statistics import uar
@@ -14,84 +14,93 @@ from training.export.specs import STANDARD
 from training.reporting.tables import replace_between, table
 
 PAGE = settings.RESULT_PAGES / "studies.md"
-ORDINARY = ("MSC", "AsteriskPrompts")  # of several clips per speaker, which no prior was fitted on
-SHARES = (0.2, 0.5, 0.8, 0.95)  # of neutral utterances
-COUNTS = (4, 10, 40)  # utterances of a call
-DRAWN = 1600  # utterances of each corpus, share and count
-FEWEST = 3  # clips of a speaker: neutral, and not
+SHARES = (0.2, 0.5, 0.8)  # of neutral utterances
+COUNTS = (10, 20, 40)  # utterances of a call
+DRAWS = 40  # calls of each speaker
 RULES = (
     NOTHING,
-    *(Rule(f"mean, {shrink} utterances as the prior", shrink, weighs=False) for shrink in (2, 5)),
-    *(Rule(f"mean of what is probably neutral, {shrink} as the prior", shrink) for shrink in (2, 5)),
-    Rule("the same, 2 as the prior, of what came before alone", 2, causal=True),
+    SHIPPED,
+    *(Rule(f"the same, {shrink:g} as the prior", shrink) for shrink in (1, 5)),
+    replace(SHIPPED, title="the same, 2 as the prior, with what follows", causal=False),
+    Rule("mean of all, 2 as the prior", weighs=False),
 )
-Calls = list[tuple[str, np.ndarray, np.ndarray]]  # corpus, log probabilities [n,labels], labels [n]
+NEUTRAL = SOLD.labels.index("neutral")
 
 
-def draw(rng: np.random.Generator, rows: np.ndarray, label: np.ndarray, count: int, share: float) -> np.ndarray:
-    """Rows of a call: neutral ones, and of each other label alike"""
-    neutral = SOLD.labels.index("neutral")
-    others = rows[(label[rows] >= 0) & (label[rows] != neutral)]
+@dataclass(frozen=True)
+class Call:
+    corpus: str
+    logs: np.ndarray  # [n,labels] log probabilities
+    label: np.ndarray  # [n]
+
+
+def draw(rng: np.random.Generator, rows: np.ndarray, label: np.ndarray, count: int, share: float) -> np.ndarray | None:
+    """Rows of a call, each once: neutral ones, and others by chance. None of a speaker with too few clips"""
     calm = rng.binomial(count, share)
-    moved = [rng.choice(others[label[others] == wanted]) for wanted in rng.choice(np.unique(label[others]), count - calm)]
-    return rng.permutation(np.concatenate([rng.choice(rows[label[rows] == neutral], calm), moved]).astype(int))
+    neutral, others = rows[label[rows] == NEUTRAL], rows[(label[rows] >= 0) & (label[rows] != NEUTRAL)]
+    if len(neutral) < calm or len(others) < count - calm:
+        return None
+    return rng.permutation(np.concatenate([rng.choice(neutral, calm, replace=False), rng.choice(others, count - calm, replace=False)]))
 
 
-def draw_calls(rng: np.random.Generator, speakers: dict[str, list[np.ndarray]], label: np.ndarray, count: int, share: float) -> Iterator[tuple[str, np.ndarray]]:
+def draw_calls(logs: np.ndarray, label: np.ndarray, speakers: dict[str, list[np.ndarray]], count: int, share: float) -> Iterator[Call]:
+    rng = np.random.default_rng(settings.SEED)
     for corpus, rows in speakers.items():
-        for own in rows:
-            for _ in range(max(4, DRAWN // count // len(rows))):
-                yield corpus, draw(rng, own, label, count, share)
+        for spoken in rows:
+            for _ in range(DRAWS):
+                drawn = draw(rng, spoken, label, count, share)
+                if drawn is not None:
+                    yield Call(corpus, logs[drawn], label[drawn])
 
 
-@cache
-def collect() -> tuple[Fitting, dict[tuple[int, float], Calls], list[np.ndarray]]:
-    """What the prior is fitted on, calls by count and share, and speakers of other ordinary speech"""
+@dataclass(frozen=True)
+class Study:
+    fitting: Fitting  # of half of the ordinary speakers
+    judging: Fitting  # of the others
+    calls: dict[tuple[int, float], list[Call]]
+    known: dict[tuple[int, float], list[Call]]  # of corpora of the recipe, by heads that lack them
+
+
+def collect() -> Study:
     clips = pipeline.read_clips()
     fits = pipeline.fits_of(STANDARD, frozenset(clip.index for clip in clips if clip.tested))
-    scale = pipeline.scale_of(STANDARD)
-    store = fits.store
-
-    def left_out(groups: list[list[str]]) -> Recordings:
-        return Recordings.of(fits.without_each(corpora_groups(groups, clips), whole=False).answers(store), store, scale)
-
+    store, scale = fits.store, pipeline.scale_of(STANDARD)
+    acted = Recordings.of(fits.without_each(corpora_groups(acted_groups(SOLD), clips), whole=False).answers(store), store, scale)
     calm = {clip.index for clip in clips if clip.corpus == SOLD.clarity}
-    head = fits.head(calm, whole=False)
     strangers = np.array([clip.corpus not in SOLD.labelled or clip.index in calm for clip in clips])
-    found = Recordings.of(Answers.of(head, store, np.flatnonzero(strangers[store.clips])), store, scale)
-    fitting = fitting_of(left_out(acted_groups(SOLD)), found, clips, SOLD)
-    logs = logs_of(found.probabilities)
-    label = np.array([SOLD.labels.index(clips[i].emotion) if clips[i].emotion in SOLD.labels else -1 for i in found.clips])
-    neutral = label == SOLD.labels.index("neutral")
-    speakers = {
-        name: [rows for rows in by_speaker(found, clips, (name,)) if min(neutral[rows].sum(), (label[rows] >= 0).sum() - neutral[rows].sum()) >= FEWEST]
-        for name in RESEARCH.emotion
-        if name not in SOLD.labelled
-    }
-    rng = np.random.default_rng(settings.SEED)
-    calls = {
-        (count, share): [(corpus, logs[rows], label[rows]) for corpus, rows in draw_calls(rng, speakers, label, count, share)]
-        for count in COUNTS
-        for share in SHARES
-    }
-    return fitting, calls, [logs[rows] for rows in by_speaker(found, clips, ORDINARY) if len(rows) >= FEWEST]
+    found = Recordings.of(Answers.of(fits.head(calm, whole=False), store, np.flatnonzero(strangers[store.clips])), store, scale)
+    whole = fitting_of(acted, found, clips, SOLD)
+
+    def calls_of(recordings: Recordings, corpora: list[str]) -> dict[tuple[int, float], list[Call]]:
+        names = [clips[i].emotion for i in recordings.clips]
+        label = np.array([SOLD.labels.index(name) if name in SOLD.labels else -1 for name in names])
+        speakers = {name: by_speaker(recordings, clips, (name,)) for name in corpora}
+        logs = logs_of(recordings.probabilities)
+        return {(count, share): list(draw_calls(logs, label, speakers, count, share)) for count in COUNTS for share in SHARES}
+
+    halves = (replace(whole, ordinary=whole.ordinary[place::2]) for place in range(2))
+    return Study(*halves, calls_of(found, [name for name in RESEARCH.emotion if name not in SOLD.labelled]), calls_of(acted, list(SOLD.emotion)))
 
 
-def recall(rule: Rule, prior: np.ndarray, plain: np.ndarray, calls: Calls) -> float:
-    """Mean UAR of the corpora"""
+def recall(rule: Rule, fitting: Fitting, shift: float, calls: list[Call]) -> float:
+    """Mean UAR of the corpora, of utterances after the first of a call"""
     of_corpus: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
-    for corpus, logs, label in calls:
-        of_corpus.setdefault(corpus, []).append((label, rule(logs, prior, plain).argmax(1)))
+    for call in calls:
+        moved = rule(call.logs, fitting.prior(shift), fitting.plain)
+        of_corpus.setdefault(call.corpus, []).append((call.label[FIRST:], moved[FIRST:].argmax(1)))
     return float(np.mean([uar(*map(np.concatenate, zip(*pairs))) for pairs in of_corpus.values()]))
 
 
 def run() -> None:
-    fitting, calls, others = collect()
+    study = collect()
     rows = []
     for rule in RULES:
-        shift = fitting.shift_of(rule)
-        recalls = [f"{recall(rule, fitting.prior(shift), fitting.plain, drawn):.3f}" for drawn in calls.values()]
-        rows.append([rule.title, *recalls, f"{fitting.negative(rule, shift, others):.3f}"])
+        shift = study.fitting.shift_of(rule)
+        strangers = [recall(rule, study.fitting, shift, calls) for calls in study.calls.values()]
+        known = np.mean([recall(rule, study.fitting, shift, calls) for calls in study.known.values() if calls])
+        rows.append([rule.title, *(f"{value:.3f}" for value in (*strangers, known, study.judging.emotional(rule, shift).mean()))])
         print(rows[-1], flush=True)
-    titles = [f"{count}; {share:g}" for count, share in calls]
-    replace_between(PAGE, "speaker-mean", table(["removed", *titles, "other ordinary speech, negative"], rows))
+    corpora = {key: len({call.corpus for call in calls}) for key, calls in study.calls.items()}
+    titles = [f"{count}; {share:g} ({corpora[count, share]})" for count, share in study.calls]
+    last = ["corpora of the recipe, left out", "ordinary speech, not neutral"]
+    replace_between(PAGE, "speaker-mean", table(["removed", *titles, *last], rows))

@@ -111,7 +111,8 @@ function toCsv(
   const [{ emotions = {} } = {}] = voices.flatMap(({ report }) => report.emotion.timeline);
   const labels = Object.keys(emotions);
   const isNamed = voices.some(({ name }) => name !== undefined);
-  const head = [...(isNamed ? ['speaker'] : []), ...fields, ...labels, ...changes, 'moment_spreads'];
+  const compared = [...changes, 'relative_emotion', 'moment_spreads'];
+  const head = [...(isNamed ? ['speaker'] : []), ...fields, ...labels, ...compared];
   const spreadsOf = ({ moments }: Emotion, start: number) =>
     moments?.find(({ start_s }) => start_s === start)?.differences[0]?.spreads;
   const rows = voices.flatMap(({ name, report: { emotion } }) =>
@@ -122,6 +123,7 @@ function toCsv(
         ...fields.map((field) => entry[field]),
         ...labels.map((label) => entry.emotions[label]),
         ...affect.map((measure) => entry.relative?.[measure].change),
+        entry.relative?.emotion,
         spreadsOf(emotion, entry.start_s),
       ],
     ]),

@@ -43,7 +43,7 @@ export function createLiveWaveform(): LiveWaveform {
   let surfer: WaveSurfer | null = null;
   let timer: ReturnType<typeof setInterval> | undefined;
 
-  /** Lanes have names from the second speaker on. */
+  /** Lanes show their names from the second one on. */
   function trackOf({ speaker = '1' }: Pick<Turn, 'speaker'>): HTMLElement {
     const name = speaker === null ? 'Not clear who speaks' : `Speaker ${speaker}`;
     const known = tracks.get(name);

@@ -17,7 +17,7 @@ import { clock, score, share, tick } from './wording.ts';
 type Utterance = Emotion['timeline'][number];
 
 const forVoice =
-  'The most probable emotion, compared with how this voice sounded before. It is right more often once a person has spoken ten times.';
+  'The most probable emotion, compared with how this voice sounded before. It finds more emotions than the column before.';
 
 /** A lane of the time axis, where there are utterances, and what the page has of them elsewhere. */
 export type Timeline = {

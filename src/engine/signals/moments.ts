@@ -67,7 +67,7 @@ export const momentSchema = z
     emotion: z
       .string()
       .describe(
-        'The most probable label but neutral and calm, once the neutral speech of the speaker is taken for neutral.',
+        'The most probable label but neutral and calm, given how the speaker sounds (as `relative.emotion`).',
       ),
     probability: scoreSchema.describe('Probability of that label, 0 to 1.'),
     differences: z
@@ -135,7 +135,7 @@ export function findMoments(
       start_s: round(one.start),
       end_s: round(one.end),
       emotion: labels[label] as string,
-      probability: round(probabilities[label] as number),
+      probability: round(one.probabilities[label] as number),
       differences: [
         difference('emotion', odds, [odds - half, odds + half], emotion, probabilityOf),
         ...unusual,

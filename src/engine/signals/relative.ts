@@ -1,4 +1,4 @@
-/** Relative affect: valence, arousal and label, given what is usual for the same speaker. */
+/** Valence, arousal and label, compared with what is usual for the same speaker. */
 import { z } from 'zod';
 import { indexOfMax, medianOf } from '../arrays.ts';
 import { scoreSchema } from '../report-schema.ts';
@@ -51,8 +51,8 @@ export const relativeSchema = z
       .string()
       .nullable()
       .describe(
-        'The most probable label once the neutral speech of the speaker is taken for neutral: it is right more often than ' +
-          '`dominant_emotion` after ten utterances. Null with models that were not fitted for it.',
+        'The most probable label once the neutral speech of the speaker counts as neutral: its recall of acted emotion is higher ' +
+          'than that of `dominant_emotion`. Null with `baseline`, and with models that were not fitted for it.',
       ),
     probability: scoreSchema
       .nullable()
@@ -116,9 +116,8 @@ export function compare(
     };
   };
   const { to, utterances } = reference;
-  // With itself, as moments have it: the first of a speaker have little else.
-  const known = to === 'earlier' ? [...utterances, affect] : utterances;
-  const probabilities = relativeProbabilities(affect, known, labels);
+  const probabilities =
+    to === 'earlier' ? relativeProbabilities(affect, [...utterances, affect], labels) : null;
   const top = probabilities && indexOfMax(probabilities);
   return {
     to,

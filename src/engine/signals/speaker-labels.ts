@@ -1,6 +1,6 @@
 /**
- * The labels of an utterance, given how its speaker sounds: the mean of what else the speaker says, as far as it is probably neutral,
- * is moved to where neutral speech of others is (docs/results/studies.md, mean of the speaker).
+ * The labels of an utterance, given how its speaker sounds. The mean log probabilities of utterances of the speaker, each weighted by
+ * how probably it is neutral, are moved to those of neutral speech of others (docs/results/studies.md, mean of the speaker).
  */
 import { z } from 'zod';
 import { sum } from '../arrays.ts';
@@ -28,7 +28,7 @@ export type Labels = {
   readonly params: SpeakerLabelParams | null;
 };
 
-/** @param utterances of the speaker @returns probabilities; null where the prior is not that of the labels */
+/** @param utterances of the speaker, the one itself included @returns probabilities; null where the prior is not that of the labels */
 export function relativeProbabilities(
   { probabilities }: Utterance,
   utterances: readonly Utterance[],

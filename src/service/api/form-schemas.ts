@@ -43,7 +43,7 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
             maxItems: maxBaselines,
             items: { type: 'string', format: 'binary', description: 'A recording.' },
             description:
-              'The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean (0.5 means no change), and `relative` of emotion is the change of valence and arousal.',
+              'The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean (0.5 means no change), and `relative` of emotion is the change of valence and arousal from them.',
           },
           channel: {
             type: 'integer',

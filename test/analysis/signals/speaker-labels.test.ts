@@ -1,5 +1,5 @@
 import test from 'ava';
-import { compare, earlierReference } from '../../../src/engine/signals/relative.ts';
+import { baselineReference, compare, earlierReference } from '../../../src/engine/signals/relative.ts';
 import { type Labels, relativeProbabilities } from '../../../src/engine/signals/speaker-labels.ts';
 
 const prior = { neutral: Math.log(0.8), sad: Math.log(0.1), angry: Math.log(0.1) };
@@ -45,7 +45,7 @@ test('labels that the prior lacks, or that were not fitted, have none', (t) => {
   t.is(relativeProbabilities(one, [one], { ...labels, params: null }), null);
 });
 
-test('`relative` has the label by what came before', (t) => {
+test('`relative` has the label by what came before and itself, without a baseline', (t) => {
   const params = {
     plainLabels: ['neutral'],
     minSpeechSeconds: 1,
@@ -61,5 +61,9 @@ test('`relative` has the label by what came before', (t) => {
   const reference = earlierReference(repeat(11, sad), 10, params);
   const factors = { valence: 1, arousal: 1 };
   t.like(compare(sad, reference, factors, labels), { to: 'earlier', emotion: 'neutral' });
-  t.like(compare(sad, reference, factors, { ...labels, params: null }), { emotion: null, probability: null });
+  const itself = relativeProbabilities(sad, repeat(11, sad), labels)?.[0] as number;
+  t.is(compare(sad, reference, factors, labels)?.probability, Math.round(10_000 * itself) / 10_000);
+  const none = { emotion: null, probability: null };
+  t.like(compare(sad, reference, factors, { ...labels, params: null }), none);
+  t.like(compare(sad, baselineReference(repeat(10, sad), params), factors, labels), none);
 });
