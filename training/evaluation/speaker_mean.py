@@ -38,7 +38,7 @@ def draw(rng: np.random.Generator, rows: np.ndarray, label: np.ndarray, count: i
     """Rows of a call, each once: neutral ones, and others by chance. None of a speaker with too few clips"""
     calm = rng.binomial(count, share)
     neutral, others = rows[label[rows] == NEUTRAL], rows[(label[rows] >= 0) & (label[rows] != NEUTRAL)]
-    if len(neutral) < calm or len(others) < count - calm:
+    if len(neutral) < max(1, calm) or len(others) < count - calm:
         return None
     return rng.permutation(np.concatenate([rng.choice(neutral, calm, replace=False), rng.choice(others, count - calm, replace=False)]))
 
