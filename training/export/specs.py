@@ -207,7 +207,7 @@ def clarity_of(models: ModelSet) -> ModelSpec:
         intended=(
             "Feedback to learners and speakers on delivery, with their consent.",
             "Comparing a speaker with a rested recording of the same speaker (`baseline`).",
-            "Research on pauses, rate and runs: the measures are reported beside the indices.",
+            "Research on pauses, rate and runs: the measures are reported with the indices.",
         ),
         unintended=(
             "Diagnosis or screening: nothing here is a clinical measure.",
