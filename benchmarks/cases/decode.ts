@@ -9,6 +9,7 @@ import { atMost, cacheFolder, figure, type Row, runProgram, withinLimit } from '
 import { buildBenchmark, parseLines } from '../packages.ts';
 import { forgetPeak, peakMebibytes, residentMebibytes } from '../process.ts';
 import { ask, buildService, closeConnections, formOf, startService } from '../service.ts';
+import { encodeLooped } from '../speech.ts';
 
 type Line = {
   readonly name: string;
@@ -35,8 +36,7 @@ const wavMs = 1;
 function make(name: string, args: readonly string[]): string {
   const path = join(folder, name);
   const speech = join(fixturesFolder(), 'speech.wav');
-  const source = ['-nostdin', '-v', 'error', '-y', '-stream_loop', '-1', '-i', speech];
-  if (!existsSync(path)) runProgram('ffmpeg', [...source, ...args, path]);
+  if (!existsSync(path)) encodeLooped(path, args, speech);
   return path;
 }
 

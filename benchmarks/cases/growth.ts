@@ -15,12 +15,14 @@ import {
   recording,
   startService,
 } from '../service.ts';
+import { encodeLooped } from '../speech.ts';
 
 const long = process.argv.includes('--long');
 const hour = 3600;
 /** Seconds of a recording. Each is compared with the one before. */
 const lengths = [10, 60, 600, hour, ...(long ? [12 * hour] : [])];
-const channels = [1, 2, 8];
+/** Each is compared with one. */
+const channels = [2, 8];
 const connections = [1, 8, 64, 256];
 /** Time per second of audio, and per request, by that of the row before. */
 const limits = { length: 1.1, memory: 2, channels: 1.1, speakers: 2.5, connections: 1.1 };
@@ -32,23 +34,10 @@ type Cost = { readonly ms: number; readonly mebibytes: number };
 function encode(seconds: number, count: number): string {
   const path = join(cacheFolder('growth'), `${seconds}-${count}.ogg`);
   if (existsSync(path)) return path;
-  const isLong = seconds > hour;
-  const source = isLong ? encode(hour, count) : join(root, 'examples/sample.wav');
-  const encoding = [
-    '-ac',
-    String(count),
-    '-c:a',
-    'libopus',
-    '-b:a',
-    `${16 * count}k`,
-    '-mapping_family',
-    '255',
-  ];
-  const codec = isLong ? ['-c:a', 'copy'] : encoding;
-  runProgram('ffmpeg', [
-    ...['-nostdin', '-v', 'error', '-y', '-stream_loop', '-1', '-i', source],
-    ...['-t', String(seconds), ...codec, path],
-  ]);
+  const codec = ['-ac', String(count), '-c:a', 'libopus', '-b:a', `${16 * count}k`, '-mapping_family', '255'];
+  const length = ['-t', String(seconds)];
+  if (seconds <= hour) encodeLooped(path, [...length, ...codec]);
+  else encodeLooped(path, [...length, '-c:a', 'copy'], encode(hour, count));
   return path;
 }
 
@@ -142,12 +131,12 @@ async function connectionRows(): Promise<readonly Row[]> {
 export async function run(): Promise<readonly Row[]> {
   buildService();
   const plain = lengths.map((seconds) => measure(seconds));
-  const minute = measure(60);
+  const minute = plain[lengths.indexOf(60)] as Measured;
   const rows = plain.slice(1).flatMap((ours, index) => {
     const peer = plain[index] as Measured;
     return rowsOf(named(ours.seconds), ours, named(peer.seconds), peer, limits.length);
   });
-  for (const count of channels.slice(1)) {
+  for (const count of channels) {
     rows.push(
       ...rowsOf(`60 s, ${count} channels`, measure(60, count), 'one channel', minute, limits.channels),
     );

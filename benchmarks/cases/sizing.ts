@@ -1,7 +1,7 @@
 /** What a machine must have: processor time of a request by format, and memory of a worker. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder, type Figure, figure, type Row, root, runProgram } from '../case.ts';
+import { cacheFolder, type Figure, figure, type Row } from '../case.ts';
 import { processorMs, residentMebibytes } from '../process.ts';
 import {
   ask,
@@ -12,6 +12,7 @@ import {
   startService,
   times,
 } from '../service.ts';
+import { encodeLooped } from '../speech.ts';
 
 const rounds = process.argv.includes('--long') ? 10 : 4;
 const perRound = 16;
@@ -32,17 +33,7 @@ export async function run(): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const [encoding, options] of Object.entries(encodings)) {
     const path = join(cacheFolder('sizing'), `${seconds}.${encoding}`);
-    const source = [
-      '-nostdin',
-      '-v',
-      'error',
-      '-y',
-      '-stream_loop',
-      '-1',
-      '-i',
-      join(root, 'examples/sample.wav'),
-    ];
-    runProgram('ffmpeg', [...source, '-t', String(seconds), ...options, path]);
+    encodeLooped(path, ['-t', String(seconds), ...options]);
     rows.push(await measureRequest(one, encoding, formOf(readFileSync(path))));
   }
   await one.stop();
