@@ -135,8 +135,8 @@ def fit_speaker_labels() -> None:
     for models in SETS.values():
         if folder_of(models).exists():
             fits, scale = fits_of(models, frozenset()), scale_of(models)
-            groups = [strangers.corpora_groups(of(models.recipe), fits.clips) for of in (strangers.acted_groups, strangers.ordinary_groups)]
-            acted, calm = (Recordings.of(fits.without_each(group, whole=False).answers(fits.store), fits.store, scale) for group in groups)
+            groups = (strangers.acted_groups(models.recipe), strangers.ordinary_groups(models.recipe))
+            acted, calm = (Recordings.of(fits.of_strangers(names), fits.store, scale) for names in groups)
             update_manifest(folder_of(models) / "emotion", {"relative": relative_params(speaker_labels.fit(acted, calm, fits.clips, models.recipe))})
             finish(models)
 

@@ -87,9 +87,9 @@ def calibrate(fits: Fits, known: Answers) -> EmotionCalibration:
     """`known`: of heads without folds of speakers"""
     clips, recipe, store, targets = fits.clips, fits.recipe, fits.store, fits.targets
     corpora = np.array([clip.corpus for clip in clips])
-    acted, others = (strangers.corpora_groups(groups(recipe), clips) for groups in (strangers.acted_groups, strangers.ordinary_groups))
-    unknown, ordinary = (fits.without_each(groups, whole=False).answers(store) for groups in (acted, others))
-    temperature = extrapolated_temperature(fits, acted, unknown, corpora)
+    acted = strangers.acted_groups(recipe)
+    unknown, ordinary = (fits.of_strangers(names) for names in (acted, strangers.ordinary_groups(recipe)))
+    temperature = extrapolated_temperature(fits, strangers.corpora_groups(acted, clips), unknown, corpora)
     rated = corpora[store.clips[known.rows]] == recipe.rated
     lines = [match_moments(targets.dimensions[store.clips[known.rows[rated]], place], known.dimensions[rated, place]) for place in range(2)]
     slopes, intercepts = np.array(lines).T

@@ -117,6 +117,10 @@ class Fits:
         rows = np.flatnonzero(known[self.store.clips] & ~np.isin(self.store.clips, list(group or ())))
         return emotion.fit(self.store, self.targets, self.clips, rows, whole, self.params)
 
+    def of_strangers(self, names: list[list[str]]) -> Answers:
+        """On each group of corpora, of a head that lacks it; without dimensions and distance"""
+        return self.without_each(corpora_groups(names, self.clips), whole=False).answers(self.store)
+
     def without_each(self, groups: Groups, whole: bool = True) -> "LeftOut":
         """Heads without each group that has more than `without`"""
         return LeftOut([(group - self.without, self.head(group, whole)) for group in groups if group - self.without])

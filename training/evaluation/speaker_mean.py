@@ -7,8 +7,9 @@ import numpy as np
 
 from training import pipeline, settings
 from training.calibration.speaker_labels import FIRST, NOTHING, SHIPPED, Fitting, Rule, by_speaker, fitting_of, logs_of
-from training.calibration.strangers import Answers, Recordings, acted_groups, corpora_groups
+from training.calibration.strangers import Answers, Recordings, acted_groups
 from training.corpora.recipe import RESEARCH, SOLD
+from training.corpora.registry import read_clips
 from training.evaluation.statistics import uar
 from training.export.specs import STANDARD
 from training.reporting.tables import replace_between, table
@@ -62,10 +63,10 @@ class Study:
 
 
 def collect() -> Study:
-    clips = pipeline.read_clips()
+    clips = read_clips()
     fits = pipeline.fits_of(STANDARD, frozenset(clip.index for clip in clips if clip.tested))
     store, scale = fits.store, pipeline.scale_of(STANDARD)
-    acted = Recordings.of(fits.without_each(corpora_groups(acted_groups(SOLD), clips), whole=False).answers(store), store, scale)
+    acted = Recordings.of(fits.of_strangers(acted_groups(SOLD)), store, scale)
     calm = {clip.index for clip in clips if clip.corpus == SOLD.clarity}
     strangers = np.array([clip.corpus not in SOLD.labelled or clip.index in calm for clip in clips])
     found = Recordings.of(Answers.of(fits.head(calm, whole=False), store, np.flatnonzero(strangers[store.clips])), store, scale)
