@@ -149,7 +149,7 @@ export function aggregate(
           ? {
               ...quality,
               snrDb,
-              severalSpeakers: hasSeveralSpeakers(results, models) ?? (isSeparated ? false : null),
+              severalSpeakers: hasSeveralSpeakers(results, recording, models) ?? (isSeparated ? false : null),
             }
           : null,
         voiceLogOdds: span.speechSeconds > 0 ? meanBySpeech(results, (result) => result.voiceLogOdds) : null,
@@ -178,12 +178,14 @@ function poolEmbeddings(utterances: readonly Scored[], framesPerSecond: number):
 }
 
 /** @returns null with too little speech of two utterances or more */
-function hasSeveralSpeakers(results: readonly ChunkResult[], models: Models): boolean | null {
+function hasSeveralSpeakers(
+  results: readonly ChunkResult[],
+  { utterances, framesPerSecond }: RecordingContext,
+  models: Models,
+): boolean | null {
   const { severalSpeakers: params } = models.trunk.manifest.params;
-  const utterances = results.flatMap((result) => result.utterances);
   if (params === undefined || utterances.length < 2) return false;
-  const { sampleRate, hopLength } = models.features;
-  const compared = utterances.filter((one) => isComparable(one, params, sampleRate / hopLength));
+  const compared = utterances.filter((one) => isComparable(one, params, framesPerSecond));
   const windows = results.flatMap(({ windowVoices }) => windowVoices);
   if (compared.length < 2 || sum(windows, ({ seconds }) => seconds) < 2 * params.minSeconds) return null;
   const similarity = similarityOfTwo(windows, params);

@@ -100,7 +100,7 @@ const entries = {
   speakers_not_compared: {
     condition:
       'two utterances or more with too little speech to compare their voices: under 4 s, or only one of 0.8 s or more',
-    text: 'Whether one person speaks is not known: the speech is too short to compare voices. The scores are of all of it.',
+    text: 'Too little speech to compare voices: there may be more than one speaker. The scores are an average of all speech.',
     raised: ({ spoken }) => spoken?.severalSpeakers === null,
   },
   truncated: {

@@ -118,13 +118,13 @@ export function compare(
   const { to, utterances } = reference;
   const probabilities =
     to === 'earlier' ? relativeProbabilities(affect, [...utterances, affect], labels) : null;
-  const top = probabilities && indexOfMax(probabilities);
+  const changes = { to, valence: difference('valence'), arousal: difference('arousal') };
+  if (probabilities === null) return { ...changes, emotion: null, probability: null };
+  const top = indexOfMax(probabilities);
   return {
-    to,
-    valence: difference('valence'),
-    arousal: difference('arousal'),
-    emotion: top === null ? null : (labels.labels[top] as string),
-    probability: top === null ? null : round(probabilities?.[top] as number),
+    ...changes,
+    emotion: labels.labels[top] as string,
+    probability: round(probabilities[top] as number),
   };
 }
 

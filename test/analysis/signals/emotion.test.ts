@@ -5,6 +5,7 @@ import type { ManifestOf } from '../../../src/engine/manifest.ts';
 import type { Session } from '../../../src/engine/platform.ts';
 import { type EmotionReport, emotion } from '../../../src/engine/signals/emotion.ts';
 import { baselineReference, compare, earlierReference } from '../../../src/engine/signals/relative.ts';
+import { relativeProbabilities } from '../../../src/engine/signals/speaker-labels.ts';
 import { readManifests } from '../../../src/node/models.ts';
 import { modelSets } from '../../../src/node/paths.ts';
 import { reporter } from '../../support/analysis.ts';
@@ -280,4 +281,25 @@ test('without a baseline the reference is the last 40 utterances before, of a se
   const short = even.map((one, index) => ({ ...one, speechSeconds: index === 2 ? 0.9 : 2 }));
   t.is(changeAt(4, short), undefined);
   t.is(changeAt(5, short), -0.6);
+});
+
+test('`relative` has the label by what came before and itself, without a baseline', (t) => {
+  const labels = {
+    labels: ['neutral', 'sad', 'angry'],
+    isPlain: [true, false, false],
+    params: {
+      prior: { neutral: Math.log(0.8), sad: Math.log(0.1), angry: Math.log(0.1) },
+      priorUtterances: 5,
+    },
+  };
+  const sad = { ...relativeUtterance(0.5, 0.5), probabilities: [0.45, 0.5, 0.05] };
+  const spoken = Array.from({ length: 11 }, () => sad);
+  const reference = earlierReference(spoken, 10, params);
+  const found = compare(sad, reference, factors, labels);
+  t.like(found, { to: 'earlier', emotion: 'neutral' });
+  const itself = relativeProbabilities(sad, spoken, labels)?.[0] as number;
+  t.is(found?.probability, Math.round(10_000 * itself) / 10_000);
+  const none = { emotion: null, probability: null };
+  t.like(compare(sad, reference, factors, { ...labels, params: null }), none);
+  t.like(compare(sad, baselineReference(spoken, params), factors, labels), none);
 });

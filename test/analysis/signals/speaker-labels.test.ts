@@ -1,5 +1,4 @@
 import test from 'ava';
-import { baselineReference, compare, earlierReference } from '../../../src/engine/signals/relative.ts';
 import { type Labels, relativeProbabilities } from '../../../src/engine/signals/speaker-labels.ts';
 
 const prior = { neutral: Math.log(0.8), sad: Math.log(0.1), angry: Math.log(0.1) };
@@ -43,27 +42,4 @@ test('labels that the prior lacks, or that were not fitted, have none', (t) => {
   const one = utterance(0.5, 0.5, 0);
   t.is(relativeProbabilities(one, [one], { ...labels, labels: ['neutral', 'sad', 'upset'] }), null);
   t.is(relativeProbabilities(one, [one], { ...labels, params: null }), null);
-});
-
-test('`relative` has the label by what came before and itself, without a baseline', (t) => {
-  const params = {
-    plainLabels: ['neutral'],
-    minSpeechSeconds: 1,
-    minUtterances: 5,
-    minLogOdds: 1,
-    minSpreads: 2,
-    spreads: { emotion: 0.8, valence: 0.06, arousal: 0.1 },
-    priorUtterances: 8,
-    logOddsHalfWidth: 0.4,
-  };
-  const intervals = { valence: [0.4, 0.6], arousal: [0.4, 0.6] } as const;
-  const sad = { ...utterance(0.45, 0.5, 0.05), valence: 0.5, arousal: 0.5, intervals, speechSeconds: 2 };
-  const reference = earlierReference(repeat(11, sad), 10, params);
-  const factors = { valence: 1, arousal: 1 };
-  t.like(compare(sad, reference, factors, labels), { to: 'earlier', emotion: 'neutral' });
-  const itself = relativeProbabilities(sad, repeat(11, sad), labels)?.[0] as number;
-  t.is(compare(sad, reference, factors, labels)?.probability, Math.round(10_000 * itself) / 10_000);
-  const none = { emotion: null, probability: null };
-  t.like(compare(sad, reference, factors, { ...labels, params: null }), none);
-  t.like(compare(sad, baselineReference(repeat(10, sad), params), factors, labels), none);
 });
