@@ -211,7 +211,8 @@ them, which bounds the work for a file of damaged pages.`,
 additions for SSE2, which has no fused ones). Operations per frame: 400 for the window, 2.5 n log2 n for the real transform
 with n = 512, 3 per bin of power, 2 per weight of the sparse filters and 30 per filter for the logarithm.`,
 
-  latency: `With two idle cores most of the request is the trunk. The first request runs code that V8 has not optimised yet, most of it in the main thread; a second takes 40 ms, and the median is
+  latency: `With two idle cores half of the request is the trunk. The trunk on one core is int8 products (half), attention (a quarter) and
+activations. The first request runs code that V8 has not optimised yet, most of it in the main thread; a second takes 40 ms, and the median is
 reached after some twenty.
 
 At half of the capacity two concurrent analyses and the client occupy both cores: the main thread waits for the scheduler, although its
@@ -232,12 +233,11 @@ took: without arenas the service holds 40 MiB less, and the trunk takes 2 % long
 are pages of files: 42 of Node.js, 22 of ONNX Runtime, 25 of libav and what it links; 38 are V8's heap of the main thread, and some 45
 the models.`,
 
-  models: `Most of the trunk of \`standard\` are the 3x3 convolutions in front of CAM++, which ONNX Runtime multiplies as many small
-matrices. The warning about several speakers reads a second of each four of an utterance; \`speakers\` reads all speech once more,
+  models: `By a profile of ONNX Runtime, two thirds of the trunk of \`standard\` are the 3x3 convolutions at the start of CAM++. The warning about several speakers reads a second of each four of an utterance; \`speakers\` reads all speech once more,
 and follows the voice in steps of a tenth of a second.`,
 
   growth: `Rows compare a recording or a number of connections with the one before; the start of the command counts. Channels are decoded
-and averaged. Memory of long recordings is the file, and what is kept of each utterance.`,
+and averaged.`,
 
   peers: `Most of the time of FastAPI with both signals is librosa.pyin. Without pitch Undertone is ahead at 1 connection, and
 equal at 8 and 32; single runs of the service differ by a tenth. The models are most of a request, in the same runtime on both sides: with no
