@@ -170,7 +170,8 @@ function partOf(report: unknown, shown: unknown): unknown {
 }
 
 test.serial('README.md shows a part of the report of the sample', async (t) => {
-  const { stdout } = await runCli(['analyze', '--jsonl', 'examples/sample.wav']);
+  const { code, stdout, stderr } = await runCli(['analyze', '--jsonl', 'examples/sample.wav']);
+  t.is(code, 0, stderr);
   const [shown = ''] = examples('README.md', 'json');
   const expected = JSON.parse(shown);
   t.deepEqual(partOf(JSON.parse(stdout), expected), expected);

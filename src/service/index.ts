@@ -26,13 +26,13 @@ import { handleSignals } from './shutdown.ts';
 import type { TraceExport } from './traces.ts';
 import type { Pool } from './workers/pool.ts';
 
-/** Called once, when the service is ready. */
+/** Called once, when the service is ready. Returns what is printed below the listening line. */
 export type Welcome = (service: {
   readonly url: string;
   readonly config: Config;
   readonly tokens: Tokens;
   readonly playgroundCodes: PlaygroundCodes;
-}) => Promise<void>;
+}) => Promise<string>;
 
 /** Time to send the responses of aborted requests. */
 const abortFlushMs = 300;
@@ -144,8 +144,9 @@ export async function openService({
     parent,
   });
   await pool.started;
-  process.stdout.write(`listening on ${url}\n${metricsServer.line}`);
-  await welcome?.({ url, config, tokens, playgroundCodes: accounts.playgroundCodes });
+  const more = (await welcome?.({ url, config, tokens, playgroundCodes: accounts.playgroundCodes })) ?? '';
+  // In one write: a reader of the listening line has the token too.
+  process.stdout.write(`listening on ${url}\n${metricsServer.line}${more}`);
 }
 
 /** `server` is null without a separate address, and where another process uses the default one. `line` says so. */

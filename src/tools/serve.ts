@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { Welcome } from '../service/serve.ts';
 import type { CliContext } from './context.ts';
-import { printFirstToken, printPlaygroundLink } from './welcome.ts';
+import { welcomeLink, welcomeToken } from './welcome.ts';
 
 const serveExamples = `
 Settings come from the environment (UNDERTONE_PORT, UNDERTONE_TOKEN, ...); --host and --port take precedence.
@@ -28,10 +28,8 @@ export function registerServe(program: Command, terminal: CliContext): void {
     .addHelpText('after', serveExamples)
     .action(async (options: Options) => {
       const { serve } = await import('../service/serve.ts');
-      const welcome: Welcome = async (service) => {
-        await printFirstToken(service, terminal.stdout);
-        await printPlaygroundLink(service, terminal.stdout);
-      };
+      const welcome: Welcome = async (service) =>
+        (await welcomeToken(service)) + (await welcomeLink(service));
       const env = { ...terminal.env, ...settingsOf(options) };
       await serve(env, options.welcome ? { welcome } : {});
     });

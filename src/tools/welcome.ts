@@ -18,15 +18,12 @@ type StartedService = {
 
 const firstName = 'first';
 
-/** Creates and prints the first token if none exists, else prints how to create one. */
-export async function printFirstToken(
-  { url, config, tokens }: StartedService,
-  stdout: { write(text: string): void },
-): Promise<void> {
+/** Creates a first token if none exists. Returns lines with it, or with how to create another. */
+export async function welcomeToken({ url, config, tokens }: StartedService): Promise<string> {
   const { scopes } = await import('../service/admin.ts');
   const create = () => createFirstToken(tokens, scopes);
   const first = config.token === null && !(await tokens.hasAny()) ? await create() : null;
-  stdout.write(first === null ? describeAnother(config, scopes) : describeFirstToken(url, first.token));
+  return first === null ? describeAnother(config, scopes) : describeFirstToken(url, first.token);
 }
 
 /** Returns null if another process created one meanwhile. */
@@ -65,13 +62,10 @@ type LinkedService = {
   readonly playgroundCodes: Pick<Parameters<Welcome>[0]['playgroundCodes'], 'create'>;
 };
 
-/** Prints nothing for a service that other machines reach, directly or through a proxy. */
-export async function printPlaygroundLink(
-  { url, config, playgroundCodes }: LinkedService,
-  stdout: { write(text: string): void },
-): Promise<void> {
+/** Empty for a service that other machines reach, directly or through a proxy. */
+export async function welcomeLink({ url, config, playgroundCodes }: LinkedService): Promise<string> {
   const { host, publicUrl, trustedProxies } = config;
-  if (!isLoopback(host) || publicUrl !== null || trustedProxies > 0) return;
+  if (!isLoopback(host) || publicUrl !== null || trustedProxies > 0) return '';
   const code = await playgroundCodes.create();
-  stdout.write(`playground, signed in (once, within 10 minutes): ${url}/#code=${code}\n`);
+  return `playground, signed in (once, within 10 minutes): ${url}/#code=${code}\n`;
 }

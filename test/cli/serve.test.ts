@@ -9,14 +9,14 @@ import test, { type ExecutionContext } from 'ava';
 import { createTokens } from '../../src/service/auth/tokens.ts';
 import { parseConfig } from '../../src/service/config.ts';
 import { openDatabase } from '../../src/service/database.ts';
-import { printFirstToken, printPlaygroundLink } from '../../src/tools/welcome.ts';
+import { welcomeLink, welcomeToken } from '../../src/tools/welcome.ts';
 import { commandLine, follow, runCli, startCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { hasTerminal, runInTerminal } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
 
-/** Resolves when standard output has as many lines as expected. */
-async function start(t: ExecutionContext, args: string[], lines: number, env: Record<string, string>) {
+/** Resolves when the service listens: all that it prints comes with the first line. */
+async function start(t: ExecutionContext, args: string[], env: Record<string, string>) {
   const settings = {
     UNDERTONE_PORT: '0',
     UNDERTONE_WORKERS: '1',
@@ -25,13 +25,13 @@ async function start(t: ExecutionContext, args: string[], lines: number, env: Re
     ...env,
   };
   const service = follow(t, startCli(['serve', ...args], { env: settings }));
-  await service.printed(new RegExp(`^(.*\\n){${lines}}`));
+  await service.printed(/^listening on/);
   return service;
 }
 
 test('compiled code is kept in the data folder where Node.js can, and nowhere else', async (t) => {
   const data = join(makeFolder(), 'data');
-  const service = await start(t, [], 1, { UNDERTONE_DATA_DIR: data });
+  const service = await start(t, [], { UNDERTONE_DATA_DIR: data });
   const canKeep = 'enableCompileCache' in nodeModule;
   await until(() => !canKeep || existsSync(join(data, 'compiled')));
   t.is(existsSync(join(data, 'compiled')), canKeep);
@@ -40,7 +40,7 @@ test('compiled code is kept in the data folder where Node.js can, and nowhere el
 
 test('--welcome creates a first token once, and its curl line works as printed', async (t) => {
   const env = { UNDERTONE_DATA_DIR: join(makeFolder(), 'data') };
-  const first = await start(t, ['--welcome'], 3, env);
+  const first = await start(t, ['--welcome'], env);
   const [listening, token, line] = first.stdout().split('\n') as [string, string, string];
   t.regex(listening, /^listening on http:\/\/127\.0\.0\.1:\d+$/);
   t.regex(token, /^your first token, shown this once: ut_\w{46}$/);
@@ -51,7 +51,7 @@ test('--welcome creates a first token once, and its curl line works as printed',
   t.deepEqual([answer.status, answer.emotion?.status, answer.cognitive?.status], ['ok', 'ok', 'ok'], stdout);
   t.deepEqual(await first.stop(), { code: 0, signal: null });
 
-  const second = await start(t, ['--welcome'], 2, env);
+  const second = await start(t, ['--welcome'], env);
   const hint = `UNDERTONE_DATA_DIR='${env.UNDERTONE_DATA_DIR}' npx undertone token create --name NAME --scopes analyze:emotion,analyze:cognitive`;
   t.is(second.stdout().split('\n')[1], `another token: ${hint}`);
   t.false(second.stdout().includes('ut_'));
@@ -60,14 +60,14 @@ test('--welcome creates a first token once, and its curl line works as printed',
 
 test('no token is created without --welcome or with UNDERTONE_TOKEN', async (t) => {
   const env = { UNDERTONE_DATA_DIR: join(makeFolder(), 'data') };
-  const plain = await start(t, [], 1, env);
+  const plain = await start(t, [], env);
   await plain.stop();
   t.regex(plain.stdout(), /^listening on \S+\n$/);
-  const settled = await start(t, ['--welcome'], 2, { ...env, UNDERTONE_TOKEN: 'a-token-of-the-settings' });
+  const settled = await start(t, ['--welcome'], { ...env, UNDERTONE_TOKEN: 'a-token-of-the-settings' });
   t.false(settled.stdout().includes('ut_'));
   t.false(settled.stdout().includes('a-token'));
   await settled.stop();
-  const fresh = await start(t, ['--welcome'], 3, env);
+  const fresh = await start(t, ['--welcome'], env);
   t.true(fresh.stdout().includes('your first token'), 'no token was made before');
   await fresh.stop();
 });
@@ -78,7 +78,7 @@ test('--host and --port take precedence over the environment', async (t) => {
     UNDERTONE_PORT: '1',
     UNDERTONE_HOST: '192.0.2.1',
   };
-  const service = await start(t, ['--port', '0', '--host', '127.0.0.1'], 1, env);
+  const service = await start(t, ['--port', '0', '--host', '127.0.0.1'], env);
   t.regex(service.stdout(), /^listening on http:\/\/127\.0\.0\.1:\d+\n$/);
   await service.stop();
 });
@@ -108,7 +108,7 @@ test('another service on the default address of metrics: no metrics; on a chosen
 
 test('the address of metrics is printed below that of the service', async (t) => {
   const env = { UNDERTONE_DATA_DIR: join(makeFolder(), 'data'), UNDERTONE_METRICS_ADDRESS: '127.0.0.1:0' };
-  const service = await start(t, [], 2, env);
+  const service = await start(t, [], env);
   const [, url = ''] = /^metrics on (\S+)$/m.exec(service.stdout()) ?? [];
   t.regex(await (await fetch(url)).text(), /^# HELP undertone_requests_total/m);
   await service.stop();
@@ -140,43 +140,26 @@ test('the address of metrics is printed below that of the service', async (t) =>
 const url = 'http://127.0.0.1:8080';
 const config = { token: null, dataDir: "/srv/it's", databaseUrl: "file:/srv/it's/undertone.db" };
 
-async function open() {
-  const database = await openDatabase(`file:${join(makeFolder(), 'undertone.db')}`);
-  let text = '';
-  const stdout = {
-    write: (more: string) => {
-      text += more;
-    },
-  };
-  return { tokens: createTokens({ database, staticToken: null }), stdout, read: () => text };
-}
-
 test('two services that start together create one token', async (t) => {
-  const { tokens, stdout, read } = await open();
-  await Promise.all([
-    printFirstToken({ url, config, tokens }, stdout),
-    printFirstToken({ url, config, tokens }, stdout),
-  ]);
+  const database = await openDatabase(`file:${join(makeFolder(), 'undertone.db')}`);
+  const tokens = createTokens({ database, staticToken: null });
+  const service = { url, config, tokens };
+  const printed = (await Promise.all([welcomeToken(service), welcomeToken(service)])).join('');
   t.is((await tokens.list()).length, 1);
-  t.is(read().match(/shown this once/g)?.length, 1);
-  t.is(read().match(/another token/g)?.length, 1);
+  t.is(printed.match(/shown this once/g)?.length, 1);
+  t.is(printed.match(/another token/g)?.length, 1);
 });
 
-async function printed(env: Readonly<Record<string, string>>): Promise<string> {
-  let text = '';
-  const stdout = {
-    write: (more: string) => {
-      text += more;
-    },
-  };
-  const playgroundCodes = { create: async () => 'the-code' };
-  await printPlaygroundLink({ url, config: parseConfig(env), playgroundCodes }, stdout);
-  return text;
-}
+const linkOf = (env: Readonly<Record<string, string>>) =>
+  welcomeLink({
+    url,
+    config: parseConfig(env),
+    playgroundCodes: { create: async () => 'the-code' },
+  });
 
 test('the link is printed for a service that only this machine reaches', async (t) => {
   for (const env of [{}, { UNDERTONE_HOST: 'localhost' }, { UNDERTONE_HOST: '::1' }]) {
-    t.regex(await printed(env), /^playground, signed in .*: http:\/\/127\.0\.0\.1:8080\/#code=the-code\n$/);
+    t.regex(await linkOf(env), /^playground, signed in .*: http:\/\/127\.0\.0\.1:8080\/#code=the-code\n$/);
   }
 });
 
@@ -187,6 +170,6 @@ test('no link is printed where others reach the service', async (t) => {
     { UNDERTONE_TRUST_PROXY: '1' },
     { UNDERTONE_PUBLIC_URL: 'https://voice.example' },
   ]) {
-    t.is(await printed(env), '', JSON.stringify(env));
+    t.is(await linkOf(env), '', JSON.stringify(env));
   }
 });
