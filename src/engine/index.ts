@@ -34,6 +34,7 @@ export {
   openModels,
   openModelsForCores,
   readModel,
+  releaseFiles,
   samplesName,
 } from './loader.ts';
 export {

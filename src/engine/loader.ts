@@ -55,7 +55,17 @@ export type ModelBytes = {
   readonly manifest: Manifest;
   /** Those that the manifest names, which have its hashes, by name. */
   readonly files: ReadonlyMap<string, Uint8Array>;
+  /** Reads the files again. @throws ModelError if they are not the same any more */
+  readonly reread: () => Promise<ModelBytes>;
 };
+
+/** Frees the bytes of models that are open: a collection might not follow before the next request. */
+export function releaseFiles(set: readonly ModelBytes[], { release }: Pick<Platform, 'release'>): void {
+  for (const { files } of set) {
+    // Small files share the memory of a pool.
+    for (const bytes of files.values()) if (bytes.byteLength === bytes.buffer.byteLength) release(bytes);
+  }
+}
 
 /** Inputs and outputs of the graph of each kind. */
 const graphs: Readonly<Record<Kind, Pick<Session, 'inputs' | 'outputs'>>> = {
@@ -125,7 +135,7 @@ export async function readModel(
   expectEqual(name, 'outputs', outputs, manifest.outputs);
   if (manifest.features !== null) checkFeatures(name, manifest.features, platform);
   checkFilterbanks(name, manifest, platform);
-  return { manifest, files };
+  return { manifest, files, reread: () => readModel(name, manifestJson, read, platform) };
 }
 
 function severalSpeakersOf(manifest: Manifest): Manifest['weights'] | null {
@@ -169,7 +179,6 @@ const withoutHighpass = ({ highpassHz: _, ...spec }: FeatureSpec): FeatureSpec =
 
 function voiceOf(set: readonly ModelBytes[], platform: Platform): Models['voice'] {
   if (!set.some(({ manifest: { kind } }) => kind === 'voice')) return null;
-  // Without the bytes of the other models, which nothing needs any more.
   const model = bytesOf(set, 'voice');
   const { manifest } = model;
   const openVoice = openOnce(model, 'voice', platform);
@@ -177,9 +186,18 @@ function voiceOf(set: readonly ModelBytes[], platform: Platform): Models['voice'
   return { manifest, features: withoutHighpass(manifest.features), load };
 }
 
-/** Keeps the bytes of the model until it is open. */
-function openOnce<K extends Kind>(model: ModelBytes, kind: K, platform: Platform): () => Promise<Model<K>> {
-  return loadOnce(() => open([model], kind, platform));
+/** Reads the model when it is first needed: until then its bytes take no memory. */
+function openOnce<K extends Kind>(
+  { reread }: ModelBytes,
+  kind: K,
+  platform: Platform,
+): () => Promise<Model<K>> {
+  return loadOnce(async () => {
+    const set = [await reread()];
+    const opened = await open(set, kind, platform);
+    releaseFiles(set, platform);
+    return opened;
+  });
 }
 
 /**
@@ -198,9 +216,10 @@ export async function openModelsForCores(
   return { idle, busy: isShared ? async () => idle : withTrunk(idle, bytesOf(set, 'trunk')) };
 }
 
+/** Without another trunk where its files have changed since: the first one computes the same. */
 function withTrunk(models: Models, bytes: ModelBytes): () => Promise<Models> {
   const openTrunk = openOnce(bytes, 'trunk', models.platform);
-  return async () => ({ ...models, trunk: await openTrunk() });
+  return async () => ({ ...models, trunk: await openTrunk().catch(() => models.trunk) });
 }
 
 /** What cuts and encodes utterances. */

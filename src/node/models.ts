@@ -20,6 +20,7 @@ import {
   openModelsForCores,
   type Platform,
   readModel,
+  releaseFiles,
 } from '../engine/index.ts';
 import type { Kind, Manifest } from '../engine/schema.ts';
 import * as addon from './addon.ts';
@@ -51,18 +52,28 @@ export type ModelFolder = ModelBytes & { readonly path: string };
 
 /** Validated manifests of all folders in `modelsDir`, without sessions: cheap enough for the main thread. */
 export async function readManifests(modelsDir: string): Promise<Manifest[]> {
-  const folders = await readModelFolders(modelsDir);
-  return folders.map((folder) => folder.manifest);
+  return withFolders(modelsDir, async (folders) => folders.map((folder) => folder.manifest));
 }
 
 /** @throws ModelError with the model, the expected and the actual value */
 export async function loadModels(modelsDir: string): Promise<Models> {
-  return openModels(await readModelFolders(modelsDir), platform);
+  return withFolders(modelsDir, (folders) => openModels(folders, platform));
 }
 
 /** As `openModelsForCores`. @throws ModelError */
 export async function loadModelsForCores(modelsDir: string, threads: number) {
-  return openModelsForCores(await readModelFolders(modelsDir), threads, platform);
+  return withFolders(modelsDir, (folders) => openModelsForCores(folders, threads, platform));
+}
+
+/** The files take memory until `use` has ended. */
+async function withFolders<Result>(
+  modelsDir: string,
+  use: (folders: readonly ModelFolder[]) => Promise<Result>,
+): Promise<Result> {
+  const folders = await readModelFolders(modelsDir);
+  const result = await use(folders);
+  releaseFiles(folders, platform);
+  return result;
 }
 
 /** Loads the folders of a VAD model and of a trunk alone; null: no trunk. @throws ModelError */

@@ -11,7 +11,13 @@ import type { Manifest } from '../../src/engine/manifest.ts';
 import { type FeatureSpec, ModelError, type Session, type Values } from '../../src/engine/platform.ts';
 import { signals } from '../../src/engine/schema.ts';
 import { hasControls } from '../../src/node/controls.ts';
-import { createAnalyzer, loadModels, readGolden, readManifests } from '../../src/node/models.ts';
+import {
+  createAnalyzer,
+  loadModels,
+  loadModelsForCores,
+  readGolden,
+  readManifests,
+} from '../../src/node/models.ts';
 import { openSession } from '../../src/node/onnx.ts';
 import { modelSets, shippedModels } from '../../src/node/paths.ts';
 import { limits, reporter } from '../support/analysis.ts';
@@ -344,6 +350,23 @@ test('a value is loaded once, and again after a failure', async (t) => {
   });
   await t.throwsAsync(load, { message: 'unreadable' });
   t.deepEqual([...(await Promise.all([load(), load()])), await load()], [2, 2, 2]);
+});
+
+test.serial('open models hold none of the bytes of their files', async (t) => {
+  const before = process.memoryUsage().arrayBuffers;
+  const models = await loadModels(shippedModels);
+  t.true(process.memoryUsage().arrayBuffers - before < 2 ** 20);
+  await models.voice?.load();
+  t.true(process.memoryUsage().arrayBuffers - before < 2 ** 20);
+});
+
+test('files that changed after the models were opened: no voices, and one trunk instead of two', async (t) => {
+  const folder = await copyModels(t);
+  const { idle, busy } = await loadModelsForCores(folder, 2);
+  for (const name of ['trunk', 'voice']) await truncate(join(folder, name, 'weights.onnx'), 1000);
+  const changed = { instanceOf: ModelError, message: /Model \w+: Expected .* for `weights.sha256`, got/ };
+  await t.throwsAsync(async () => idle.voice?.load(), changed);
+  t.is((await busy()).trunk, idle.trunk);
 });
 
 // Sessions of ONNX Runtime.
