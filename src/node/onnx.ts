@@ -47,8 +47,9 @@ export async function openSession(weights: Uint8Array, threads = 1): Promise<Ses
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     executionMode: 'sequential',
-    // Memory patterns are cached per input length and never freed.
+    // Memory patterns are cached per input length and never freed; an arena keeps the memory of the longest run.
     enableMemPattern: false,
+    enableCpuMemArena: false,
     graphOptimizationLevel: 'all',
     extra: {
       session: {
