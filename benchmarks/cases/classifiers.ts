@@ -1,7 +1,7 @@
 /**
  * The whole service against what one would serve instead: FastAPI with a classifier of `transformers` in the sizes of
  * wav2vec2-base, wav2vec2-large and Whisper-small, of random weights, in as many processes as cores. Then the same
- * wav2vec2-base on both sides: as a set of `undertone models add`.
+ * wav2vec2-base on both sides: as a set of `undertone models add`, in float and in int8.
  */
 import { existsSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -52,18 +52,17 @@ function folderOf(name: Name): string {
   return folder;
 }
 
+function quantized(folder: string): string {
+  const out = `${folder}-int8`;
+  if (!existsSync(join(out, 'model.onnx'))) runProgram(python(), [script, 'quantize', folder, out]);
+  return out;
+}
+
 /** The set that `undertone models add` makes of an exported folder. */
-function setOf(name: Name): string {
-  const out = join(cacheFolder('peers/classifiers'), `${name}-set`);
+function setOf(folder: string): string {
+  const out = `${folder}-set`;
   rmSync(out, { recursive: true, force: true });
-  runProgram(process.execPath, [
-    join(root, 'dist/src/cli.js'),
-    'models',
-    'add',
-    folderOf(name),
-    '--out',
-    out,
-  ]);
+  runProgram(process.execPath, [join(root, 'dist/src/cli.js'), 'models', 'add', folder, '--out', out]);
   return out;
 }
 
@@ -105,17 +104,20 @@ const peer = async (name: Name, backend: 'torch' | 'onnxruntime') =>
 export async function run(): Promise<readonly Row[]> {
   buildService();
   const ours = await measure(await startService(), '/v1/analyze', 400);
-  const added = await measure(
-    // A place for each connection, and time for those that wait.
-    await startService({
-      UNDERTONE_MODELS_DIR: setOf(same),
-      UNDERTONE_QUEUE: '64',
-      UNDERTONE_DEADLINE_S: '300',
-    }),
-    '/v1/analyze/emotion',
-    names[same],
-    [connections, crowd],
-  );
+  const measureSet = async (folder: string, atOnce: readonly number[]) =>
+    measure(
+      // A place for each connection, and time for those that wait.
+      await startService({
+        UNDERTONE_MODELS_DIR: setOf(folder),
+        UNDERTONE_QUEUE: '64',
+        UNDERTONE_DEADLINE_S: '300',
+      }),
+      '/v1/analyze/emotion',
+      names[same],
+      atOnce,
+    );
+  const added = await measureSet(folderOf(same), [connections, crowd]);
+  const inBytes = await measureSet(quantized(folderOf(same)), []);
   const hours = ({ median }: Figure) => Math.round((1000 * audioSeconds) / (median * cores));
   const goals = { 'wav2vec2-base': 35, 'wav2vec2-large': 90, 'whisper-small': 35 } as const;
   const rows: Row[] = [];
@@ -164,6 +166,15 @@ export async function run(): Promise<readonly Row[]> {
       }),
     );
   }
+  rows.push(
+    atLeast(1.8, {
+      name: `${same}, emotion of 10 s, ours in int8, FastAPI with torch in float`,
+      unit: 'ms a request',
+      note,
+      peer: peers.torch.ms,
+      ours: inBytes.ms,
+    }),
+  );
   closeConnections();
   return rows;
 }

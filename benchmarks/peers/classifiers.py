@@ -1,12 +1,13 @@
 """What one would serve in Python: an audio classifier of transformers behind FastAPI. Its weights are random: they do not change the time.
 
-`classifiers.py export NAME FOLDER` writes what Optimum exports; `uvicorn classifiers:create_app` serves, with PEER_FOLDER and
+`classifiers.py export NAME FOLDER` writes what Optimum exports, `classifiers.py quantize FOLDER OUT` the same in int8; `uvicorn classifiers:create_app` serves, with PEER_FOLDER and
 PEER_BACKEND (torch or onnxruntime) in the environment.
 """
 
 import io
 import json
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -54,6 +55,18 @@ def export(name, folder):
                       dynamic_axes=axes, opset_version=17, dynamo=False)  # fmt: skip
 
 
+def quantize(folder, out):
+    """As docs/your-model.md does."""
+    from onnxruntime.quantization import quantize_dynamic
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    prepared = out.with_suffix(".onnx")
+    shutil.copytree(folder, out, ignore=shutil.ignore_patterns("*.onnx", "*.safetensors"))
+    quant_pre_process(folder / "model.onnx", prepared)
+    quantize_dynamic(prepared, out / "model.onnx", op_types_to_quantize=["MatMul"])
+    prepared.unlink()
+
+
 def create_app():
     import numpy as np
     import soundfile
@@ -98,4 +111,8 @@ def create_app():
 
 
 if __name__ == "__main__":
-    export(sys.argv[2], Path(sys.argv[3]))
+    command, source, target = sys.argv[1:]
+    if command == "export":
+        export(source, Path(target))
+    else:
+        quantize(Path(source), Path(target))
