@@ -174,7 +174,7 @@ function planePicture(plane: SVGElement): string {
   return new XMLSerializer().serializeToString(copy);
 }
 
-const size = { width: 1200, label: 24, columns: 40, affect: 60, gap: 12, margin: 16 };
+const size = { width: 1200, label: 24, columns: 40, affect: 100, gap: 12, margin: 16 };
 /** Times below the lanes. */
 const timesInRow = 8;
 

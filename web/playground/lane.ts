@@ -94,18 +94,22 @@ function createColumn({ utterances, isMoment }: Bin, signals: EmotionSignals): H
 
 export const affects = ['valence', 'arousal'] as const;
 
+/** Share of the height of the track that 0 to 1 takes, and where 0 is: valence is above arousal. */
+const affectRows = { height: 0.47, valence: 0.53, arousal: 0 };
+
 /** A line from 0 to 1 for each of valence and arousal, and its interval. The table of utterances has the values. */
 function linesOf(bin: Bin): HTMLElement[] {
   return affects.flatMap((name) => {
     const found = affectOf(bin, name);
     if (found === null) return [];
+    const heightOf = (value: number) => percent(affectRows[name] + affectRows.height * value);
     const line = element('span', { class: `affect-line ${name}` });
-    line.style.bottom = percent(found.value);
+    line.style.bottom = heightOf(found.value);
     if (found.interval === null) return [line];
     const [low, high] = found.interval;
     const band = element('span', { class: `affect-band ${name}` });
-    band.style.bottom = percent(low);
-    band.style.height = percent(high - low);
+    band.style.bottom = heightOf(low);
+    band.style.height = percent(affectRows.height * (high - low));
     return [band, line];
   });
 }

@@ -74,7 +74,9 @@ export function createLiveWaveform(): LiveWaveform {
       surfer = WaveSurfer.create({
         container: stage,
         ...look(),
-        plugins: [createTicks(shownSeconds, shownSeconds, (at) => clock(shownFrom() + at))],
+        plugins: [
+          createTicks(shownSeconds, shownSeconds, stage.clientWidth, (at) => clock(shownFrom() + at)),
+        ],
         ...colours(),
         normalize: false,
         interact: false,

@@ -36,7 +36,7 @@ export function createWaveform({ blob }: Recording, peaks: Peaks | null, duratio
   const scrollListeners: ((px: number) => void)[] = [];
   let surfer: WaveSurfer | null = null;
   let shown = duration;
-  let ticks = createTicks(duration, shown);
+  let ticks: ReturnType<typeof createTicks> | null = null;
   let scrolledTo = 0;
   label(false);
   const stopWatching = onThemeChange(() => surfer?.setOptions(colours()));
@@ -49,6 +49,7 @@ export function createWaveform({ blob }: Recording, peaks: Peaks | null, duratio
       root.replaceChildren(cannotPlay());
       return;
     }
+    ticks = createTicks(duration, shown, stage.clientWidth);
     const split = peaks.length > 1 ? { splitChannels: peaks.map(() => ({})) } : {};
     const options = { ...look(), plugins: [ticks], ...split, ...colours(), hideScrollbar: true };
     surfer = WaveSurfer.create({ container: stage, ...options });
@@ -74,9 +75,9 @@ export function createWaveform({ blob }: Recording, peaks: Peaks | null, duratio
       const isWhole = seconds === duration;
       if (isWhole && shown === duration) return;
       shown = seconds;
-      surfer?.unregisterPlugin(ticks);
+      if (ticks !== null) surfer?.unregisterPlugin(ticks);
       surfer?.setOptions({ minPxPerSec: isWhole ? 0 : width / seconds });
-      ticks = createTicks(duration, seconds);
+      ticks = createTicks(duration, seconds, width);
       surfer?.registerPlugin(ticks);
     },
     scrollTo: (px) => {
@@ -108,14 +109,19 @@ export function look() {
   return { height: 96, barWidth: 2, barGap: 1, barRadius: 2, normalize: true, cspNonce: nonce };
 }
 
+/** Of a time on the axis, px. */
+const timeWidth = 40;
+
 /**
  * @param duration of the axis, s
- * @param shown in the width of the page, s
+ * @param shown in the width, s
+ * @param width px
  * @param format of the times on the axis
  */
 export function createTicks(
   duration: number,
   shown: number,
+  width: number,
   format: (seconds: number) => string = tick,
 ): ReturnType<typeof TimelinePlugin.create> {
   const step = tickStep(shown, matchMedia('(max-width: 40rem)').matches ? 5 : 10);
@@ -126,7 +132,8 @@ export function createTicks(
     secondaryLabelInterval: step,
     secondaryLabelOpacity: 1,
     // A time at the end of the axis would be cut.
-    formatTimeCallback: (seconds) => (seconds > duration - 0.1 * shown ? '' : format(seconds)),
+    formatTimeCallback: (seconds) =>
+      (duration - seconds) * width < timeWidth * shown ? '' : format(seconds),
     style: { fontSize: '12px', color: 'var(--muted)' },
   });
 }
