@@ -25,6 +25,14 @@ export function buildService(): void {
   runProgram('npm', ['run', '--silent', 'build:pages']);
 }
 
+/** The set that `undertone models add` makes of an exported folder. */
+export function addModel(folder: string): string {
+  const out = `${folder}-set`;
+  rmSync(out, { recursive: true, force: true });
+  runProgram(process.execPath, [join(root, 'dist/src/cli.js'), 'models', 'add', folder, '--out', out]);
+  return out;
+}
+
 /**
  * @param nodeArguments options of Node.js
  * @param folder another built tree

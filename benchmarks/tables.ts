@@ -207,6 +207,9 @@ Requests run in V8's interpreter, because the work of its compilers varies betwe
   decode: `\`vorbis.ogg\` is at its limit: five runs measured 1.32 to 1.45. Page checksums are verified once before libav verifies
 them, which bounds the work for a file of damaged pages.`,
 
+  exports: `Small models of the configurations of \`transformers\`, with random weights, exported with \`torch.onnx\` and added without editing.
+Both sides get the samples of one utterance.`,
+
   features: `The roofline is the peak rate of independent chains of fused multiply-adds at that width (multiplications and
 additions for SSE2, which has no fused ones). Operations per frame: 400 for the window, 2.5 n log2 n for the real transform
 with n = 512, 3 per bin of power, 2 per weight of the sparse filters and 30 per filter for the logarithm.`,

@@ -3,14 +3,14 @@
  * wav2vec2-base, wav2vec2-large and Whisper-small, of random weights, in as many processes as cores. Then the same
  * wav2vec2-base on both sides: as a set of `undertone models add`, in float and in int8.
  */
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { atLeast, atMost, cacheFolder, type Figure, figure, type Row, root, runProgram } from '../case.ts';
-import { makeVenv } from '../packages.ts';
-import { stackPackages, startPeer } from '../peers/stack.ts';
+import { classifierPython as python, startPeer } from '../peers/stack.ts';
 import { proportionalMebibytes } from '../process.ts';
 import {
+  addModel,
   ask,
   buildService,
   closeConnections,
@@ -21,7 +21,6 @@ import {
 } from '../service.ts';
 
 const long = process.argv.includes('--long');
-const packages = [...stackPackages, 'soundfile==0.14.0', 'torch==2.13.0', 'transformers==5.24.0'];
 const script = join(root, 'benchmarks', 'peers', 'classifiers.py');
 const cores = availableParallelism();
 const connections = 8;
@@ -44,8 +43,6 @@ type Measured = {
   readonly slowest: ReadonlyMap<number, Figure>;
 };
 
-const python = () => join(makeVenv('classifiers', packages), 'python');
-
 function folderOf(name: Name): string {
   const folder = join(cacheFolder('peers/classifiers'), name);
   if (!existsSync(join(folder, 'config.json'))) runProgram(python(), [script, 'export', name, folder]);
@@ -55,14 +52,6 @@ function folderOf(name: Name): string {
 function quantized(folder: string): string {
   const out = `${folder}-int8`;
   if (!existsSync(join(out, 'model.onnx'))) runProgram(python(), [script, 'quantize', folder, out]);
-  return out;
-}
-
-/** The set that `undertone models add` makes of an exported folder. */
-function setOf(folder: string): string {
-  const out = `${folder}-set`;
-  rmSync(out, { recursive: true, force: true });
-  runProgram(process.execPath, [join(root, 'dist/src/cli.js'), 'models', 'add', folder, '--out', out]);
   return out;
 }
 
@@ -108,7 +97,7 @@ export async function run(): Promise<readonly Row[]> {
     measure(
       // A place for each connection, and time for those that wait.
       await startService({
-        UNDERTONE_MODELS_DIR: setOf(folder),
+        UNDERTONE_MODELS_DIR: addModel(folder),
         UNDERTONE_QUEUE: '64',
         UNDERTONE_DEADLINE_S: '300',
       }),

@@ -19,6 +19,7 @@ export const stackPackages = [
   'onnx==1.23.2',
   'onnxruntime==1.31.1',
 ];
+const classifierPackages = [...stackPackages, 'soundfile==0.14.0', 'torch==2.13.0', 'transformers==5.24.0'];
 const script = join(root, 'benchmarks', 'peers', 'stack.py');
 const graph = join(root, graphFile);
 const startSeconds = 60;
@@ -26,6 +27,9 @@ const startSeconds = 60;
 export type Stack = { readonly port: number; readonly pid: number; stop(): Promise<void> };
 
 const python = () => join(makeVenv('stack', stackPackages), 'python');
+
+/** Python with torch and transformers. */
+export const classifierPython = () => join(makeVenv('classifiers', classifierPackages), 'python');
 
 /** Packages from PyPI, and the graph of one node that both sides run. */
 export function installStack(): void {
