@@ -3,7 +3,8 @@ import { button, element, fold, icon } from '../elements.ts';
 import type { Recording } from './analyze.ts';
 import { fileName, MicrophoneError, startRecorder } from './recorder.ts';
 import { createRecorderPanel, type RecorderPanel } from './recorder-panel.ts';
-import { bytes, share } from './wording.ts';
+import { createTimeLeft } from './time-left.ts';
+import { bytes, clock, share } from './wording.ts';
 
 /** Opens a panel in place of the buttons, which return with `close`; null when it cannot start yet. */
 type OpenPanel = (close: () => void) => Promise<RecorderPanel | null>;
@@ -216,9 +217,20 @@ export function createProgress(host: HTMLElement, announce: (sentence: string) =
   let bar = element('progress', { max: '1', 'aria-label': 'Upload' });
   let words = element('p', { class: 'small' });
   let name = '';
+  let step = '';
+  let timeLeft = createTimeLeft();
+  const describe = (doing: 'Sending' | 'Analysing', done: number) => {
+    if (doing !== step) timeLeft = createTimeLeft();
+    step = doing;
+    bar.value = done;
+    const seconds = timeLeft(done);
+    const left = seconds === null ? '' : `, about ${clock(seconds)} left`;
+    words.textContent = `${doing} ${name}: ${share(done)}${left}`;
+  };
   return {
     start: (sent, cancel) => {
       name = sent;
+      step = '';
       bar = element('progress', { max: '1', value: '0', 'aria-label': 'Upload' });
       words = element('p', { class: 'small' }, `Sending ${name}`);
       host.replaceChildren(words, bar, button('plain flush', cancel, 'Cancel'));
@@ -226,13 +238,9 @@ export function createProgress(host: HTMLElement, announce: (sentence: string) =
       announce(`Sending ${name}`);
     },
     show: (sent, analysed = null) => {
-      if (sent < 1) {
-        bar.value = sent;
-        words.textContent = `Sending ${name}: ${share(sent)}`;
-      } else if (analysed !== null) {
-        bar.value = analysed;
-        words.textContent = `Analysing ${name}: ${share(analysed)}`;
-      } else {
+      if (sent < 1) describe('Sending', sent);
+      else if (analysed !== null) describe('Analysing', analysed);
+      else {
         bar.removeAttribute('value');
         words.textContent = `Analysing ${name}`;
       }
