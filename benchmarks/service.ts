@@ -43,6 +43,7 @@ export async function startService(
   nodeArguments: readonly string[] = [],
   folder = root,
   prefix: readonly string[] = [],
+  node = process.execPath,
 ): Promise<Service> {
   const dataDir = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
   const settings = {
@@ -54,7 +55,7 @@ export async function startService(
     GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
   };
   const started = performance.now();
-  const serve = [process.execPath, ...nodeArguments, join(folder, 'dist/src/cli.js'), 'serve'];
+  const serve = [node, ...nodeArguments, join(folder, 'dist/src/cli.js'), 'serve'];
   const [command, ...args] = [...prefix, ...serve] as [string, ...string[]];
   const child = spawn(command, args, {
     cwd: folder,

@@ -215,8 +215,7 @@ additions for SSE2, which has no fused ones). Operations per frame: 400 for the 
 with n = 512, 3 per bin of power, 2 per weight of the sparse filters and 30 per filter for the logarithm.`,
 
   latency: `With two idle cores half of the request is the trunk. The trunk on one core is int8 products (half), attention (a quarter) and
-activations. The first request runs code that V8 has not optimised yet, most of it in the main thread; a second takes 40 ms, and the median is
-reached after some twenty.
+activations.
 
 At half of the capacity two concurrent analyses and the client occupy both cores: the main thread waits for the scheduler, although its
 own work takes less than a millisecond per request.
@@ -254,8 +253,8 @@ factor of twenty is out of reach: librosa computes log-mel features of 10 s in 3
 receiving 320 kB through Node's HTTP takes 0.2 ms, decoding them 0.4 ms.`,
 
   startup: `Both cores are busy from the start on: Node.js 20 compiles the code of the service anew in the main thread and in each worker
-(half of the time), and ONNX Runtime prepares the graphs. Node.js 22.23 keeps compiled code in the data folder. Of eight starts with one
-data folder, timed by hand, the first was ready after 651 ms, the others after 538 to 579; first requests took 55 to 70 ms, the median 21.`,
+(half of the time), and ONNX Runtime prepares the graphs. Node.js 22 keeps compiled code in the data folder. The first request runs
+code for the first time, half of it in the main thread.`,
 
   stream: `Clients of the same process stream speech in real time, in frames of 0.1 s, and start evenly within an interval. A message
 is late by the time from the frame with the sample that decides it to its arrival; the benchmark computes that sample by the
