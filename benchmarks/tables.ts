@@ -103,7 +103,7 @@ const headlines = [
 
 const showTimes = (times: number) => (times >= 10 ? times.toFixed(0) : times.toFixed(1));
 
-const rowsOfReadme = 2;
+const rowsOfReadme = 3;
 
 type Headline = (typeof headlines)[number];
 
@@ -214,16 +214,14 @@ Both sides get the samples of one utterance.`,
 additions for SSE2, which has no fused ones). Operations per frame: 400 for the window, 2.5 n log2 n for the real transform
 with n = 512, 3 per bin of power, 2 per weight of the sparse filters and 30 per filter for the logarithm.`,
 
-  latency: `With two idle cores half of the request is the trunk. The trunk on one core is int8 products (half), attention (a quarter) and
-activations.
+  latency: `With two idle cores half of the request is the trunk: [what it consists of](#models).
 
 At half of the capacity two concurrent analyses and the client occupy both cores: the main thread waits for the scheduler, although its
 own work takes less than a millisecond per request.
 
 Of 360 us of the main thread on an AMD EPYC, waking the worker takes 85 (an interrupt to another core of the virtual machine), writing the
 response 77, as in the peer, metrics 33, routing 28, the request id 16, authentication 15, the log line 14, the trace 14, and
-security headers 11. A hand-over to another thread at all costs more than the goal leaves. By computation, one main
-thread feeds some 50 cores of analysis, at 17 ms of a core per request: several listeners would only help beyond.`,
+security headers 11. A hand-over to another thread at all costs more than the goal leaves.`,
 
   classifiers: `Both sides run one process or thread per core. The classifiers have the architecture of published ones and random
 weights, which do not change the time. They return one label of the whole recording; Undertone decodes, finds speech and utterances,
