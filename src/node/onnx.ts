@@ -23,6 +23,12 @@ const noFolder = '/dev/null';
  */
 export const multipliesExactly = /\bavx(512)?_vnni\b/.test(processorFlags());
 
+/**
+ * Weights from here on have no arena. It keeps the memory of the longest run, for a model of 400 MB as much again; small models
+ * are a tenth faster with it.
+ */
+const largeBytes = 2 ** 26;
+
 /** Version of ONNX Runtime. */
 export const runtimeVersion = env.versions.node ?? env.versions.common;
 
@@ -47,9 +53,9 @@ export async function openSession(weights: Uint8Array, threads = 1): Promise<Ses
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     executionMode: 'sequential',
-    // Memory patterns are cached per input length and never freed; an arena keeps the memory of the longest run.
+    // Memory patterns are cached per input length and never freed.
     enableMemPattern: false,
-    enableCpuMemArena: false,
+    enableCpuMemArena: weights.byteLength < largeBytes,
     graphOptimizationLevel: 'all',
     extra: {
       session: {
