@@ -236,6 +236,7 @@ function createVoicesSummary(
         ),
       ),
     ),
+    element('p', { class: 'muted small' }, 'You can type over the names.'),
     moments,
   );
 }
