@@ -1,14 +1,12 @@
 /**
- * A request: one at a time on idle cores, against its limits and the sum of its stages measured alone; the first after a start; at
+ * A request: one at a time on idle cores, against its limits and the sum of its stages measured alone; at
  * times of its own, at half of what the service can do; and what it costs in addition to its analysis. The trunk alone, on one core.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { syntheticSignal } from '../../src/engine/golden.ts';
 import { defaultOptions } from '../../src/engine/options.ts';
 import { extract } from '../../src/node/addon.ts';
-import { createAnalyzer } from '../../src/node/models.ts';
-import { openSession } from '../../src/node/onnx.ts';
+import { createAnalyzer, loadModels } from '../../src/node/models.ts';
 import { parseConfig } from '../../src/service/config.ts';
 import { percentile } from '../../src/tools/evaluate/statistics.ts';
 import { atMost, type Figure, figure, inTurns, type Row, root, withinLimit } from '../case.ts';
@@ -31,7 +29,6 @@ const long = process.argv.includes('--long');
 const rounds = long ? 30 : 12;
 const perRound = 10;
 const warmUps = 50;
-const starts = long ? 20 : 7;
 const seconds = 10;
 const arrivals = long ? 3000 : 400;
 const lagMilliseconds = 5;
@@ -62,14 +59,17 @@ async function openStages(): Promise<() => Promise<number>> {
 
 /** Of one session with one thread. */
 async function trunkRow({ name, trunkMs }: ModelSet): Promise<Row> {
-  const folder = join(root, 'models', name, 'trunk');
-  const { features: spec } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
-  const session = await openSession(readFileSync(join(folder, 'weights.onnx')));
-  const { data, frames, bins } = extract(syntheticSignal(1, seconds), spec);
-  const features = { data, shape: [1, frames, bins] };
+  const { trunk, features, filterbanks } = await loadModels(join(root, 'models', name));
+  const specs = { features, filterbanks };
+  const signal = syntheticSignal(1, seconds);
+  const inputs = Object.entries(specs).flatMap(([input, spec]) => {
+    if (spec === null || !trunk.manifest.inputs.includes(input)) return [];
+    const { data, frames, bins } = extract(signal, spec);
+    return [[input, { data, shape: [1, frames, bins] }]] as const;
+  });
   const timed = async () => {
     const started = performance.now();
-    await session.run({ features });
+    await trunk.session.run(Object.fromEntries(inputs));
     return performance.now() - started;
   };
   await times(warmUps, timed);
@@ -92,26 +92,6 @@ async function requestRow({ name, wholeMs }: ModelSet): Promise<Row> {
   return wholeMs === null
     ? { ...row, peer: null, ratio: null, goal: 'none', met: true, note: 'idle cores' }
     : row;
-}
-
-/** The first request after a start against the median of a warm service. */
-async function firstRequestRow(): Promise<Row> {
-  const first: number[] = [];
-  const warm: number[] = [];
-  for (let index = 0; index < starts; index++) {
-    const service = await startService();
-    first.push(await post(service.port));
-    const later = await times(warmUps, () => post(service.port));
-    warm.push((figure(later.slice(-perRound)) as Figure).median);
-    await service.stop();
-  }
-  return atMost(1.2, {
-    name: 'first request after the start, 10 s WAV',
-    unit: 'ms',
-    peer: figure(warm),
-    ours: figure(first),
-    note: `peer: the same service after ${warmUps - perRound} requests; ${starts} starts`,
-  });
 }
 
 async function partsRow(): Promise<Row> {
@@ -214,7 +194,7 @@ export async function run(): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const set of sets) rows.push(await requestRow(set));
   for (const set of sets) rows.push(await trunkRow(set));
-  rows.push(await firstRequestRow(), await partsRow(), ...(await openLoopRows()), ...(await overheadRows()));
+  rows.push(await partsRow(), ...(await openLoopRows()), ...(await overheadRows()));
   closeConnections();
   return rows;
 }

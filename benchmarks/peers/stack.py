@@ -1,4 +1,4 @@
-"""What one would build in Python for the same job: FastAPI, python-multipart, librosa and ONNX Runtime.
+"""What one would build in Python for the same job: FastAPI, python-multipart, librosa, kaldi-native-fbank and ONNX Runtime.
 
 `stack.py graph FILE` writes the graph of one node; `uvicorn stack:app` serves, with PEER_GRAPH and PEER_MODELS
 in the environment. The endpoints compute in the event loop: with one process a core, a pool of threads would only add to it.
@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 RATE = 16000
+NAMES = ["vad", "trunk", "emotion", "cognitive"]
 
 
 def write_graph(path):
@@ -41,7 +42,7 @@ class Sessions:
 
     def __init__(self):
         models = Path(os.environ["PEER_MODELS"])
-        self.models = {path.parent.name: open_session(path) for path in models.glob("*/weights.onnx")}
+        self.models = {name: open_session(models / name / "weights.onnx") for name in NAMES}
         if "PEER_GRAPH" in os.environ:
             self.models["graph"] = open_session(os.environ["PEER_GRAPH"])
         self.spent = 0
@@ -72,6 +73,19 @@ def log_mel(samples):
     return np.log10(np.maximum(mel, 1e-10)).T[:-1]
 
 
+def filterbanks(samples):
+    import kaldi_native_fbank as knf
+
+    options = knf.FbankOptions()
+    options.frame_opts.dither = 0
+    options.frame_opts.snip_edges = False
+    options.mel_opts.num_bins = 80
+    fbank = knf.OnlineFbank(options)
+    fbank.accept_waveform(RATE, samples.tolist())
+    fbank.input_finished()
+    return np.stack([fbank.get_frame(at) for at in range(fbank.num_frames_ready)])
+
+
 def median_pitch(samples):
     import librosa
 
@@ -85,12 +99,12 @@ def batch(features):
 
 def judge(sessions, samples, heads, windows=""):
     """`windows`: frames `START-END,...`, of which the trunk and the heads read each alone; by default the whole recording"""
-    features = log_mel(samples)
-    sessions.run("vad", {"features": batch(features)})
-    spans = [map(int, window.split("-")) for window in windows.split(",") if window] or [(0, len(features))]
+    sessions.run("vad", {"features": batch(log_mel(samples))})
+    frames = filterbanks(samples)
+    spans = [map(int, window.split("-")) for window in windows.split(",") if window] or [(0, len(frames))]
     found = {head: [] for head in heads}
     for start, end in spans:
-        tokens = sessions.run("trunk", {"features": batch(features[start:end])})[0]
+        tokens = sessions.run("trunk", {"filterbanks": batch(frames[start:end])})[0]
         weights = np.ones((1, tokens.shape[1]), np.float32)
         for head in heads:
             outputs = sessions.run(head, {"tokens": tokens, "weights": weights})

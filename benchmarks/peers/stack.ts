@@ -15,6 +15,7 @@ export const stackPackages = [
   'python-multipart==0.0.34',
   'uvicorn[standard]==0.54.0',
   'librosa==0.11.0',
+  'kaldi-native-fbank==1.22.5',
   'numpy==2.4.6',
   'onnx==1.23.2',
   'onnxruntime==1.31.1',
