@@ -1,6 +1,6 @@
 /**
- * A request: one at a time on idle cores, against its limits and the sum of its stages measured alone; at
- * times of its own, at half of what the service can do; and what it costs in addition to its analysis. The trunk alone, on one core.
+ * A request: one at a time on idle cores, against its limits and the sum of its stages measured alone; at random times, at half of
+ * what the service can do; and what it costs in addition to its analysis. The trunk alone, on one core.
  */
 import { join } from 'node:path';
 import { syntheticSignal } from '../../src/engine/golden.ts';

@@ -10,17 +10,17 @@ import { installTransformers, makeVenv } from '../packages.ts';
 import { graphFile } from '../request/graph.ts';
 import { ask } from '../service.ts';
 
-export const stackPackages = [
+const servicePackages = [
   'fastapi==0.165.0',
   'python-multipart==0.0.34',
   'uvicorn[standard]==0.54.0',
   'librosa==0.11.0',
-  'kaldi-native-fbank==1.22.5',
   'numpy==2.4.6',
   'onnx==1.23.2',
   'onnxruntime==1.31.1',
 ];
-const classifierPackages = [...stackPackages, 'soundfile==0.14.0', 'torch==2.13.0', 'transformers==5.24.0'];
+export const stackPackages = [...servicePackages, 'kaldi-native-fbank==1.22.5'];
+const classifierPackages = [...servicePackages, 'soundfile==0.14.0', 'torch==2.13.0', 'transformers==5.24.0'];
 const script = join(root, 'benchmarks', 'peers', 'stack.py');
 const graph = join(root, graphFile);
 const startSeconds = 60;
