@@ -1,5 +1,5 @@
 /**
- * A service in JavaScript: node:http, the feature extractor of transformers.js, and ONNX Runtime.
+ * A service in JavaScript: node:http, the feature extractors of transformers.js, and ONNX Runtime.
  * transformers.mjs PORT PACKAGES MODELS PROCESSES
  */
 import cluster from 'node:cluster';
@@ -18,7 +18,7 @@ else await serve();
 
 async function serve() {
   const require = createRequire(join(packages, 'package.json'));
-  const { WhisperFeatureExtractor } = require('@huggingface/transformers');
+  const { ASTFeatureExtractor, WhisperFeatureExtractor } = require('@huggingface/transformers');
   const { InferenceSession, Tensor } = require('onnxruntime-node');
   const options = { intraOpNumThreads: 1, interOpNumThreads: 1 };
   const open = (name) => InferenceSession.create(readFileSync(join(models, name, 'weights.onnx')), options);
@@ -44,7 +44,15 @@ async function serve() {
     }
     const features = new Tensor('float32', rows, [1, frames, bins]);
     await vad.run({ features, state });
-    const { tokens } = await trunk.run({ features });
+    const extractKaldi = new ASTFeatureExtractor({
+      num_mel_bins: bins,
+      sampling_rate: rate,
+      max_length: frames,
+      do_normalize: false,
+    });
+    const { input_values: banks } = await extractKaldi(samples);
+    const filterbanks = new Tensor('float32', banks.data, [1, frames, bins]);
+    const { tokens } = await trunk.run({ filterbanks });
     const count = tokens.dims[1];
     const weights = new Tensor('float32', new Float32Array(count).fill(1), [1, count]);
     const found = await emotion.run({ tokens, weights });
