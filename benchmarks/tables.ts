@@ -238,9 +238,9 @@ and follows the voice in steps of a tenth of a second.`,
   growth: `Rows compare a recording or a number of connections with the one before; the start of the command counts. Channels are decoded
 and averaged.`,
 
-  peers: `Most of the time of FastAPI with both signals is librosa.pyin. Without pitch Undertone is ahead at 1 connection, and
-equal at 8 and 32; single runs of the service differ by a tenth. The models are most of a request, in the same runtime on both sides: with no
-other work Undertone would be 1.1 times as fast. Undertone also measures quality, conditions and utterances.
+  peers: `Most of the time of FastAPI with both signals is librosa.pyin. Without pitch Undertone is ahead by a fifth at 1 connection,
+and by a tenth at 8 and 32; single runs of the service differ by a tenth. The models are most of a request, in the same runtime on both
+sides. Undertone also measures quality, conditions and utterances.
 
 Both stacks receive the same recording of 10 s at 16 kHz in the same form; their features and median pitch are compared.
 The Python stack runs one process per core on uvloop and httptools, decodes with soundfile, and computes in the event loop.
