@@ -2,7 +2,7 @@
 import { tiersOf, toLabels, toTextGrid } from '../../src/tools/annotations.ts';
 import { button, element } from '../elements.ts';
 import type { Answer, Recording } from './analyze.ts';
-import type { Lane } from './lane.ts';
+import { affectRows, type Lane } from './lane.ts';
 import type { Emotion, Report, SeveralReport } from './report.ts';
 import { colour } from './waveform.ts';
 import { clock } from './wording.ts';
@@ -190,18 +190,27 @@ function callPicture(voices: readonly DrawnVoice[]): string {
   for (const { name, lane } of voices) {
     addText(svg, 0, top, name);
     top += size.label;
-    for (const [track, height] of [
-      [lane?.columns, size.columns],
-      [lane?.affect, size.affect],
+    const { height: share, valence } = affectRows;
+    for (const [track, height, rows] of [
+      [lane?.columns, size.columns, [[0, 1]]],
+      [
+        lane?.affect,
+        size.affect,
+        [
+          [0, share],
+          [valence, share],
+        ],
+      ],
     ] as const) {
       if (track == null) continue;
-      add(svg, 'rect', {
-        x: '0',
-        y: String(top),
-        width: String(size.width),
-        height: String(height),
-        fill: '#8881',
-      });
+      for (const [from, part] of rows)
+        add(svg, 'rect', {
+          x: '0',
+          y: String(top + from * height),
+          width: String(size.width),
+          height: String(part * height),
+          fill: '#8881',
+        });
       drawTrack(svg, track, top, height);
       top += height;
     }

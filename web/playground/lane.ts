@@ -95,7 +95,7 @@ function createColumn({ utterances, isMoment }: Bin, signals: EmotionSignals): H
 export const affects = ['valence', 'arousal'] as const;
 
 /** Share of the height of the track that 0 to 1 takes, and where 0 is: valence is above arousal. */
-const affectRows = { height: 0.47, valence: 0.53, arousal: 0 };
+export const affectRows = { height: 0.47, valence: 0.53, arousal: 0 };
 
 /** A line from 0 to 1 for each of valence and arousal, and its interval. The table of utterances has the values. */
 function linesOf(bin: Bin): HTMLElement[] {
