@@ -236,7 +236,6 @@ function createVoicesSummary(
         ),
       ),
     ),
-    element('p', { class: 'muted small' }, 'You can type over the names.'),
     moments,
   );
 }
