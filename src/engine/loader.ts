@@ -219,7 +219,9 @@ export async function openModelsForCores(
 /** Without another trunk where its files have changed since: the first one computes the same. */
 function withTrunk(models: Models, bytes: ModelBytes): () => Promise<Models> {
   const openTrunk = openOnce(bytes, 'trunk', models.platform);
-  return async () => ({ ...models, trunk: await openTrunk().catch(() => models.trunk) });
+  // A failure is kept: the files are not read again at every request.
+  const openOrShare = loadOnce(() => openTrunk().catch(() => models.trunk));
+  return async () => ({ ...models, trunk: await openOrShare() });
 }
 
 /** What cuts and encodes utterances. */
