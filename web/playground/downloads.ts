@@ -2,7 +2,7 @@
 import { tiersOf, toLabels, toTextGrid } from '../../src/tools/annotations.ts';
 import { button, element } from '../elements.ts';
 import type { Answer, Recording } from './analyze.ts';
-import { affectRows, type Lane } from './lane.ts';
+import type { Lane } from './lane.ts';
 import type { Emotion, Report, SeveralReport } from './report.ts';
 import { colour } from './waveform.ts';
 import { clock } from './wording.ts';
@@ -174,7 +174,7 @@ function planePicture(plane: SVGElement): string {
   return new XMLSerializer().serializeToString(copy);
 }
 
-const size = { width: 1200, label: 24, columns: 40, affect: 100, gap: 12, margin: 16 };
+const size = { width: 1200, label: 24, columns: 40, affect: 30, between: 2, gap: 12, margin: 16 };
 /** Times below the lanes. */
 const timesInRow = 8;
 
@@ -190,28 +190,17 @@ function callPicture(voices: readonly DrawnVoice[]): string {
   for (const { name, lane } of voices) {
     addText(svg, 0, top, name);
     top += size.label;
-    const { height: share, valence } = affectRows;
-    for (const [track, height, rows] of [
-      [lane?.columns, size.columns, [[0, 1]]],
-      [
-        lane?.affect,
-        size.affect,
-        [
-          [0, share],
-          [valence, share],
-        ],
-      ],
-    ] as const) {
+    const affect = lane?.affect.map((track) => [track, size.affect] as const) ?? [];
+    for (const [track, height] of [[lane?.columns, size.columns] as const, ...affect]) {
       if (track == null) continue;
-      for (const [from, part] of rows)
-        add(svg, 'rect', {
-          x: '0',
-          y: String(top + from * height),
-          width: String(size.width),
-          height: String(part * height),
-          fill: '#8881',
-        });
-      drawTrack(svg, track, top, height);
+      add(svg, 'rect', {
+        x: '0',
+        y: String(top),
+        width: String(size.width),
+        height: String(height - size.between),
+        fill: '#8881',
+      });
+      drawTrack(svg, track, top, height - size.between);
       top += height;
     }
     top += size.gap;
@@ -267,7 +256,9 @@ function coloursOf(voices: readonly DrawnVoice[]): ReadonlyMap<string, string> {
   for (const { lane } of voices) {
     for (const part of lane?.columns.querySelectorAll<HTMLElement>('[data-emotion]') ?? [])
       found.set(part.dataset.emotion ?? '', getComputedStyle(part).backgroundColor);
-    for (const line of lane?.affect?.querySelectorAll<HTMLElement>('.affect-line') ?? [])
+    for (const line of lane?.affect.flatMap((track) => [
+      ...track.querySelectorAll<HTMLElement>('.affect-line'),
+    ]) ?? [])
       found.set(line.classList[1] ?? '', getComputedStyle(line).borderTopColor);
   }
   return found;

@@ -12,8 +12,8 @@ export type Lane = {
   /** Marks with labels; null without moments. */
   readonly moments: HTMLElement | null;
   readonly columns: HTMLElement;
-  /** Valence and arousal with their intervals; null where the models have none. */
-  readonly affect: HTMLElement | null;
+  /** Valence and arousal with their intervals, a track each; none where the models have neither. */
+  readonly affect: readonly HTMLElement[];
   /** Draws the lane in so many pixels. @returns whether some utterances are drawn as one */
   draw(width: number): boolean;
   /** Marks the column at this time. */
@@ -36,10 +36,12 @@ export function createLane(
   const axis = { start_s: 0, end_s: duration };
   const hasAffect = timeline.some(({ valence, arousal }) => valence !== null || arousal !== null);
   const columns = element('div', { class: 'utterance-track', 'aria-hidden': 'true' });
-  const affect = hasAffect ? element('div', { class: 'affect-track', 'aria-hidden': 'true' }) : null;
+  const affect = hasAffect
+    ? affects.map(() => element('div', { class: 'affect-track', 'aria-hidden': 'true' }))
+    : [];
   const marks = createMarks(moments ?? [], axis, onPlay);
-  for (const track of [columns, affect])
-    if (onPlay !== null && track !== null) playOnClick(track, timeline, duration, onPlay);
+  for (const track of [columns, ...affect])
+    if (onPlay !== null) playOnClick(track, timeline, duration, onPlay);
   let bins: readonly Bin[] = [];
   let now = -1;
   const markNow = () => {
@@ -53,7 +55,12 @@ export function createLane(
     draw: (width) => {
       bins = createBins(timeline, isMomentOf(moments), (minColumn * duration) / width);
       columns.replaceChildren(...bins.map((bin) => place(createColumn(bin, signals), bin, axis)));
-      affect?.replaceChildren(...bins.map((bin) => place(element('span', {}, ...linesOf(bin)), bin, axis)));
+      for (const [index, track] of affect.entries())
+        track.replaceChildren(
+          ...bins.map((bin) =>
+            place(element('span', {}, ...lineOf(bin, affects[index] as Affects)), bin, axis),
+          ),
+        );
       marks.draw(width);
       markNow();
       return bins.some(({ utterances }) => utterances.length > 1);
@@ -94,24 +101,20 @@ function createColumn({ utterances, isMoment }: Bin, signals: EmotionSignals): H
 
 export const affects = ['valence', 'arousal'] as const;
 
-/** Share of the height of the track that 0 to 1 takes, and where 0 is: valence is above arousal. */
-export const affectRows = { height: 0.47, valence: 0.53, arousal: 0 };
+type Affects = (typeof affects)[number];
 
-/** A line from 0 to 1 for each of valence and arousal, and its interval. The table of utterances has the values. */
-function linesOf(bin: Bin): HTMLElement[] {
-  return affects.flatMap((name) => {
-    const found = affectOf(bin, name);
-    if (found === null) return [];
-    const heightOf = (value: number) => percent(affectRows[name] + affectRows.height * value);
-    const line = element('span', { class: `affect-line ${name}` });
-    line.style.bottom = heightOf(found.value);
-    if (found.interval === null) return [line];
-    const [low, high] = found.interval;
-    const band = element('span', { class: `affect-band ${name}` });
-    band.style.bottom = heightOf(low);
-    band.style.height = percent(affectRows.height * (high - low));
-    return [band, line];
-  });
+/** A line from 0 to 1, and its interval. The table of utterances has the values. */
+function lineOf(bin: Bin, name: Affects): HTMLElement[] {
+  const found = affectOf(bin, name);
+  if (found === null) return [];
+  const line = element('span', { class: `affect-line ${name}` });
+  line.style.bottom = percent(found.value);
+  if (found.interval === null) return [line];
+  const [low, high] = found.interval;
+  const band = element('span', { class: `affect-band ${name}` });
+  band.style.bottom = percent(low);
+  band.style.height = percent(high - low);
+  return [band, line];
 }
 
 function place(made: HTMLElement, span: Span, axis: Span): HTMLElement {

@@ -76,7 +76,7 @@ export function showReport(host: HTMLElement, shown: ShownOne): () => void {
       'div',
       { class: 'below-waveform' },
       timeline.legend,
-      timeline.lane?.affect ? createAffectLegend() : null,
+      timeline.lane?.affect.length ? createAffectLegend() : null,
     ),
     element('div', { class: 'below-waveform' }, keep, compareSets),
   ];

@@ -99,7 +99,7 @@ export function createTimeAxis(
 
 /** From the top down. */
 export function tracksOf({ moments, columns, affect }: Lane): HTMLElement[] {
-  return [moments, columns, affect].filter((track) => track !== null);
+  return [...(moments === null ? [] : [moments]), columns, ...affect];
 }
 
 let namedLanes = 0;
