@@ -230,7 +230,7 @@ and measures timing and pitch as well. As a set of \`undertone models add\` the 
   memory: `glibc keeps free memory for later requests. The service gives it back after a recording of a minute or more, and when
 no task has run for two seconds, and limits the size of blocks that glibc keeps. The arena of each session keeps what its longest
 run took; sessions of more than 64 MiB have none. With two workers some 80 MiB are pages of files (46 of Node.js, 22 of ONNX Runtime,
-the rest of libav and what it links), and 37 V8's heap of the main thread.`,
+the rest of libav and what it links), and 37 V8's heap of the main thread: read by hand from /proc/PID/smaps.`,
 
   models: `By a profile of ONNX Runtime, two thirds of the trunk of \`standard\` are the 3x3 convolutions at the start of CAM++. The warning about several speakers reads a second of each four of an utterance; \`speakers\` reads all speech once more,
 and follows the voice in steps of a tenth of a second.`,

@@ -63,7 +63,7 @@ function rowsOf({ ready, first, later }: Starts, suffix: string): readonly Row[]
   const note = `${starts} starts, a worker for each core`;
   return [
     withinLimit(readyMs, `ready after start${suffix}`, 'ms', figure(ready), note),
-    atMost(1.5, {
+    atMost(1.2, {
       name: `first request${suffix}`,
       unit: 'ms',
       peer: figure(later),
