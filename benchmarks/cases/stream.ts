@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import type { Stage } from '../../src/engine/execution.ts';
 import type { LiveResult, LiveState } from '../../src/engine/live.ts';
+import { warmUp } from '../../src/engine/warm-up.ts';
 import { createAnalyzer } from '../../src/node/models.ts';
 import { parseConfig } from '../../src/service/config.ts';
 import { createRecording } from '../../src/service/live/recording.ts';
@@ -211,7 +212,7 @@ export async function decide(
   intervalSeconds: number,
 ) {
   const analyzer = await createAnalyzer(parseConfig({}));
-  await analyzer.warm();
+  await warmUp(analyzer);
   const format = { encoding: 's16le', sampleRate, channels } as const;
   const recording = createRecording(format);
   recording.append(samples);

@@ -2,6 +2,7 @@
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { analyzerOf } from '../../src/engine/analyze.ts';
 import type { Session } from '../../src/engine/platform.ts';
+import { warmUp } from '../../src/engine/warm-up.ts';
 import { loadModels } from '../../src/node/models.ts';
 import { handleTask } from '../../src/service/workers/handle-task.ts';
 import type { Reply, TaskMessage, ThreadSettings } from '../../src/service/workers/protocol.ts';
@@ -35,7 +36,7 @@ async function start({ modelsDir, limits }: ThreadSettings): Promise<(task: Task
     },
     limits,
   );
-  await analyzer.warm();
+  await warmUp(analyzer);
   parentPort?.postMessage({ ready: threadId });
   return async (task) => {
     microseconds = 0;

@@ -15,7 +15,6 @@ import {
   type SpeechChunk,
 } from './chunks.ts';
 import { startExecution } from './execution.ts';
-import { replay, syntheticSignal } from './golden.ts';
 import { analyzeLive, type LiveResult, type LiveStep } from './live.ts';
 import type { Models } from './loader.ts';
 import { type AnalyzeOptions, longSeconds } from './options.ts';
@@ -67,12 +66,8 @@ export type Analyzer = {
   analyzeUnlessLong(request: AnalyzeRequest): Promise<Analyses | null>;
   /** Analyses what came of a stream. @throws EngineError */
   live(step: LiveStep & { readonly cancel: Int32Array | null }): Promise<LiveResult>;
-  /** Runs every model once: the first run of a session is slower. */
-  warm(): Promise<void>;
   readonly models: Models;
 };
-
-const warmUpSeconds = 10;
 
 export function analyzerOf(
   models: Models,
@@ -86,9 +81,6 @@ export function analyzerOf(
     analyzeUnlessLong: (request) => analyze(request, context, { onChunk: () => {}, maxSeconds: longSeconds }),
     live: (step) => analyzeLive(step, models, limits),
     models,
-    warm: async () => {
-      await replay(models, syntheticSignal(1, warmUpSeconds));
-    },
   };
 }
 

@@ -7,7 +7,7 @@ import { type FeatureSpec, ModelError, type Platform, type Tensor, type Values }
 import { uniform } from './random.ts';
 import { type Signal, signals } from './signals/table.ts';
 
-const sampleRate = 16000;
+export const syntheticSampleRate = 16_000;
 const keptValues = 16;
 /** With seed 1 a wrong feature spec hardly changes clarity. */
 const goldenSignal = { seed: 2, seconds: 2 };
@@ -31,7 +31,7 @@ type Outputs = Record<string, Golden['outputs']>;
  * @returns mono samples at 16 kHz in [-1, 1]
  */
 export function syntheticSignal(seed: number, seconds: number): Float32Array {
-  const samples = new Float32Array(Math.round(seconds * sampleRate));
+  const samples = new Float32Array(Math.round(seconds * syntheticSampleRate));
   const random = uniform(seed);
   let last = 0;
   let beforeLast = 0;

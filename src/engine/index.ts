@@ -68,3 +68,4 @@ export {
 } from './platform.ts';
 export { type CombinedReport, combinedReport, type WithoutId } from './report.ts';
 export { noVoiceMessage, type SpeakerMode, speakerModes, speakerModesText } from './voices.ts';
+export { warmUp } from './warm-up.ts';

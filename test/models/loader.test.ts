@@ -5,7 +5,7 @@ import { copyFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { goldenDifferences } from '../../src/engine/golden.ts';
-import { analyzerOf, combinedReport, defaultOptions, loadOnce } from '../../src/engine/index.ts';
+import { analyzerOf, combinedReport, defaultOptions, loadOnce, warmUp } from '../../src/engine/index.ts';
 import { checkSet, kinds, type Models } from '../../src/engine/loader.ts';
 import type { Manifest } from '../../src/engine/manifest.ts';
 import { type FeatureSpec, ModelError, type Session, type Values } from '../../src/engine/platform.ts';
@@ -267,8 +267,8 @@ test('a wrong number of frames per token: the warm-up refuses it', async (t) => 
   const change = (manifest: Json) => Object.assign(manifest.params as Json, { framesPerToken: 2 });
   const folder = await withManifest(t, 'trunk', change, readsFeatures);
   const analyzer = await createAnalyzer({ modelsDir: folder, limits });
-  const error = await t.throwsAsync(analyzer.warm(), { instanceOf: ModelError });
-  t.is(error?.message, 'Model trunk: Expected 500 tokens of 1000 frames, got 250');
+  const error = await t.throwsAsync(warmUp(analyzer), { instanceOf: ModelError });
+  t.is(error?.message, 'Model trunk: Expected 50 tokens of 100 frames, got 25');
 });
 
 for (const name of kinds) {

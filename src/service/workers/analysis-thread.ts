@@ -1,7 +1,7 @@
 /** Entry file of an analysis thread: loads the models once, then handles tasks, of which it pauses some. */
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { analyzerOf } from '../../engine/index.ts';
+import { analyzerOf, warmUp } from '../../engine/index.ts';
 import { loadAnalyzer, loadModelsForCores } from '../../node/models.ts';
 import { releaseFreeMemory } from '../../node/process.ts';
 import { threadsPerTask } from './cores.ts';
@@ -35,7 +35,7 @@ async function start({
     if (!comparedModelsDir) throw new Error('Expected a second set of models, got none');
     return loadAnalyzer({ modelsDir: comparedModelsDir, limits });
   };
-  await idleAnalyzer.warm();
+  await warmUp(idleAnalyzer);
   reportReady();
   return async ({ id, pauseFlag, hasIdleCores, ...task }) => {
     const yieldToOthers = () => pauseIfRequested(pauseFlag, () => reportPaused(id));
