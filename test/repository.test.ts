@@ -245,3 +245,18 @@ test('the commits since the rule follow it', (t) => {
     [],
   );
 });
+
+test('the commits that results name are in the history', (t) => {
+  const git = (...args: string[]) => spawnSync('git', args, { encoding: 'utf8' });
+  const { stdout } = git('rev-parse', '--is-shallow-repository');
+  if (stdout.trim() !== 'false') return t.pass('a shallow clone, or a copy without .git');
+  const pages = fs.readdirSync('docs/results').map((name) => readFileSync(`docs/results/${name}`, 'utf8'));
+  const named = pages.flatMap((text) =>
+    [...text.matchAll(/\bcommit ([0-9a-f]{7,40})\b/g)].map((at) => at[1] ?? ''),
+  );
+  t.true(named.length > 0);
+  const lost = [...new Set(named)].filter(
+    (id) => git('merge-base', '--is-ancestor', id, 'HEAD').status !== 0,
+  );
+  t.deepEqual(lost, []);
+});
