@@ -1,8 +1,10 @@
 /** Who may create further jobs: shares of the queue, and limits of what the database keeps. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/upload-body.ts';
 import { syntheticSignal } from '../../src/engine/golden.ts';
 import { openDatabase } from '../../src/service/database.ts';
+import { deferred } from '../../src/service/deferred.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import { createAdmission, createQueueSlots } from '../../src/service/jobs/admission.ts';
 import { createJobStore } from '../../src/service/jobs/job-store.ts';
@@ -70,9 +72,28 @@ test('requests that come together do not pass the limit of kept jobs together', 
     countUsed: async () => ({ all: 0, ofKey: 0 }),
   });
   const all = await Promise.allSettled(
-    Array.from({ length: 5 }, () => admission.reserve(a, 1, async () => null)),
+    Array.from({ length: 5 }, () => admission.reserve(a, 1, async () => 1)),
   );
   t.is(all.filter(({ status }) => status === 'fulfilled').length, 2);
+});
+
+test('a request counts while it lasts, and afterwards for the jobs that it has added', async (t) => {
+  const admission = createAdmission({
+    store: { countKept: async () => ({ jobs: 0, bytes: 0 }) },
+    settings: { queue: 100, results: 2, resultBytes: 1 },
+    countUsed: async () => ({ all: 0, ofKey: 0 }),
+  });
+  const refusal = { instanceOf: ServiceError, code: 'rate_limited' };
+  const { promise: ended, resolve: end } = deferred<number>();
+  const uploading = admission.reserve(a, 2, () => ended);
+  // A count serves for a second.
+  await sleep(1100);
+  await t.throwsAsync(admission.check(a, 1), refusal);
+  end(0);
+  await uploading;
+  await admission.reserve(a, 1, async () => 1);
+  await admission.check(a, 1);
+  await t.throwsAsync(admission.check(a, 2), refusal);
 });
 
 for (const kind of databaseKinds) {
@@ -98,6 +119,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(await store.countKept(a), { jobs: 0, bytes: 0 });
     await open(2, 10).reserve(a, 2, async () => {
       for (const id of ['job_1', 'job_2']) await insert(id);
+      return 2;
     });
     await insert('job_3', b);
     t.deepEqual(await store.countKept(a), { jobs: 2, bytes: 0 });
@@ -124,7 +146,10 @@ test('jobs in creation count, and those that failed do not', async (t) => {
   const store = { countKept: async () => ({ jobs: 0, bytes: 0 }) };
   const { check, reserve } = createAdmission({ store, settings, countUsed });
   const full = { instanceOf: ServiceError, code: 'rate_limited' };
-  await reserve(a, 2, () => t.throwsAsync(check(a, 1), full));
+  await reserve(a, 2, async () => {
+    await t.throwsAsync(check(a, 1), full);
+    return 2;
+  });
   await t.throwsAsync(check(a, 1), full, 'the database was counted before they were in it');
   await check(b, 2);
   await t.throwsAsync(

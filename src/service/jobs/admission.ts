@@ -25,10 +25,10 @@ export function createAdmission({
       await kept.check(owner, count);
       await slots.check(owner.key, count);
     },
-    /** Reserves room until `work` has added the jobs. @throws as `check` */
-    async reserve<T>(owner: JobOwner, count: number, work: () => Promise<T>): Promise<T> {
-      if (count === 0) return work();
-      return kept.reserve(owner, count, () => slots.reserve(owner.key, count, work));
+    /** Reserves room until `work` has ended, which returns how many jobs it has added. @throws as `check` */
+    async reserve(owner: JobOwner, count: number, work: () => Promise<number>): Promise<void> {
+      if (count === 0) await work();
+      else await kept.reserve(owner, count, () => slots.reserve(owner.key, count, work));
     },
   };
 }
@@ -76,6 +76,8 @@ function createKeptJobs(
 ) {
   /** By the key of the owner, with the jobs that were added since. */
   const counts = new Map<string, Promise<Kept>>();
+  /** Jobs of requests in progress, by the key of the owner. */
+  const reserved = new Map<string, number>();
 
   function count(owner: JobOwner): Promise<Kept> {
     const known = counts.get(owner.key);
@@ -86,25 +88,32 @@ function createKeptJobs(
     return counting;
   }
 
-  function requireRoom(kept: Kept, added: number): void {
-    if (kept.jobs + added > results)
-      throw full(`${results} kept jobs`, kept.jobs + added, 'UNDERTONE_JOB_RESULTS');
+  function reserve({ key }: JobOwner, added: number): void {
+    const jobs = (reserved.get(key) ?? 0) + added;
+    if (jobs === 0) reserved.delete(key);
+    else reserved.set(key, jobs);
+  }
+
+  function requireRoom(kept: Kept, owner: JobOwner, added: number): void {
+    const jobs = kept.jobs + (reserved.get(owner.key) ?? 0) + added;
+    if (jobs > results) throw full(`${results} kept jobs`, jobs, 'UNDERTONE_JOB_RESULTS');
     if (kept.bytes >= resultBytes)
       throw full(`${resultBytes} bytes of kept results`, kept.bytes, 'UNDERTONE_JOB_RESULT_BYTES');
   }
 
   return {
-    check: async (owner: JobOwner, added: number): Promise<void> => requireRoom(await count(owner), added),
-    async reserve<T>(owner: JobOwner, added: number, work: () => Promise<T>): Promise<T> {
-      const kept = await count(owner);
+    check: async (owner: JobOwner, added: number): Promise<void> =>
+      requireRoom(await count(owner), owner, added),
+    async reserve(owner: JobOwner, added: number, work: () => Promise<number>): Promise<void> {
       // In the same turn: requests that come together do not pass the limit together.
-      requireRoom(kept, added);
-      kept.jobs += added;
+      requireRoom(await count(owner), owner, added);
+      reserve(owner, added);
       try {
-        return await work();
-      } catch (error) {
-        kept.jobs -= added;
-        throw error;
+        const created = await work();
+        const known = await counts.get(owner.key);
+        if (known !== undefined) known.jobs += created;
+      } finally {
+        reserve(owner, -added);
       }
     },
   };

@@ -132,7 +132,10 @@ async function createJobFromUpload(request: JobRequestContext): Promise<void> {
   await jobs.admission.reserve(owner, slots, async () => {
     const id = jobs.createId();
     const form = await upload(request, { ...limits, id, boundary, keep: !known });
-    if (form === null) return markAborted(context);
+    if (form === null) {
+      markAborted(context);
+      return 0;
+    }
     const { sizes, receipt, ignored, ...rest } = form;
     const source = { kind: 'upload', sizes } as const;
     const job = await jobs.create(id, {
@@ -147,6 +150,7 @@ async function createJobFromUpload(request: JobRequestContext): Promise<void> {
     context.set('Location', `/v1/jobs/${job.id}`);
     context.status = 202;
     sendOne(request, job, secretFor(form.callback, jobs, owner));
+    return job.id === id ? 1 : 0;
   });
 }
 
@@ -214,10 +218,12 @@ async function createJobsFromUrls(request: JobRequestContext): Promise<void> {
     known.push(idempotencyKey === null ? null : await jobs.findByKey(owner, idempotencyKey, digest));
   }
   const created: StoredJob[] = [];
-  await jobs.admission.reserve(owner, known.filter((job) => job === null).length, async () => {
+  const added = known.filter((job) => job === null).length;
+  await jobs.admission.reserve(owner, added, async () => {
     for (const [index, request] of requests.entries()) {
       created.push(known[index] ?? (await jobs.create(jobs.createId(), request)));
     }
+    return added;
   });
   context.status = 202;
   const more = secretFor(rest.callback, jobs, owner);
