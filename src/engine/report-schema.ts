@@ -62,7 +62,7 @@ export const originSchema = z
   })
   .describe('Of a model of another maker. Absent from others.');
 
-const modelSchema = z
+export const modelSchema = z
   .strictObject({
     name: z.string().describe('Name of the model, as in GET /v1/models.'),
     version: z.string().describe('Version of the model, MAJOR.MINOR.PATCH.'),

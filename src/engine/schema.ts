@@ -29,6 +29,7 @@ export {
   audioSchema,
   type BodySchema,
   envelope,
+  modelSchema,
   noSignalsSchema,
   reportShape,
   secondsSchema,

@@ -4,6 +4,7 @@ import { type Encoding, speakerModes, speakerModesText } from '../../engine/inde
 import {
   definitions,
   envelope,
+  modelSchema,
   noSignalsSchema,
   reportShape,
   type Signal,
@@ -211,12 +212,6 @@ function turnOf({ timeline, moments }: Shape): z.ZodType {
   return (moment === undefined ? scores : scores.extend({ moment })).describe('The scores of the utterance.');
 }
 
-const model = z.strictObject({
-  name: z.string().describe('Name of the model.'),
-  version: z.string().describe('MAJOR.MINOR.PATCH.'),
-  features_version: z.int().describe('Version of the features of its training.'),
-});
-
 const limits = z
   .strictObject({
     max_seconds: z.number().min(0).describe('Most audio of a session, s; it lasts at most twice that time.'),
@@ -233,7 +228,7 @@ export const serverMessages = {
   'session.ready': message('session.ready', 'The session is configured.', {
     request_id: envelope.request_id,
     limits,
-    models: z.array(model).describe('The loaded models.'),
+    models: z.array(modelSchema.describe('A loaded model.')).describe('The loaded models.'),
   }),
   'speech.started': message('speech.started', 'Speech has started.', { channel, at_s: at }),
   'speech.ended': message('speech.ended', 'Speech has ended.', { channel, at_s: at }),

@@ -1,6 +1,6 @@
 /** One session: messages of the client -> steps and the report on the worker pool -> messages to the client. */
 import { frameBytesOf, noVoiceMessage, type SampleFormat } from '../../engine/index.ts';
-import { signals as allSignals } from '../../engine/schema.ts';
+import { signals as allSignals, type versionOf } from '../../engine/schema.ts';
 import { type Scope, scopeOf } from '../auth/tokens.ts';
 import { errorJson, httpStatus, invalidPart, ServiceError } from '../errors.ts';
 import { createTokenBucket, type Reservation } from '../fair-share.ts';
@@ -409,11 +409,7 @@ export type Connection = {
   resume(): void;
 };
 
-export type ModelVersion = {
-  readonly name: string;
-  readonly version: string;
-  readonly features_version: number;
-};
+export type ModelVersion = ReturnType<typeof versionOf>;
 
 export type SessionMetrics = {
   message(type: string): void;
