@@ -137,7 +137,12 @@ export const filterStream = addon.filterStream;
 export const temporalCentroid = addon.temporalCentroid;
 
 /** Pitch, level and spectral tilt of 16 kHz samples, on a thread of Node's pool. The samples must not change meanwhile. */
-export const trackProsody = addon.trackProsody;
+export function trackProsody(samples: Float32Array, sampleRate: number): Promise<ProsodyTrack> {
+  const track = addon.trackProsody(samples, sampleRate);
+  // An analysis that fails meanwhile does not wait for it.
+  track.catch(() => {});
+  return track;
+}
 
 /** Frees the buffer of the array at once, without the garbage collector: the array and all other views of it become empty. */
 export const release = addon.release;
