@@ -1,6 +1,7 @@
 /** Reads regular files of a limited size, makes folders, and writes files of several parts. */
+import { randomUUID } from 'node:crypto';
 import { constants, mkdirSync, type Stats, statSync } from 'node:fs';
-import { lstat, open, realpath, stat } from 'node:fs/promises';
+import { link, lstat, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
 import { encodeName } from './file-names.ts';
 
@@ -105,6 +106,28 @@ export function ensureDir(path: string, mode = 0o700): void {
 
 function isDirectory(path: string): boolean {
   return statSync(encodeName(path), { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/**
+ * Writes a private file as a whole, in a folder that exists.
+ * @param replace an existing file; otherwise it stays: of processes that create the file at once, the first one does
+ */
+export async function writeWhole(
+  path: string,
+  text: string,
+  { replace }: { readonly replace: boolean },
+): Promise<void> {
+  const draft = `${path}.${randomUUID()}`;
+  await writeFile(draft, text, { mode: 0o600 });
+  if (replace) return rename(draft, path);
+  try {
+    // Unlike rename, link never replaces an existing file.
+    await link(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
 }
 
 /** Writes a file of several parts without joining them in memory; creates its folder. @param flags `wx` fails for a file that exists */

@@ -1,16 +1,10 @@
 /** Keys that sign receipts: a private file of JSON Web Keys (RFC 8037, Ed25519). */
 
-import {
-  createPrivateKey,
-  generateKeyPairSync,
-  type JsonWebKey,
-  type KeyObject,
-  randomUUID,
-} from 'node:crypto';
-import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createPrivateKey, generateKeyPairSync, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { ensureDir } from '../node/files.ts';
+import { ensureDir, writeWhole } from '../node/files.ts';
 import { parseUnambiguous } from './canonical-json.ts';
 import { type Config, ConfigError } from './config.ts';
 import { sha256 } from './sha256.ts';
@@ -70,7 +64,7 @@ export function openReceiptKeys({
 
 /** Safe for processes that start together: one creates the file and all read it. @throws ConfigError */
 export async function loadOrCreateKeys(path: string): Promise<ReceiptKeys> {
-  if ((await readText(path)) === null) await writeNew(path, [createKey(new Date())]);
+  if ((await readText(path)) === null) await writeKeys(path, [createKey(new Date())], { replace: false });
   return openKeys(await readKeys(path));
 }
 
@@ -93,8 +87,7 @@ export async function addKey(path: string, signsFrom: Date): Promise<readonly Pu
     return retired ? publicPart(key) : key;
   });
   const keys = [...kept, createKey(signsFrom)].sort((one, other) => startOf(one) - startOf(other));
-  const draft = await writeDraft(path, keys);
-  await rename(draft, path);
+  await writeKeys(path, keys, { replace: true });
   return keys.map(publicPart);
 }
 
@@ -146,24 +139,13 @@ function createKey(signsFrom: Date): StoredKey {
   return { kty: 'OKP', crv: 'Ed25519', kid, x, signs_from: signsFrom.toISOString(), d };
 }
 
-/** Returns the path of a new private file in the same folder as `path`. */
-async function writeDraft(path: string, keys: readonly StoredKey[]): Promise<string> {
+async function writeKeys(
+  path: string,
+  keys: readonly StoredKey[],
+  options: { readonly replace: boolean },
+): Promise<void> {
   ensureDir(dirname(path));
-  const draft = `${path}.${randomUUID()}`;
-  await writeFile(draft, `${JSON.stringify({ keys }, null, 2)}\n`, { mode: 0o600 });
-  return draft;
-}
-
-async function writeNew(path: string, keys: readonly StoredKey[]): Promise<void> {
-  const draft = await writeDraft(path, keys);
-  try {
-    // Unlike rename, link never replaces an existing file.
-    await link(draft, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    await rm(draft, { force: true });
-  }
+  await writeWhole(path, `${JSON.stringify({ keys }, null, 2)}\n`, options);
 }
 
 async function readKeys(path: string): Promise<StoredKey[]> {

@@ -1,7 +1,8 @@
 /** The secret of an installation, a private file in the data folder, and keys derived from it. */
-import { hkdfSync, randomBytes, randomUUID } from 'node:crypto';
-import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { hkdfSync, randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeWhole } from '../../node/files.ts';
 
 const fileName = 'secret';
 const secretBytes = 32;
@@ -12,16 +13,7 @@ export async function loadOrCreateSecret(folder: string): Promise<string> {
   const path = join(folder, fileName);
   const existing = await readIfExists(path);
   if (existing !== null) return existing;
-  const draft = `${path}.${randomUUID()}`;
-  await writeFile(draft, `${randomBytes(secretBytes).toString('base64url')}\n`, { mode: 0o600 });
-  try {
-    // Unlike rename, link never replaces an existing file.
-    await link(draft, path);
-  } catch (error) {
-    if (!isCode(error, 'EEXIST')) throw error;
-  } finally {
-    await rm(draft, { force: true });
-  }
+  await writeWhole(path, `${randomBytes(secretBytes).toString('base64url')}\n`, { replace: false });
   return (await readFile(path, 'utf8')).trim();
 }
 
@@ -34,11 +26,7 @@ async function readIfExists(path: string): Promise<string | null> {
   try {
     return (await readFile(path, 'utf8')).trim();
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return null;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
