@@ -91,7 +91,7 @@ const entries = {
   },
   several_speakers: {
     condition:
-      'the speech sounds like two voices or more, of each at least 2 s and a tenth, in two utterances or more. About 1 call of two voices in 40, with models/fast 1 in 7, has no warning ([models.md](models.md#several-speakers))',
+      'the speech sounds like two voices or more, of each at least 2 s and a tenth, in two utterances or more. About 1 call of two voices in 30, with models/fast 1 in 7, has no warning ([models.md](models.md#several-speakers))',
     text: 'The recording sounds like more than one speaker: the scores are an average of their voices. Analyse each with `speakers`, `segments` or `channels`.',
     pageText:
       'The recording sounds like more than one speaker: the scores are an average of their voices. Choose their number below.',
@@ -144,7 +144,7 @@ const entries = {
   },
   possibly_scripted: {
     condition:
-      'at least 10 s of speech with a mean run of at least 3 s and at most 20 % pauses, as in half of recordings of reading and 1 of 8 of meetings',
+      'at least 10 s of speech with a mean run of at least 3 s and at most 20 % pauses, as in three in five recordings of reading and 1 of 8 of meetings',
     text: 'Pauses, and the speech between them, are like those of reading aloud. Load and processing mean little for read or rehearsed speech.',
   },
   baseline_other_speaker: {

@@ -11,9 +11,9 @@ const warning = (text: string): CheckResult => ({ state: 'warning', text });
 
 const mebibyte = 2 ** 20;
 const minFreeBytes = 100 * mebibyte;
-/** Memory of the process and of each worker, as in docs/operations.md (Sizing). */
-const processBytes = 178 * mebibyte;
-const workerBytes = 36 * mebibyte;
+/** Memory of an idle process and of each worker, as `npm run bench -- startup` measures 271 MiB with two. */
+const processBytes = 179 * mebibyte;
+const workerBytes = 46 * mebibyte;
 const minOpenFiles = 4096;
 const maxClockSkewSeconds = 5;
 
