@@ -11,7 +11,7 @@ export type Access = {
   /** Drops a rejected token. */
   forget(): void;
   /** Drops a rejected token unless it was pasted, and shows the new state. */
-  forgetOwn(): Promise<void>;
+  forgetUnlessPasted(): Promise<void>;
   /** Signs in with the code of the address, if it has one, now and whenever the address changes. */
   signInByLink(): void;
 };
@@ -79,7 +79,7 @@ export function createAccess(
     requestToken,
     token: credentials.token,
     forget: credentials.forget,
-    forgetOwn: async () => {
+    forgetUnlessPasted: async () => {
       if ((await credentials.authState()).kind !== 'pasted') forget();
     },
     signInByLink: () => {

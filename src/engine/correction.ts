@@ -27,7 +27,7 @@ export type HeadCorrection = z.infer<typeof headCorrection>;
 export type LabelCorrection = Pick<NonNullable<HeadCorrection['labels']>, 'labels' | 'correction'>;
 export type Probabilities = Readonly<Record<string, number>>;
 
-/** Smaller probabilities count as this one. */
+/** Smaller probabilities count as this one, whose logarithm is finite. */
 export const minProbability = 1e-4;
 
 export function formatCorrection(correction: HeadCorrection): string {

@@ -51,7 +51,7 @@ type ScoreContext = {
   readonly windowStep: number | null;
 };
 
-export type ScoredUtterances = {
+type ScoredUtterances = {
   readonly scored: Scored[];
   readonly totals: Totals;
   /** Of the utterances of each voice of the chunk; empty unless speakers are separated. */

@@ -1,4 +1,5 @@
 /** Gaps between the packets of a file: silence that was not sent, or missing audio. */
+import { digitalSilence } from './quality.ts';
 import { countFrames, meanOver, type Segment } from './segments.ts';
 import type { DetectedSpeech } from './speech.ts';
 
@@ -12,7 +13,6 @@ const edgeSeconds = 0.04;
 /** Speech is at most so much weaker than its mean, and at least so much stronger than the noise. */
 const maxBelowSpeechDb = 20;
 const minAboveNoiseDb = 6;
-const digitalSilence = 1e-10;
 
 /** @param seconds starts and ends in turn */
 export function toGapFrames(seconds: Float64Array, framesPerSecond: number): Segment[] {

@@ -74,7 +74,7 @@ type ChannelState = {
   readonly totals: Totals;
   /** Before `frames`. */
   readonly speech: SpeechSoFar;
-  /** The last ones, at most `maxEarlier` of each speaker, in frames of the stream: more than the last seconds hold. */
+  /** The last ones, at most `maxEarlier` of each speaker, in frames of the stream: they may have ended before the recent audio began. */
   readonly utterances: readonly Scored[];
   /** Parts of the stream with their voices; empty without `speakers`. */
   readonly known: readonly KnownPart[];

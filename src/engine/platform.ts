@@ -165,7 +165,6 @@ export type Hash = {
   digest(): string;
 };
 
-/** The functions of the addon throw AudioErrors. */
 export type Hops = {
   /** Mean square of the samples of each hop, without what is below `highpassHz`, or 64 Hz when that is absent. */
   readonly power: Float32Array;
@@ -178,6 +177,7 @@ export type StreamFilterOptions = Pick<FeatureSpec, 'sampleRate' | 'hopLength' |
 /** `state`: of the stream after the samples. The hops are those that end in them. */
 export type FilteredStream = Hops & { readonly state: Float64Array };
 
+/** The functions of the addon throw AudioErrors. */
 export type Platform = {
   /** Decodes a whole file of any supported format; a partial result is never returned. */
   decode(bytes: Uint8Array, options: DecodeOptions): Audio;
@@ -217,7 +217,7 @@ export type Platform = {
   /**
    * `run` blocks its thread. The outputs have the same bits with every number of threads.
    * @param weights a self-contained ONNX file: external data is refused
-   * @param threads that compute one run: the calling one, and others that sleep between operators
+   * @param threads that compute one run: the calling one, and others that sleep between runs
    */
   openSession(weights: Uint8Array, threads: number): Promise<Session>;
   createSha256(): Hash;

@@ -80,7 +80,8 @@ const minNoiseSeconds = 0.3;
 const quietQuantile = 0.1;
 /** Mean power of steady noise over its quantile. */
 const quietBias = 1.07;
-const digitalSilence = 1e-10;
+/** Power of what counts as no sound. */
+export const digitalSilence = 1e-10;
 /** Bands further below the loudest one hold no speech. */
 const bandwidthDb = 60;
 /** Evenly spread over an utterance. */

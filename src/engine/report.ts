@@ -44,7 +44,7 @@ export const combinedReportSchema = z.strictObject(combinedShape) as unknown as 
 /** An entry of `speakers` in the response of /v1/analyze with `segments` or `speakers`. */
 export const speakerReportSchema = z
   .strictObject({
-    speaker: z.string().describe('Name of the speaker in `segments`; `1` or `2` with `speakers`.'),
+    speaker: z.string().describe('Name of the speaker in `segments`; `1` to `6` with `speakers`.'),
     ...combinedShape,
   })
   .describe('The report of one speaker.') as unknown as z.ZodType<{ speaker: string } & CombinedReport>;

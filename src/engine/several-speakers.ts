@@ -35,9 +35,9 @@ export const severalSpeakersParams = z.strictObject({
   /** Of the speech that counts, that of each voice. */
   minShare: z.number().min(0).max(1),
 });
-export type SeveralSpeakersParams = z.infer<typeof severalSpeakersParams>;
+type SeveralSpeakersParams = z.infer<typeof severalSpeakersParams>;
 
-/** One window is read per `step` seconds of an utterance, at least one; per more seconds in a chunk with much speech. */
+/** One window is read per `step` seconds of an utterance, at least one. In a chunk with much speech they are further apart. */
 const read = { seconds: 1, step: 4, most: 30 };
 
 type Spoken = Segment & { readonly speechFrames: number };

@@ -125,7 +125,7 @@ export function cutRuns(
 }
 
 /** Middle of the `length` frames with the least sum of `speech`, inside `within`. */
-export function findDip(speech: Float32Array, within: Segment, length: number): number {
+function findDip(speech: Float32Array, within: Segment, length: number): number {
   let sum = 0;
   let least = Number.POSITIVE_INFINITY;
   let best = within.end;

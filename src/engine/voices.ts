@@ -231,7 +231,7 @@ export async function joinVoices(
 }
 
 /** Vectors of windows of an utterance. */
-export type ReadVoices = (utterance: SpeechWindow, windows: readonly Segment[]) => Promise<Vector[]>;
+type ReadVoices = (utterance: SpeechWindow, windows: readonly Segment[]) => Promise<Vector[]>;
 
 /** @throws ModelError */
 export async function openVoices(speech: DetectedSpeech, reader: Reader): Promise<ReadVoices> {

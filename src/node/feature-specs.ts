@@ -1,7 +1,7 @@
 /** Feature specs by name. Samples are in [-1, 1]; Kaldi's programs scale by 32768, which adds a constant. */
 import type { FeatureSpec } from '../engine/index.ts';
 
-/** Whisper's front end up to the logarithm, the input of every shipped model. */
+/** Whisper's front end up to the logarithm, the input of the VAD model and of Whisper's layers. */
 const whisper: FeatureSpec = {
   sampleRate: 16_000,
   winLength: 400,

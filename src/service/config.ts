@@ -9,7 +9,7 @@ export type Address = { readonly host: string; readonly port: number };
 
 export type Rate = { readonly requests: number; readonly seconds: number };
 
-/** The settings are documented in docs/operations.md and docs/jobs.md. */
+/** The settings are documented in docs/operations.md. */
 export type Config = ReturnType<typeof freeze>;
 export type JobSettings = Config['jobs'];
 
@@ -181,7 +181,7 @@ function freeze(settings: Settings) {
     }),
     stream: Object.freeze({
       sessions,
-      /** Null for no limit. */
+      /** Null: half of `sessions` with more than one account, otherwise all. */
       accountSessions: settings.UNDERTONE_STREAM_ACCOUNT_SESSIONS ?? null,
       maxSeconds: settings.UNDERTONE_STREAM_MAX_SECONDS,
       idleSeconds: settings.UNDERTONE_STREAM_IDLE_S,

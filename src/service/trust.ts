@@ -54,7 +54,7 @@ type TrustOptions = {
 };
 
 /** A recording, its path, and what these models answer. */
-type FailureRecording = Failure & { readonly path: string; readonly answer: Answer };
+type FailureRecording = Failure & { readonly path: string; readonly answer: FailureAnswer };
 
 export function trustPage(options: TrustOptions): string {
   const { keys, config } = options;
@@ -281,7 +281,7 @@ const answersSchema = z.record(z.string(), answer);
 export type Failure = Readonly<z.infer<typeof failuresSchema>[number]>;
 /** By file name. */
 type Answers = Readonly<z.infer<typeof answersSchema>>;
-type Answer = Readonly<z.infer<typeof answer>>;
+type FailureAnswer = Readonly<z.infer<typeof answer>>;
 
 export async function readFailures(): Promise<readonly Failure[]> {
   return failuresSchema.parse(JSON.parse(await readFile(join(failuresFolder, 'index.json'), 'utf8')));
@@ -299,7 +299,7 @@ export async function readFailureScores(modelsDir: string): Promise<Answers | nu
 }
 
 /** Returns the part of the report that failures.json has. */
-export async function analyzeFailure(analyzer: Analyzer, failure: Failure): Promise<Answer> {
+export async function analyzeFailure(analyzer: Analyzer, failure: Failure): Promise<FailureAnswer> {
   const audio = await readRecording(failure);
   const request = { ...defaultOptions, audio, baselines: [], signals, cancel: null };
   const [analysis] = await analyzer.analyze(request);

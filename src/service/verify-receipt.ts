@@ -128,7 +128,7 @@ const report = z.union([
   ...Object.values(reportSchemas),
 ]);
 
-/** No signature covers the fields other than `result`: those of a job that is done leave no room for text but its client's metadata. */
+/** Only `result` is signed. The other fields of a job that is done hold no text but the metadata of its client. */
 const done = { status: z.literal('done'), progress: z.null(), result: report, error: z.null() };
 /** As GET /v1/jobs/ID returns it, or as the body of a callback. */
 const job = z.union([

@@ -87,7 +87,7 @@ type DecodeOptions = {
 type AnalyzeOptions = {
   /** All by default. */
   readonly signals?: readonly Signal[];
-  /** The same speaker at rest, up to five recordings: makes the cognitive signals relative. */
+  /** The same speaker at rest, up to five recordings: makes load, processing, valence and arousal relative too. */
   readonly baseline?: Uint8Array | readonly Uint8Array[] | null;
   /** 0-based; null averages all channels. */
   readonly channel?: number | null;

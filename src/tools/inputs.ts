@@ -76,7 +76,7 @@ export function readNamedFile(name: string, path: string, maxBytes = maxTextByte
 }
 
 /** A file that the command wrote before, or an empty text. @throws UsageError */
-export async function readOwnFile(name: string, path: string): Promise<string> {
+export async function readEarlierFile(name: string, path: string): Promise<string> {
   const exists = await stat(path).then(
     () => true,
     (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',

@@ -153,7 +153,8 @@ const withoutTimes = (name: string, value: unknown) =>
 
 // A report in words: scores, warnings and contributions.
 
-const limits = `Intervals hold the ratings of 80 % of the recordings of speakers whom the heads were not fitted on. Scores describe how
+const limits = `Intervals hold the rated or, with models that may be sold, categorical values of 80 % of the recordings of speakers whom
+the heads were not fitted on. Scores describe how
 listeners rate such voices, not what a person feels or thinks, and are no diagnosis. The pages evidence, indices and measures of \`explain\` define each number.`;
 
 /** @param title path of the recording, and the channel or speaker */

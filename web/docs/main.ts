@@ -117,7 +117,7 @@ async function submit(form: HTMLFormElement, access: Access): Promise<void> {
     headersView(response.headers),
     bodyView(body, response.headers),
   );
-  if (response.status === 401) await access.forgetOwn();
+  if (response.status === 401) await access.forgetUnlessPasted();
 }
 
 /** Null when the service is unreachable. */

@@ -10,7 +10,7 @@ import { score, signed } from './wording.ts';
 
 type Call = Kept<SeveralReport>;
 
-/** Whether both have as many voices, told apart in the same way. */
+/** Whether both have as many voices, separated in the same way. */
 export function haveSameVoices(one: SeveralReport, other: SeveralReport): boolean {
   return 'channels' in one === 'channels' in other && voicesOf(one).length === voicesOf(other).length;
 }

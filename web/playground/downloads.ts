@@ -8,7 +8,7 @@ import { colour } from './waveform.ts';
 import { clock } from './wording.ts';
 
 /** A voice of a call: its name, its report, and what is drawn of it on the time axis. */
-export type DrawnVoice = {
+type DrawnVoice = {
   readonly name: string;
   readonly report: Report;
   readonly lane: Pick<Lane, 'columns' | 'affect'> | null;

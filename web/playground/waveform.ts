@@ -203,7 +203,7 @@ function reduce(samples: Float32Array): Float32Array {
 // Ticks of time axes.
 
 /** Distances of ticks, s. */
-export const tickSteps = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800];
+const tickSteps = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800];
 
 /** The smallest distance with at most `count` ticks. */
 function tickStep(duration: number, count: number): number {

@@ -154,7 +154,7 @@ const emotionEntry = z
         'spoken four utterances of a second or more.',
     ),
   })
-  .describe('Emotion of an utterance, from its own speech: nothing outside of it changes its scores.');
+  .describe('Emotion of an utterance, from its speech alone.');
 
 const body = bodySchema(scores, {
   timeline: timelineSchema(emotionEntry),

@@ -51,7 +51,7 @@ export type Index = {
 export type Measured = { readonly measures: Measures; readonly speechSeconds: number };
 
 /** From the manifest of the cognitive model. */
-export type IndexParams = {
+type IndexParams = {
   readonly reference: Reference;
   /** Seconds of speech at the reference, mixed with the recording. */
   readonly priorSeconds: number;

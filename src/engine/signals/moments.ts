@@ -1,6 +1,7 @@
 /** Moments: utterances that sound more emotional than the other utterances of the same speaker. */
 import { z } from 'zod';
 import { indexOfMax, medianOf } from '../arrays.ts';
+import { minProbability } from '../correction.ts';
 import { entryShape, scoreSchema } from '../report-schema.ts';
 import { round, roundTo } from '../rounding.ts';
 import type { Interval } from './intervals.ts';
@@ -28,8 +29,6 @@ export type MomentParams = z.infer<typeof momentParams>;
 
 /** Moments of a report, the most unusual ones. */
 const maxMoments = 10;
-/** Keeps log odds finite. */
-const minProbability = 1e-4;
 
 const measureNames = ['emotion', 'valence', 'arousal'] as const;
 type MeasureName = (typeof measureNames)[number];

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { sum } from '../arrays.ts';
+import { minProbability } from '../correction.ts';
 
 export const speakerLabelParams = z.strictObject({
   /** Log probability of each label in neutral speech. */
@@ -11,10 +12,7 @@ export const speakerLabelParams = z.strictObject({
   /** So many utterances of the speaker count as much as the prior. */
   priorUtterances: z.number().positive(),
 });
-export type SpeakerLabelParams = z.infer<typeof speakerLabelParams>;
-
-/** Keeps logarithms finite. */
-const minProbability = 1e-4;
+type SpeakerLabelParams = z.infer<typeof speakerLabelParams>;
 
 const logOf = (probability: number) => Math.log(Math.max(minProbability, probability));
 

@@ -8,7 +8,7 @@ import { expectedMetadata, maxMetadataBytes } from '../metadata.ts';
 const recordings =
   'audio/*, video/*, application/octet-stream, binary/octet-stream, application/ogg, application/mp4';
 const names = Object.keys(containers);
-const formats = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}, detected from the content. The first audio stream of a video is used.`;
+const formats = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}, detected from the content. Of several audio tracks \`track\`, otherwise the default one or the first that decodes, is used.`;
 
 const receipt = {
   type: 'string',

@@ -23,7 +23,7 @@ export type QueueJob = QueueEntry & {
 
 /** Thrown while a job is processed: returns it to the queue, without counting the attempt. */
 export class PutBack extends Error {
-  /** `first`: before all others. `turn`: as a new job of the owner, with exponential backoff. */
+  /** `first`: before all others. `turnOf`: as a new job of the owner, with exponential backoff. `delayMs`: after that time. */
   readonly place: 'first' | { readonly turnOf: string } | { readonly delayMs: number };
 
   constructor(place: PutBack['place']) {

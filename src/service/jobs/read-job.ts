@@ -13,7 +13,7 @@ import {
 import type { JobOwner, JobRow, ListedRow } from './job-store.ts';
 import { queueStateOf } from './queue-state.ts';
 
-/** A job is in the database slightly before it is in the queue. One that is later than the clock is not new. */
+/** A job is in the database slightly before it is in the queue. A job dated after the clock does not count as new. */
 const reconcileAfterMs = 10_000;
 
 /** @throws ServiceError `not_found` for a job that a restart of the service has lost */

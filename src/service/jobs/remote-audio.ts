@@ -39,7 +39,7 @@ export function checkCallbackUrl(text: string, { privateHosts }: Pick<Rules, 'pr
 
 export type FetchedAudio = {
   readonly audio: Uint8Array;
-  /** The raw format that the type or the name states; as `declared` of the pool. */
+  /** The raw format that the type or the name states; as `declared` of the task. */
   readonly declared: string | undefined;
 };
 

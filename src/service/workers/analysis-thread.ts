@@ -18,7 +18,7 @@ import {
 } from './protocol.ts';
 
 /** A shorter recording leaves little behind. */
-const longSeconds = 60;
+const releaseSeconds = 60;
 
 /** piscina awaits this export before the first task. */
 export const run = start(workerData as ThreadSettings);
@@ -47,7 +47,7 @@ async function start({
     const reply = await handleTask(idleAnalyzer, task, { open, yieldToOthers, onChunk });
     reportHeapPressure();
     // After the reply is sent.
-    if (reply.kind === 'report' && reply.audioSeconds >= longSeconds) setImmediate(releaseFreeMemory);
+    if (reply.kind === 'report' && reply.audioSeconds >= releaseSeconds) setImmediate(releaseFreeMemory);
     return transferred(reply);
   };
 }

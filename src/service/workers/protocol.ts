@@ -79,7 +79,7 @@ export type RecordingTask = {
   readonly maxSeconds: number;
 };
 
-/** Jobs start in `analyses`; those with recordings of more than one chunk move to `long`. */
+/** Jobs start in `analyses`; those with recordings of over `longSeconds` move to `long`. */
 export type JobQueueName = 'analyses' | 'long';
 
 /** The recordings of a job, whose buffers are transferred. */

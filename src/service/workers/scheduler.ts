@@ -32,7 +32,7 @@ type Worker<Thread, Task> = {
 
 /** Minimum length of a time slice, but for a task that ends: most recordings of 10 s need only one. */
 const timeSliceMs = 50;
-/** Tasks that a worker has started at most, without jobs and steps, and jobs: bounds the memory of paused tasks. */
+/** Started tasks of a worker at most: uploads and reports, and jobs. They bound the memory of paused tasks. */
 const maxStarted = 4;
 const maxStartedJobs = 2;
 /** A step runs in addition to them. */
@@ -46,15 +46,14 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
   run(thread: Thread, task: Task, running: number): Promise<void>;
   onUpdate(): void;
 }) {
-  type Own = Worker<Thread, Task>;
-  const workers = options.threads.map((thread): Own => {
+  const workers = options.threads.map((thread): Worker<Thread, Task> => {
     return { thread, running: null, startedAt: 0, chargedAt: 0, paused: new Set(), started: new Set() };
   });
   const queues = createTaskQueues<Task>(options.queue);
   let timer: NodeJS.Timeout | undefined;
   const running = () => workers.filter((worker) => worker.running !== null).length;
-  const isIdle = (worker: Own) => worker.running === null && worker.thread.ready() > 0;
-  const isRunningJob = ({ running }: Own) => running?.kind === 'job';
+  const isIdle = (worker: Worker<Thread, Task>) => worker.running === null && worker.thread.ready() > 0;
+  const isRunningJob = ({ running }: Worker<Thread, Task>) => running?.kind === 'job';
 
   function update(): void {
     for (const worker of workers) charge(worker);
@@ -70,7 +69,7 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
   }
 
   /** Requests a pause of the running task if another one waits. Returns the time until then, ms; 0: none. */
-  function requestEnd(worker: Own): number {
+  function requestEnd(worker: Worker<Thread, Task>): number {
     const { running: task, startedAt } = worker;
     if (task === null) return 0;
     const slice = queues.sliceOf(task, startedOf(worker));
@@ -83,13 +82,13 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
     return left;
   }
 
-  function charge(worker: Own): void {
+  function charge(worker: Worker<Thread, Task>): void {
     const now = performance.now();
     if (worker.running !== null) queues.charge(worker.running, now - worker.chargedAt);
     worker.chargedAt = now;
   }
 
-  function start(worker: Own, task: Task): void {
+  function start(worker: Worker<Thread, Task>, task: Task): void {
     worker.running = task;
     worker.startedAt = performance.now();
     if (worker.paused.delete(task)) resume(task.pauseFlag);
@@ -100,7 +99,7 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
     }
   }
 
-  function end(worker: Own, task: Task): void {
+  function end(worker: Worker<Thread, Task>, task: Task): void {
     charge(worker);
     if (worker.running === task) worker.running = null;
     worker.paused.delete(task);

@@ -8,7 +8,7 @@ import { sha256 } from '../../service/sha256.ts';
 import type { AnalyzeResult } from '../analyze-thread.ts';
 import { expected } from '../context.ts';
 import type { Report } from '../index.ts';
-import { readOwnFile } from '../inputs.ts';
+import { readEarlierFile } from '../inputs.ts';
 
 const fraction = z.number().min(0).max(1);
 const interval = z.tuple([fraction, fraction]);
@@ -95,7 +95,7 @@ export async function openScoresFile(
   const head = JSON.stringify({ undertone: version, models, embeddings } satisfies z.infer<
     typeof headSchema
   >);
-  const [first, ...rest] = (await readOwnFile('--out', file)).split('\n');
+  const [first, ...rest] = (await readEarlierFile('--out', file)).split('\n');
   const kept = first === head ? rest.flatMap(parseLine) : [];
   const text = [head, ...kept.map((line) => JSON.stringify(line)), ''].join('\n');
   await writeFile(file, text).catch((error: Error) => {

@@ -95,7 +95,7 @@ function choose(
   return found;
 }
 
-/** All samples are heard. */
+/** Every sample counts. */
 function writeMask(g: GraphWriter, samples: string, { name, element }: GraphValue): void {
   const ones = g.op('Add', [g.op('Mul', [samples, g.scalar(0)]), g.scalar(1)]);
   g.op('Cast', [ones], { to: element }, name);
