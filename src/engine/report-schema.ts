@@ -143,7 +143,7 @@ const segmentSchema = z
   .strictObject({ type: z.enum(['speech', 'pause', 'gap']), ...entryShape })
   .describe(
     'Speech, a gap without audio in the file, or a pause: 0.25 s or more between speech, of any length at the start, the end ' +
-      'and next to a gap.',
+      'and next to a gap. Of a channel or speaker, the speech of others is a pause.',
   );
 
 export const envelope = {

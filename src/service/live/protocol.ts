@@ -1,6 +1,6 @@
 /** Messages of the protocol `undertone.v1`. docs/streaming.md describes it. */
 import { z } from 'zod';
-import { type Encoding, speakerModes, speakerModesText } from '../../engine/index.ts';
+import { type Encoding, speakerModes } from '../../engine/index.ts';
 import {
   definitions,
   envelope,
@@ -76,7 +76,7 @@ const configure = z
       .transform((wanted) => signals.filter((signal) => wanted.includes(signal)))
       .describe('Requested signals.'),
     speakers: z
-      .enum(speakerModes, { error: speakerModesText })
+      .enum(speakerModes, { error: '"2" to "6" or "auto", as text' })
       .optional()
       .describe(
         'Voices on one channel: so many, or as many as are found. Each turn has its speaker, and the report is that of `speakers`. ' +
@@ -259,7 +259,9 @@ export const serverMessages = {
       ),
     cause: z
       .enum(['pause', 'length', 'speaker', 'turn.end', 'session.end'])
-      .describe('A pause after it, its length, another voice after it, or a message of the client.'),
+      .describe(
+        'A pause after it, its length, another voice after it, a message of the client, or the end of the session.',
+      ),
     speaker: z
       .string()
       .nullable()
