@@ -285,6 +285,21 @@ test.serial('a Redis that persists is refused at the start', async (t) => {
   }
 });
 
+test.serial(
+  'a service with another secret is refused while one with the same database and Redis runs',
+  async (t) => {
+    const place = await startJobStack(t, { UNDERTONE_SECRET: 'a secret of thirty-two characters, or more' });
+    const other = await spawnServer(t, {
+      ...(await sharedReceiptKeys()),
+      UNDERTONE_REDIS_URL: place.redis.url,
+      UNDERTONE_DATA_DIR: place.server.dataDir,
+      UNDERTONE_SECRET: 'another secret of thirty-two characters',
+    });
+    t.deepEqual(await other.exit, { code: 2, signal: null });
+    t.regex(other.stderr(), /^Expected the `UNDERTONE_SECRET` of the other services/m);
+  },
+);
+
 const secret = { UNDERTONE_SECRET: 'a secret that service and workers have, and more' };
 const shared = share(test, (t) => startJobStack(t, secret));
 

@@ -50,6 +50,7 @@ export async function openContext({ redisUrl, onUnreachable, database, secret, s
   const { createRedisAccess } = await import('./redis-access.ts');
   const { createUploadStore } = await import('./redis-uploads.ts');
   const withRedis = createRedisAccess(redis);
+  if (redis.status === 'ready') await requireSharedSecret(redis, shared);
   const queues = openQueues(redis, cipher);
   const uploadStore = guardUploadStore(createUploadStore({ redis, cipher, settings }), withRedis);
   const close = async () => {
@@ -57,6 +58,19 @@ export async function openContext({ redisUrl, onUnreachable, database, secret, s
     redis.disconnect();
   };
   return { context: { ...shared, queues, uploadStore, withRedis } satisfies JobsContext, close };
+}
+
+async function requireSharedSecret(
+  redis: Redis,
+  { store, cipher }: Pick<JobsContext, 'store' | 'cipher'>,
+): Promise<void> {
+  const { announceSecret } = await import('./shared-secret.ts');
+  try {
+    await announceSecret(redis, await store.installationId(), cipher.fingerprint);
+  } catch (error) {
+    redis.disconnect();
+    throw error;
+  }
 }
 
 async function connect(redisUrl: string, onUnreachable: () => void): Promise<Redis> {
