@@ -70,7 +70,10 @@ test('labels without any relation to the voice are refused, and nothing is writt
   const { code, stdout, stderr } = await runCli(['adapt', corpus.shuffled, '--out', out]);
   t.is(code, 1);
   t.regex(stdout, /^UAR of the labels, with weights /m);
-  t.regex(stderr, /Nothing improves the scores of speakers left out: no models are written\n$/);
+  t.regex(
+    stderr,
+    /No models are written: nothing improves the scores of speakers left out, or these are no better than chance\n$/,
+  );
   t.false(existsSync(out));
 });
 

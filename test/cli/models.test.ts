@@ -231,7 +231,17 @@ test('an ONNX file with a description in JSON', async (t) => {
   const absent = await add();
   t.is(absent.code, 2);
   t.regex(absent.stderr, /^Expected .*vendor\.json, got ENOENT: docs\/your-model\.md describes it\n$/);
-  writeFileSync(join(folder, 'vendor.json'), JSON.stringify(description));
+  const describe = (kind: string) =>
+    writeFileSync(
+      join(folder, 'vendor.json'),
+      JSON.stringify({ ...description, output: { ...description.output, kind } }),
+    );
+  describe('probabilities');
+  t.regex(
+    (await add('--label', '=1+1=tense')).stderr,
+    /^Expected probabilities, whose sum is 1, as output, got /m,
+  );
+  describe('logits');
   t.regex((await add()).stderr, /^Expected labels of 1 to 64 printable characters, got "=1\+1": --label /);
   const { code, stdout, stderr } = await add('--label', '=1+1=tense');
   t.is(code, 0, stderr);

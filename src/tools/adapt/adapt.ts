@@ -69,7 +69,9 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
   terminal.stdout.write(comparisonText(adaptation.comparisons));
   if (!isImprovement(adaptation)) {
     await rm(scores, { recursive: true });
-    terminal.stderr.write('Nothing improves the scores of speakers left out: no models are written\n');
+    terminal.stderr.write(
+      'No models are written: nothing improves the scores of speakers left out, or these are no better than chance\n',
+    );
     return terminal.fail();
   }
   const { writeModels } = await import('./write-models.ts');

@@ -94,7 +94,8 @@ async function add(path: string, options: AddOptions, terminal: CliContext): Pro
   await rm(partial, { recursive: true, force: true });
   await mkdir(partial, { recursive: true });
   await writeSet(partial, base, { description, graph, labels });
-  const trial = await tryOut(partial, mebibytes, seconds);
+  const probabilities = description.areProbabilities ? (labels?.length ?? 0) : 0;
+  const trial = await tryOut(partial, probabilities, { mebibytes, seconds });
   if ('error' in trial) {
     await rm(partial, { recursive: true });
     terminal.stderr.write(`${trial.error}\n`);
@@ -144,8 +145,12 @@ const headings = ['SET', 'EMOTION', 'STATE', 'LICENCE'];
 const pollMs = 20;
 
 /** In another process: a run cannot be stopped, a process can. */
-async function tryOut(out: string, mebibytes: number, seconds: number): Promise<TrialResult> {
-  const child = fork(entryFile('tools/models/trial'), [out], {
+async function tryOut(
+  out: string,
+  probabilities: number,
+  { mebibytes, seconds }: { readonly mebibytes: number; readonly seconds: number },
+): Promise<TrialResult> {
+  const child = fork(entryFile('tools/models/trial'), [out, String(probabilities)], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   let result: TrialResult | null = null;

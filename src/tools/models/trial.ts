@@ -10,16 +10,22 @@ export type TrialResult =
   | { readonly seconds: number; readonly milliseconds: number };
 
 const repeats = 3;
+/** Of a sum of probabilities, which may be computed in float16 or int8. */
+const tolerance = 0.02;
 
-async function tryOut(out: string): Promise<TrialResult> {
+/** @param probabilities that end each embedding; 0 for none */
+async function tryOut(out: string, probabilities: number): Promise<TrialResult> {
   const models = await loadModels(out);
-  const result = await timeLongest(models);
+  const result = await timeLongest(models, probabilities);
   for (const [name, golden] of Object.entries(await goldensOf(models)))
     await writeFile(join(out, name, 'golden.json'), `${JSON.stringify(golden, null, 2)}\n`, { flag: 'wx' });
   return result;
 }
 
-async function timeLongest({ trunk: { session, manifest } }: Models): Promise<TrialResult> {
+async function timeLongest(
+  { trunk: { session, manifest } }: Models,
+  probabilities: number,
+): Promise<TrialResult> {
   const { hopLength, nMels, sampleRate } = manifest.features;
   const seconds = manifest.params.windowSeconds;
   const samples = Float32Array.from(
@@ -42,11 +48,19 @@ async function timeLongest({ trunk: { session, manifest } }: Models): Promise<Tr
     times.push(performance.now() - started);
     if (!tokens?.data.every(Number.isFinite))
       return { error: 'Expected finite numbers as output, got others' };
+    // Every embedding of an utterance ends in the same logarithms.
+    const last = [...tokens.data.subarray(tokens.data.length - probabilities)];
+    const sum = last.reduce((all, log) => all + Math.exp(log), 0);
+    if (probabilities > 0 && Math.abs(sum - 1) > tolerance)
+      return {
+        error: `Expected probabilities, whose sum is 1, as output, got ${sum.toPrecision(3)}: where they are logits, the \`kind\` is \`logits\``,
+      };
   }
   return { seconds, milliseconds: Math.min(...times) };
 }
 
-const result = await tryOut(process.argv[2] as string).catch(
+const [, , folder = '', probabilities = '0'] = process.argv;
+const result = await tryOut(folder, Number(probabilities)).catch(
   (error: Error): TrialResult => ({ error: error.message }),
 );
 process.send?.(result, () => process.disconnect());
