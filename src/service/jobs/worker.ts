@@ -113,11 +113,24 @@ export function startJobWorker(options: JobWorkerOptions): JobWorker {
   return jobWorker;
 }
 
+/** Several connections repeat what fails, some times a second: each reason is logged once in this time. */
+const logAgainMs = 600_000;
+
+function createQueueLog(logger: Pick<Logger, 'warn'>): (error: Error) => void {
+  const loggedAt = new Map<string, number>();
+  return ({ message }) => {
+    const now = performance.now();
+    if (now - (loggedAt.get(message) ?? Number.NEGATIVE_INFINITY) < logAgainMs) return;
+    loggedAt.set(message, now);
+    logger.warn({ reason: message }, 'queue in Redis: tried again until it works');
+  };
+}
+
 /** Long recordings have their own slots: their analyses pause for short ones. */
 function openWorkers(context: WorkerContext, concurrency: number): QueueWorker[] {
   const { logger, queues } = context;
   const budget = createFairBudget(maxCallbacks);
-  const onError = (error: Error) => logger.warn({ reason: error.message }, 'queue');
+  const onError = createQueueLog(logger);
   const onAnalysisFailed: WorkOptions['onFailed'] = (job, error, isOver) => {
     logger.warn({ job_id: job.id, attempt: job.failedAttempts, err: error }, 'job attempt failed');
     if (!isOver) return;
