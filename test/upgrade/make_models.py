@@ -1,4 +1,4 @@
-"""Writes a small set of models with every optional part of a manifest: filterbanks, voices and the state of a stream.
+"""Writes a small set of models with every optional part of a manifest: filterbanks, frames, voices and the state of a stream.
 
 training/.venv/bin/python test/upgrade/make_models.py FOLDER
 
@@ -17,6 +17,8 @@ from onnx import TensorProto, checker, helper, numpy_helper
 BINS = 80
 DIMENSIONS = 8
 FRAMES_PER_TOKEN = 4
+FRAMES_PER_ROW = 2
+WINDOW_ROWS = 50
 LOOKAHEAD = 4
 VOICE = 4
 LABELS = 7
@@ -28,7 +30,8 @@ random = np.random.default_rng(1)
 
 def graph(path, nodes, inputs, outputs, constants):
     def shaped(shapes):
-        return [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
+        kinds = {"frames": TensorProto.UINT8}
+        return [helper.make_tensor_value_info(name, kinds.get(name, TensorProto.FLOAT), shape) for name, shape in shapes.items()]
 
     tensors = [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
     made = helper.make_graph(nodes, path.parent.name, shaped(inputs), shaped(outputs), tensors)
@@ -70,29 +73,61 @@ def make_vad(path):
     graph(path, nodes, inputs, outputs, constants)
 
 
+def strided(columns, kernel, stride, output):
+    """Nodes from [1,bins,frames] to [1,ceil(frames / stride),values] in (-1, 1)."""
+    return [
+        node("Conv", f"{columns} {kernel}", f"{output}_sums", strides=[stride], pads=[0, stride - 1]),
+        node("Tanh", f"{output}_sums", f"{output}_bounded"),
+        node("Transpose", f"{output}_bounded", output, perm=[0, 2, 1]),
+    ]
+
+
 def make_trunk(path):
     nodes = [
         node("Concat", "features filterbanks", "rows", axis=2),
         node("Transpose", "rows", "columns", perm=[0, 2, 1]),
-        node("Conv", "columns kernel", "sums", strides=[FRAMES_PER_TOKEN], pads=[0, FRAMES_PER_TOKEN - 1]),
-        node("Tanh", "sums", "bounded"),
-        node("Transpose", "bounded", "tokens", perm=[0, 2, 1]),
+        *strided("columns", "kernel", FRAMES_PER_TOKEN, "tokens"),
+        *strided("columns", "row_kernel", FRAMES_PER_ROW, "values"),
+        node("Mul", "values scale", "scaled"),
+        node("Add", "scaled middle", "moved"),
+        node("Cast", "moved", "frames", to=TensorProto.UINT8),
     ]
-    kernel = draw(DIMENSIONS, 2 * BINS, FRAMES_PER_TOKEN, scale=0.01)
-    inputs = dict.fromkeys(("features", "filterbanks"), [1, "frames", BINS])
-    graph(path, nodes, inputs, {"tokens": [1, "count", DIMENSIONS]}, {"kernel": kernel})
+    constants = {
+        "kernel": draw(DIMENSIONS, 2 * BINS, FRAMES_PER_TOKEN, scale=0.01),
+        "row_kernel": draw(DIMENSIONS, 2 * BINS, FRAMES_PER_ROW, scale=0.01),
+        **{"scale": floats(100), "middle": floats(128)},
+    }
+    inputs = dict.fromkeys(("features", "filterbanks"), [1, "frames_of_10_ms", BINS])
+    outputs = {"tokens": [1, "count", DIMENSIONS], "frames": [1, "rows", DIMENSIONS]}
+    graph(path, nodes, inputs, outputs, constants)
+
+
+def make_trunk_voice(path):
+    nodes = [
+        node("Cast", "frames", "values", to=TensorProto.FLOAT),
+        node("ReduceMean", "values", "pooled", axes=[1], keepdims=0),
+        node("MatMul", "pooled kernel", "turned"),
+        node("LpNormalization", "turned", "voice", axis=1),
+    ]
+    inputs = {"frames": ["voices", WINDOW_ROWS, DIMENSIONS]}
+    graph(path, nodes, inputs, {"voice": ["voices", VOICE]}, {"kernel": draw(DIMENSIONS, VOICE)})
 
 
 def make_voice(path):
     nodes = [
-        node("Squeeze", "tokens first", "rows"),
+        node("Transpose", "filterbanks", "columns", perm=[0, 2, 1]),
+        *strided("columns", "row_kernel", FRAMES_PER_ROW, "values"),
+        node("Squeeze", "values first", "rows"),
         node("MatMul", "weights rows", "pooled"),
         node("MatMul", "pooled kernel", "turned"),
         node("LpNormalization", "turned", "voice", axis=1),
     ]
-    inputs = {"tokens": [1, "count", DIMENSIONS], "weights": ["rows", "count"]}
-    constants = {"first": np.asarray([0]), "kernel": draw(DIMENSIONS, VOICE)}
-    graph(path, nodes, inputs, {"voice": ["rows", VOICE]}, constants)
+    constants = {
+        "row_kernel": draw(DIMENSIONS, BINS, FRAMES_PER_ROW, scale=0.01),
+        **{"first": np.asarray([0]), "kernel": draw(DIMENSIONS, VOICE)},
+    }
+    inputs = {"filterbanks": [1, "frames_of_10_ms", BINS], "weights": ["windows", "count"]}
+    graph(path, nodes, inputs, {"voice": ["windows", VOICE]}, constants)
 
 
 def pool(sums):
@@ -165,10 +200,10 @@ def write_manifest(folder, trunk):
 
 
 def main(output):
-    makers = {"vad": make_vad, "trunk": make_trunk, "emotion": make_emotion, "cognitive": make_cognitive}
+    makers = {"vad": make_vad, "trunk": make_trunk, "voice": make_voice, "emotion": make_emotion, "cognitive": make_cognitive}
     for name, make in makers.items():
         make(output / name / "weights.onnx")
-    make_voice(output / "trunk/voice.onnx")
+    make_trunk_voice(output / "trunk/voice.onnx")
     for name in makers:
         write_manifest(output / name, sha256(output / "trunk/weights.onnx"))
 
