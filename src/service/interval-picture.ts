@@ -7,10 +7,17 @@ const width = 160;
 const height = 14;
 const margin = 4;
 
-/** @param group estimates that share the scale: 0 to 1, or as far as they reach */
-export function intervalPicture({ value, interval }: Estimate, group: readonly Estimate[]): Html {
-  const all = group.flatMap((one) => [one.value, ...(one.interval ?? [])]);
-  const [low, high] = [Math.min(0, ...all), Math.max(1, ...all)];
+type Scale = readonly [low: number, high: number];
+
+/** The scale that estimates share: 0 to 1, or as far as they reach. */
+export function scaleOf(group: readonly Estimate[]): Scale {
+  let [low, high] = [0, 1];
+  for (const { value, interval } of group)
+    for (const end of [value, ...(interval ?? [])]) [low, high] = [Math.min(low, end), Math.max(high, end)];
+  return [low, high];
+}
+
+export function intervalPicture({ value, interval }: Estimate, [low, high]: Scale): Html {
   const x = (of: number) => (margin + ((of - low) / (high - low)) * (width - 2 * margin)).toFixed(1);
   const middle = height / 2;
   const [from, to] = interval ?? [value, value];

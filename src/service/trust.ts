@@ -10,7 +10,7 @@ import { failuresFolder, version } from '../node/paths.ts';
 import { usageDays } from './auth/usage.ts';
 import type { Config } from './config.ts';
 import { countText, type Html, html, prose } from './html.ts';
-import { intervalPicture } from './interval-picture.ts';
+import { intervalPicture, scaleOf } from './interval-picture.ts';
 import type { PublicKey } from './receipt-keys.ts';
 
 export type Trust = {
@@ -194,10 +194,15 @@ function figureTables(manifests: readonly Manifest[]): Html {
 }
 
 function modelTable(name: string, figures: readonly Figure[], open: boolean): Html {
-  const titles = [...new Set(figures.map(titleOf))];
-  const groups = titles.map((title) => {
-    const rows = figures.filter((figure) => titleOf(figure) === title);
-    return html`<tbody><tr><th scope="rowgroup" colspan="5">${title}</th></tr>${rows.map((row) => figureRow(row, rows))}</tbody>`;
+  const byTitle = new Map<string, Figure[]>();
+  for (const figure of figures) {
+    const rows = byTitle.get(titleOf(figure));
+    if (rows === undefined) byTitle.set(titleOf(figure), [figure]);
+    else rows.push(figure);
+  }
+  const groups = [...byTitle].map(([title, rows]) => {
+    const scale = scaleOf(rows);
+    return html`<tbody><tr><th scope="rowgroup" colspan="5">${title}</th></tr>${rows.map((row) => figureRow(row, scale))}</tbody>`;
   });
   return html`<details ${open ? { html: 'open' } : null}><summary>${publishedName(name)}</summary><div class="table-scroll" role="region" tabindex="0" aria-label="Figures of ${publishedName(name)}"><table class="figures">
     <thead><tr><th scope="col">Of</th><th scope="col"><span class="visually-hidden">Picture</span></th>
@@ -212,10 +217,10 @@ function titleOf({ figure }: Figure): string {
     .replace(/^UAR of the corpus's labels$/, 'UAR of the labels of the corpus, by language and sex');
 }
 
-function figureRow(figure: Figure, group: readonly Figure[]): Html {
+function figureRow(figure: Figure, scale: ReturnType<typeof scaleOf>): Html {
   const { value, interval, speakers, clips } = figure;
   const range = interval === null ? '' : ` (${interval[0].toFixed(2)} to ${interval[1].toFixed(2)})`;
-  return html`<tr><th scope="row">${figure.group}</th><td>${intervalPicture(figure, group)}</td>
+  return html`<tr><th scope="row">${figure.group}</th><td>${intervalPicture(figure, scale)}</td>
     <td>${value.toFixed(3)}${range}</td><td>${speakers}</td><td>${countText(clips)}</td></tr>`;
 }
 

@@ -1,7 +1,7 @@
 /** The HTML report of an evaluation: one file without scripts, its pictures in SVG. */
 
 import { type Html, html } from '../../service/html.ts';
-import { intervalPicture } from '../../service/interval-picture.ts';
+import { intervalPicture, scaleOf } from '../../service/interval-picture.ts';
 import { comparisonRows } from './comparison.ts';
 import { type Evaluation, nothingInCommon } from './evaluation.ts';
 import type { Figure } from './figures.ts';
@@ -57,10 +57,11 @@ function comparisonSection({ sets, figures }: NonNullable<Evaluation['comparison
 }
 
 function figureSection(group: string, figures: readonly Figure[]): Html {
+  const scale = scaleOf(figures);
   const rows = figures.map((figure) => {
     const { value, interval, speakers, recordings, doubt, card } = figure;
     const range = interval === null ? '' : ` (${interval[0].toFixed(2)} to ${interval[1].toFixed(2)})`;
-    return html`<tr><th scope="row">${figure.figure}</th><td>${intervalPicture(figure, figures)}</td>
+    return html`<tr><th scope="row">${figure.figure}</th><td>${intervalPicture(figure, scale)}</td>
       <td>${value.toFixed(3)}${range}</td><td>${speakers}</td><td>${recordings}</td>
       <td>${card === null ? '' : `${card.value.toFixed(3)}, ${card.group}`}</td><td>${doubt ?? ''}</td></tr>`;
   });
