@@ -60,8 +60,16 @@ export const fields = {
 /** Of `location` of a tensor: its data are in another file. */
 export const externalLocation = 1;
 
+/** ONNX Runtime's other format begins with the identifier of its FlatBuffers. */
+const runtimeFormat = { at: 4, name: 'ORTM' };
+/** Of one node. */
+const maxAttributes = 1024;
+
 /** @throws Error with what the graph has, for one that computes anything else */
 export function checkGraph(model: Uint8Array): void {
+  const { at, name } = runtimeFormat;
+  if (decode(model.subarray(at, at + name.length)) === name)
+    throw new Error('Expected an ONNX file, got one in the format of ONNX Runtime');
   const graphs = bytesOf(model, fields.model.graph);
   if (graphs.length !== 1)
     throw new Error(`Expected an ONNX file with a graph, got one with ${graphs.length}`);
@@ -84,6 +92,8 @@ function checkNode(node: Uint8Array): void {
     if (number === kind) operator = decode(value);
     else if (number === domain) maker = decode(value);
     else if (number === attributes) inner.push(value);
+    if (inner.length > maxAttributes)
+      throw new Error(`Expected at most ${maxAttributes} attributes of an operator, got more`);
   }
   const name = maker === '' ? operator : `${maker}.${operator}`;
   if (allowed[maker]?.has(operator) !== true)

@@ -57,8 +57,11 @@ export async function openSession(weights: Uint8Array, threads = 1): Promise<Ses
     enableMemPattern: false,
     enableCpuMemArena: weights.byteLength < largeBytes,
     graphOptimizationLevel: 'all',
+    // Its messages have names of the file as they are, and the errors come as exceptions.
+    logSeverityLevel: 4,
     extra: {
       session: {
+        load_model_format: 'ONNX',
         // Threads wait actively between the operators of a run, and sleep after it.
         force_spinning_stop: '1',
         x64quantprecision: multipliesExactly ? '0' : '1',

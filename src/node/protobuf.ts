@@ -29,12 +29,13 @@ export function* readFields(bytes: Uint8Array): Generator<Field> {
     }
     throw malformed();
   };
-  /** Keys and lengths, which are small. */
+  /** Keys and lengths: numbers of 32 bits, of which other readers drop further bits. */
   const readSmall = (): number => {
     let value = 0;
     for (let index = 0; index < maxSmallBytes; index++) {
       const byte = nextByte();
       value += (byte & 0x7f) * 2 ** (7 * index);
+      if (value >= 2 ** 32) throw malformed();
       if (byte < 0x80) return value;
     }
     throw malformed();
