@@ -1,6 +1,15 @@
 /** `undertone models` with graphs that the tests write. */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
 import test from 'ava';
 import type { CombinedReport } from '../../src/engine/report.ts';
 import { sha256 } from '../../src/service/sha256.ts';
@@ -230,7 +239,7 @@ test('an ONNX file with a description in JSON', async (t) => {
     runCli(['models', 'add', join(folder, 'vendor.onnx'), '--out', join(folder, 'mine'), ...rest]);
   const absent = await add();
   t.is(absent.code, 2);
-  t.regex(absent.stderr, /^Expected .*vendor\.json, got ENOENT: docs\/your-model\.md describes it\n$/);
+  t.regex(absent.stderr, /^Expected .*vendor\.json, got none: docs\/your-model\.md describes it\n$/);
   const describe = (kind: string) =>
     writeFileSync(
       join(folder, 'vendor.json'),
@@ -301,6 +310,18 @@ test('weights in another file of the folder become part of the set', async (t) =
   );
 });
 
+test('weights of a folder that a link leads out of are refused', async (t) => {
+  const source = exportedFolder(onnxFile({ write: writeDullness }));
+  const { model, data } = embedded(onnxFile({ write: writeDullness }), 'sub/model.onnx_data');
+  writeFileSync(join(source, 'model.onnx'), model);
+  const outside = makeFolder();
+  writeFileSync(join(outside, 'model.onnx_data'), data);
+  symlinkSync(outside, join(source, 'sub'));
+  const { code, stderr } = await runCli(['models', 'add', source, '--out', join(makeFolder(), 'mine')]);
+  t.is(code, 2);
+  t.regex(stderr, /^Expected a file of at most 2 GiB, got .*: none inside the allowed folders\n$/);
+});
+
 /** A folder with a graph that the tests write. */
 const graph = (write: Parameters<typeof onnxFile>[0]['write'], others: object = {}) =>
   exportedFolder(onnxFile({ ...others, write }));
@@ -316,6 +337,7 @@ const wide = (size: number, widen: (g: GraphWriter, from: string) => string = (_
 
 const control = (got: string) => new RegExp(`^Expected operators without control flow, got ${got}\n$`);
 const at8kHz = { feature_extractor_type: 'Wav2Vec2FeatureExtractor', sampling_rate: 8000 };
+const manyBins = { feature_extractor_type: 'ASTFeatureExtractor', num_mel_bins: 1e8 };
 const twins = { architectures: ['ASTForAudioClassification'], id2label: { 0: 'ang', 1: 'anger' } };
 
 type Refusal = readonly [source: string, message: RegExp, options?: readonly string[]];
@@ -360,6 +382,10 @@ const refusals: Readonly<Record<string, Refusal>> = {
     dull({ 'preprocessor_config.json': at8kHz }),
     /^Expected a model of 16000 Hz, got 8000 Hz\n$/,
   ],
+  'features without end': [
+    dull({ 'preprocessor_config.json': manyBins }),
+    /^preprocessor_config\.json: .*num_mel_bins/s,
+  ],
   'labels that become one': [dull({ 'config.json': twins }), /^Expected each label once, got angry twice: /],
   'a shipped name': [
     classifier(),
@@ -394,4 +420,15 @@ test('a folder whose graph has changed does not load', async (t) => {
     /^Expected a set that was added for `folder`, got models\/fast, which is shipped\n$/,
   );
   t.true(existsSync('models/fast'));
+  const links = makeFolder();
+  symlinkSync(resolve('models'), join(links, 'models'));
+  const linked = await runCli(['models', 'remove', join(links, 'models', 'fast')]);
+  t.regex(linked.stderr, /^Expected a set that was added for `folder`, got .*, which is shipped\n$/);
+  t.true(existsSync('models/fast'));
+  const mixed = join(makeFolder(), 'mixed');
+  cpSync(shared().out, mixed, { recursive: true });
+  mkdirSync(join(mixed, 'documents'));
+  const kept = await runCli(['models', 'remove', mixed]);
+  t.regex(kept.stderr, /^Expected a folder of models/);
+  t.true(existsSync(join(mixed, 'documents')));
 });

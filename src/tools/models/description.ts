@@ -1,5 +1,6 @@
 /** What an ONNX file reads and returns: from the files that Hugging Face's Optimum writes with it, or from a JSON file of the user. */
 import { existsSync, statSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { z } from 'zod';
 import { hasControls } from '../../node/controls.ts';
@@ -85,14 +86,19 @@ const config = z.looseObject({
   id2label: z.record(z.string(), z.string()).nullish(),
   _name_or_path: z.string().nullish(),
 });
+/** Beyond those of published models. */
+const maxBins = 512;
+const maxChunkSeconds = 60;
+const maxFrames = 8192;
+
 const preprocessor = z.looseObject({
   feature_extractor_type: z.string(),
-  sampling_rate: z.number().default(sampleRate),
+  sampling_rate: z.int().default(sampleRate),
   do_normalize: z.boolean().default(true),
-  feature_size: z.number().default(80),
-  chunk_length: z.number().default(30),
-  num_mel_bins: z.number().default(128),
-  max_length: z.number().default(1024),
+  feature_size: z.int().min(1).max(maxBins).default(80),
+  chunk_length: z.int().min(1).max(maxChunkSeconds).default(30),
+  num_mel_bins: z.int().min(1).max(maxBins).default(128),
+  max_length: z.int().min(1).max(maxFrames).default(1024),
   mean: z.number().default(-4.2677393),
   std: z.number().default(4.5689974),
 });
@@ -236,8 +242,11 @@ function licenceOf(found: string | null, where: string): string {
 }
 
 async function readText(path: string, hint: string): Promise<string> {
+  if (!existsSync(path)) throw new UsageError(`Expected ${path}, got none: ${hint}`);
   try {
-    return (await readRegularFile(path, { maxBytes: maxTextBytes })).toString();
+    return (
+      await readRegularFile(path, { maxBytes: maxTextBytes, roots: [await realpath(dirname(path))] })
+    ).toString();
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     throw new UsageError(`Expected ${path}, got ${error.got}: ${hint}`);

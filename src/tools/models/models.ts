@@ -1,7 +1,7 @@
 /** `undertone models`. */
 import { fork } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
@@ -90,9 +90,8 @@ async function add(path: string, options: AddOptions, terminal: CliContext): Pro
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
-  const partial = `${out}.partial`;
-  await rm(partial, { recursive: true, force: true });
-  await mkdir(partial, { recursive: true });
+  await mkdir(dirname(out), { recursive: true });
+  const partial = await mkdtemp(`${out}.partial-`);
   await writeSet(partial, base, { description, graph, labels });
   const probabilities = description.areProbabilities ? (labels?.length ?? 0) : 0;
   const trial = await tryOut(partial, probabilities, { mebibytes, seconds });
@@ -101,7 +100,6 @@ async function add(path: string, options: AddOptions, terminal: CliContext): Pro
     terminal.stderr.write(`${trial.error}\n`);
     return terminal.fail();
   }
-  await mkdir(dirname(out), { recursive: true });
   await rename(partial, out);
   const rate = Math.round((1000 * trial.seconds) / trial.milliseconds);
   terminal.stdout.write(
@@ -223,14 +221,19 @@ async function stateOf(emotion: Manifest & { kind: 'emotion' }): Promise<string>
 }
 
 async function remove(folder: string, terminal: CliContext): Promise<void> {
-  const path = resolve(folder);
-  const isShipped = modelSets.some((name) => resolve(shippedModels, '..', name) === path);
-  if (isShipped) throw expected('a set that was added', 'folder', `${folder}, which is shipped`);
-  if (
-    !existsSync(join(path, 'emotion', 'manifest.json')) ||
-    !existsSync(join(path, 'trunk', 'manifest.json'))
-  )
-    throw expected('a folder of models', 'folder', folder);
+  const path = await realpath(folder).catch(() => null);
+  if (path === null) throw expected('a folder of models', 'folder', folder);
+  const shipped = await Promise.all(
+    modelSets.map((name) => realpath(join(shippedModels, '..', name)).catch(() => null)),
+  );
+  if (shipped.includes(path)) throw expected('a set that was added', 'folder', `${folder}, which is shipped`);
+  const { readManifests } = await import('../../node/models.ts');
+  const manifests = await readManifests(path).catch((error: Error) => {
+    throw expected('a folder of models', 'folder', `${folder}: ${error.message}`);
+  });
+  const known = new Set<string>(manifests.map(({ name }) => name));
+  const other = readdirSync(path).find((name) => !known.has(name));
+  if (other !== undefined) throw expected('a folder of models alone', 'folder', `${folder} with ${other}`);
   await rm(path, { recursive: true });
   terminal.stdout.write(`removed ${folder}\n`);
 }

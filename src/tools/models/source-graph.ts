@@ -1,4 +1,5 @@
 /** The graph of an ONNX file, with the data of its weights. */
+import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, normalize } from 'node:path';
 import { FileError, readRegularFile } from '../../node/files.ts';
 import { externalLocation, fields } from '../../node/onnx-operators.ts';
@@ -30,7 +31,7 @@ export type SourceGraph = {
 
 /** @throws UsageError */
 export async function readSourceGraph(path: string): Promise<SourceGraph> {
-  const model = await readSourceFile(path);
+  const model = await readSourceFile(path, dirname(path));
   try {
     return await parseGraph(model, dirname(path));
   } catch (error) {
@@ -86,8 +87,9 @@ async function embed(tensor: Uint8Array, folder: string, files: Map<string, Buff
     textOf(entry, fields.external.value) ?? '',
   ]);
   const { location = '', offset = '0', length } = Object.fromEntries(entries) as Record<string, string>;
-  const known = files.get(location) ?? (await readSourceFile(inside(folder, location)));
-  files.set(location, known);
+  const path = inside(folder, location);
+  const known = files.get(path) ?? (await readSourceFile(path, folder));
+  files.set(path, known);
   const from = Number(offset);
   const size = length === undefined ? known.length - from : Number(length);
   if (
@@ -115,9 +117,10 @@ function inside(folder: string, location: string): string {
   return join(folder, path);
 }
 
-async function readSourceFile(path: string): Promise<Buffer> {
+/** @param folder in which the file is, whatever links lead to it */
+async function readSourceFile(path: string, folder: string): Promise<Buffer> {
   try {
-    return await readRegularFile(path, { maxBytes, followLinks: false });
+    return await readRegularFile(path, { maxBytes, roots: [await realpath(folder)] });
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     throw new UsageError(`Expected a file of at most 2 GiB, got ${path}: ${error.got}`);
