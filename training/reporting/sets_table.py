@@ -43,10 +43,10 @@ KEYS = [
 # Rows of README.md, in words that need no page.
 PLAIN = {
     KEYS[0]: f"acted emotion in {len(RESEARCH.emotion)} unseen corpora, of four to seven labels: mean recall",
-    f"emotion: UAR of its 6 labels, {SPEAKERS}, CREMA-D": "six emotions of new actors of a corpus that it knows, as most listeners heard them: recall",
+    f"emotion: UAR of its 6 labels, {SPEAKERS}, CREMA-D": "CREMA-D, new actors: recall of six emotions as most listeners heard them",
     f"emotion: negative without a warning, {ALL_NATURAL}": "ordinary speech called sad, angry, fearful or disgusted without a warning",
     f"emotion: answered without a warning, {ALL_NATURAL}": "ordinary speech with an answer and no warning; the rest is marked as uncertain",
-    "cognitive: PCC of clarity with their mean, speechocean762": "clarity: correlation with the mean of five experts, new readers",
+    "cognitive: PCC of clarity with their mean, speechocean762": "clarity: correlation with the mean of four or five experts, new readers",
 }
 TIME = "emotion and clarity of 10 s, one core"
 
