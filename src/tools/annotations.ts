@@ -38,6 +38,15 @@ export function tiersOf({ segments, emotion }: Annotated, part = ''): Tier[] {
   ];
 }
 
+type Unassigned = { readonly unassigned?: readonly { readonly start_s: number; readonly end_s: number }[] };
+
+/** Speech of no speaker, in a report with `speakers`: no tier without any. */
+export function unassignedTiers(report: object): Tier[] {
+  const { unassigned = [] } = report as Unassigned;
+  const intervals = unassigned.map(({ start_s: start, end_s: end }) => ({ start, end, text: 'speech' }));
+  return intervals.length === 0 ? [] : [{ name: 'unassigned', intervals }];
+}
+
 /** In Praat's text format. The intervals of a tier follow each other without a gap: those between are empty. */
 export function toTextGrid(seconds: number, tiers: readonly Tier[]): string {
   const lines = [

@@ -1,6 +1,6 @@
 /** The forms in which `undertone analyze` prints results. */
 import type { AnalyzeResult, FileResult } from './analyze-thread.ts';
-import { tiersOf, toLabels, toTextGrid } from './annotations.ts';
+import { tiersOf, toLabels, toTextGrid, unassignedTiers } from './annotations.ts';
 import { type Cell, type Column, columnsOf, type Part, type Row, type RowUnit, rowUnits } from './columns.ts';
 import { expected } from './context.ts';
 import { csvHeader, csvLine, headerOf, tableHeader, toCsv, toJsonLine, toTable } from './lines.ts';
@@ -88,7 +88,7 @@ function annotationOutput(extension: string, write: typeof toTextGrid, kind: Kin
       const tiers = partsOf(result, kind).flatMap(({ result: one, part }) =>
         'error' in one ? [] : tiersOf(one.report, part?.name),
       );
-      return write(result.report.audio.duration_s, tiers).trimEnd();
+      return write(result.report.audio.duration_s, [...tiers, ...unassignedTiers(result.report)]).trimEnd();
     },
   };
 }

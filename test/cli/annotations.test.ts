@@ -4,6 +4,7 @@ import * as fs from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
 import { clientVenv } from '../../scripts/client-venv.ts';
+import { toLabels, unassignedTiers } from '../../src/tools/annotations.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 
@@ -166,3 +167,9 @@ for (const [what, args, message] of [
     t.regex(stderr, message);
   });
 }
+
+test('speech of no speaker has a tier', (t) => {
+  const unassigned = [{ start_s: 1, end_s: 2.5 }];
+  t.is(toLabels(unassignedTiers({ unassigned })), '1.000\t2.500\tunassigned: speech\n');
+  for (const report of [{ unassigned: [] }, {}]) t.deepEqual(unassignedTiers(report), []);
+});

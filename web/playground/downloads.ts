@@ -1,5 +1,5 @@
 /** Files of a report, and of a call as a whole: JSON, CSV of the utterances, annotations for Praat and Audacity, and pictures. */
-import { tiersOf, toLabels, toTextGrid } from '../../src/tools/annotations.ts';
+import { tiersOf, toLabels, toTextGrid, unassignedTiers } from '../../src/tools/annotations.ts';
 import { button, element } from '../elements.ts';
 import type { Answer, Recording } from './analyze.ts';
 import type { Lane } from './lane.ts';
@@ -39,7 +39,10 @@ export function createCallDownloads(
   voices: () => readonly DrawnVoice[],
 ): HTMLElement {
   const stem = stemOf(name);
-  const tiers = () => voices().flatMap((voice) => tiersOf(voice.report, voice.name));
+  const tiers = () => [
+    ...voices().flatMap((voice) => tiersOf(voice.report, voice.name)),
+    ...unassignedTiers(report),
+  ];
   return group('Download the call', [
     offer(stem, 'json', () => json),
     offer(stem, 'csv', () => toCsv(voices())),
