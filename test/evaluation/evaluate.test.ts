@@ -128,7 +128,7 @@ test('figures stand next to those of the card for corpora left out', (t) => {
 
 test('columns in any order, quoted cells, empty cells and relative paths', (t) => {
   const csv =
-    '\uFEFFspeaker,label,path,valence\nada,"happy","a, b.wav",0.25\n,,/x/c.wav,\n\nbob,Anger,d.wav,1\n';
+    '\uFEFFspeaker,label,path,valence\nada,"happy","a, b.wav",0.25\n,,/x/c.wav,\n\nbob,Ang,d.wav,1\n';
   const absent = { arousal: null, clarity: null, group: null };
   t.deepEqual(parseLabels(csv, '/data').recordings, [
     { ...absent, path: '/data/a, b.wav', label: 'happy', valence: 0.25, speaker: 'ada' },

@@ -8,6 +8,7 @@ import { sha256 } from '../../service/sha256.ts';
 import { suggest } from '../../service/suggest.ts';
 import { type CliContext, UsageError } from '../context.ts';
 import { readNamedFile } from '../inputs.ts';
+import { reportNames } from '../models/labels.ts';
 
 export type LabelledRecording = {
   /** Absolute. */
@@ -30,21 +31,10 @@ const columns = ['path', 'label', 'valence', 'arousal', 'clarity', 'speaker', 'g
 const texts = ['label', 'speaker', 'group'] as const;
 const truths = ['label', 'valence', 'arousal', 'clarity'] as const;
 
-/** Common names of the labels of the emotion model. */
-const synonyms: Readonly<Record<string, string>> = {
-  anger: 'angry',
-  disgust: 'disgusted',
-  fear: 'fearful',
-  happiness: 'happy',
-  joy: 'happy',
-  sadness: 'sad',
-  surprise: 'surprised',
-};
-
 const label = z
   .string()
   .transform((value) => value.toLowerCase())
-  .transform((value) => (value === '' ? null : (synonyms[value] ?? value)));
+  .transform((value) => (value === '' ? null : (reportNames.get(value) ?? value)));
 const text = z.string().transform((value) => (value === '' ? null : value));
 const scoreLabel = z
   .string()

@@ -16,7 +16,8 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   other: ['oth', '其他'],
   unknown: ['<unk>', 'unk'],
 };
-const known = new Map(
+/** Other names, in lower case, and those of reports. */
+export const reportNames: ReadonlyMap<string, string> = new Map(
   Object.entries(synonyms).flatMap(([name, others]) => [name, ...others].map((one) => [one, name])),
 );
 const maxLabels = 64;
@@ -49,5 +50,5 @@ export function mapLabels(given: readonly string[], chosen: ReadonlyMap<string, 
 /** emotion2vec has two languages in one name: 生气/angry. */
 function nameOf(label: string): string {
   const names = [label, ...label.split('/')].map((name) => name.trim().toLowerCase());
-  return names.map((name) => known.get(name)).find((name) => name !== undefined) ?? label.trim();
+  return names.map((name) => reportNames.get(name)).find((name) => name !== undefined) ?? label.trim();
 }
