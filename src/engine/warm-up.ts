@@ -15,6 +15,8 @@ export async function warmUp(analyzer: Analyzer): Promise<void> {
   await replay(analyzer.models, samples.subarray(0, syntheticSampleRate));
   const format = { encoding: 'f32le', sampleRate: syntheticSampleRate, channels: 1 } as const;
   const audio = Buffer.concat([wavHeader(format, samples.byteLength), new Uint8Array(samples.buffer)]);
-  const request = { ...defaultOptions, audio, baselines: [], signals, cancel: null };
+  // Shorter recordings may be the longest that are accepted.
+  const limits = { seconds: seconds + 1 };
+  const request = { ...defaultOptions, limits, audio, baselines: [], signals, cancel: null };
   JSON.stringify(composeReport(request, await analyzer.analyze(request), ''));
 }
