@@ -106,7 +106,7 @@ class Audio(TypedDict):
 
 class Segment(TypedDict):
     """
-    Speech, a gap without audio in the file, or a pause: 0.25 s or more between speech, of any length at the start, the end and next to a gap.
+    Speech, a gap without audio in the file, or a pause: 0.25 s or more between speech, of any length at the start, the end and next to a gap. Of a channel or speaker, the speech of others is a pause.
     """
 
     type: Literal['speech', 'pause', 'gap']
@@ -654,12 +654,6 @@ class Limits(TypedDict):
     max_frame_bytes: int
 
 
-class Model4(TypedDict):
-    name: str
-    version: str
-    features_version: int
-
-
 class SessionReadyMessage(TypedDict):
     """
     The session is configured.
@@ -669,7 +663,7 @@ class SessionReadyMessage(TypedDict):
     seq: int
     request_id: str
     limits: Limits
-    models: list[Model4]
+    models: list[Model]
 
 
 class SpeechStartedMessage(TypedDict):
@@ -963,7 +957,7 @@ class EmotionSignals(TypedDict):
 
 class EmotionEntry(TypedDict):
     """
-    Emotion of an utterance, from its own speech: nothing outside of it changes its scores.
+    Emotion of an utterance, from its speech alone.
     """
 
     start_s: float
