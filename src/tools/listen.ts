@@ -4,7 +4,7 @@ import type { SampleFormat } from '../engine/index.ts';
 import { signals, versionOf } from '../engine/schema.ts';
 import { parseConfig } from '../service/config.ts';
 import { ServiceError } from '../service/errors.ts';
-import type { LocalSession, LocalSessions, SessionConfig } from '../service/live/local.ts';
+import type { LocalSession, LocalSessions, ServerMessages, SessionConfig } from '../service/live/local.ts';
 import { parseSignals, readSettings } from './analysis-options.ts';
 import { type CliContext, expected, UsageError } from './context.ts';
 import { createView, type LiveView } from './listen-view.ts';
@@ -137,9 +137,11 @@ async function analyzeLive(
 }
 
 function reportError(text: string, terminal: CliContext): void {
-  const { type, detail } = JSON.parse(text) as { readonly type: string; readonly detail?: unknown };
-  if (type !== 'error') return;
-  terminal.stderr.write(`${typeof detail === 'string' ? detail : JSON.stringify(detail)}\n`);
+  const message = JSON.parse(text) as ServerMessages['error'] | { readonly type: 'other' };
+  if (message.type !== 'error') return;
+  const { detail } = message;
+  const reasons = typeof detail === 'string' ? [detail] : detail.map(({ msg }) => msg);
+  terminal.stderr.write(`${reasons.join('\n')}\n`);
   terminal.fail();
 }
 
