@@ -278,7 +278,7 @@ const closings: Readonly<
   'seven speakers': [
     ({ send }) => send({ ...monoConfig, speakers: '7' }),
     4422,
-    '"2" to "6" or "auto", as text',
+    'text: 2 to 6 or auto',
   ],
   'speakers of one signal': [
     ({ send }) => send({ ...monoConfig, speakers: '2', signals: ['emotion'] }),

@@ -76,7 +76,7 @@ const configure = z
       .transform((wanted) => signals.filter((signal) => wanted.includes(signal)))
       .describe('Requested signals.'),
     speakers: z
-      .enum(speakerModes, { error: '"2" to "6" or "auto", as text' })
+      .enum(speakerModes, { error: 'text: 2 to 6 or auto' })
       .optional()
       .describe(
         'Voices on one channel: so many, or as many as are found. Each turn has its speaker, and the report is that of `speakers`. ' +
