@@ -5,8 +5,8 @@ import type { Redis } from '../redis.ts';
 import type { Cipher } from './cipher.ts';
 import type { Queues, WorkerKind } from './queues.ts';
 
-const beatMs = 2000;
-const expirySeconds = 10;
+export const beatMs = 2000;
+export const expirySeconds = 10;
 /** A count serves all jobs of a request. */
 const maxCountAgeMs = 500;
 

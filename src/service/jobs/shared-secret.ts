@@ -4,9 +4,7 @@
  */
 import { ConfigError } from '../config.ts';
 import type { Redis } from '../redis.ts';
-
-const beatMs = 2000;
-const expirySeconds = 10;
+import { beatMs, expirySeconds } from './redis-registry.ts';
 
 /** Returns how many other secrets are in use. The fingerprint is written when there are none. */
 const script = `local now = tonumber(redis.call('TIME')[1])

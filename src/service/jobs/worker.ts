@@ -1,6 +1,7 @@
 /** Analyses jobs on the threads of a pool, stores results and sends callbacks: in `undertone worker`, or in the service. */
 import type { Logger } from 'pino';
 import type { Usage } from '../auth/usage.ts';
+import { createCache } from '../cache.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database.ts';
 import { createFairBudget, createFairSemaphore } from '../fair-share.ts';
@@ -113,15 +114,14 @@ export function startJobWorker(options: JobWorkerOptions): JobWorker {
   return jobWorker;
 }
 
-/** Several connections repeat what fails, some times a second: each reason is logged once in this time. */
-const logAgainMs = 600_000;
+/** Several connections repeat what fails, several times a second: each reason is logged once in `lifetimeMs`. Some name a job. */
+const loggedReasons = { size: 100, lifetimeMs: 600_000 };
 
 function createQueueLog(logger: Pick<Logger, 'warn'>): (error: Error) => void {
-  const loggedAt = new Map<string, number>();
+  const logged = createCache<true>({ ...loggedReasons, now: () => performance.now() });
   return ({ message }) => {
-    const now = performance.now();
-    if (now - (loggedAt.get(message) ?? Number.NEGATIVE_INFINITY) < logAgainMs) return;
-    loggedAt.set(message, now);
+    if (logged.get(message)) return;
+    logged.set(message, true);
     logger.warn({ reason: message }, 'queue in Redis: tried again until it works');
   };
 }
