@@ -1,12 +1,12 @@
 /** Graphs that hide what they compute from the check. */
 import test from 'ava';
-import { checkGraph } from '../../src/node/onnx-operators.ts';
+import { checkGraph, fields } from '../../src/node/onnx-operators.ts';
 import { bytesField, readFields } from '../../src/node/protobuf.ts';
 import { onnxFile, writeDullness } from '../support/onnx-source.ts';
 
-const graph = 7;
-const node = 1;
-const [kind, attribute] = [4, 5];
+const { graph } = fields.model;
+const { nodes: node } = fields.graph;
+const { kind, attributes: attribute } = fields.node;
 
 test('a key of more than 32 bits, whose other bits ONNX Runtime drops, is no message', (t) => {
   // Field 1 with bytes, and bit 32.

@@ -275,11 +275,7 @@ const closings: Readonly<
     4422,
     'invalid',
   ],
-  'seven speakers': [
-    ({ send }) => send({ ...monoConfig, speakers: '7' }),
-    4422,
-    'text: 2 to 6 or auto',
-  ],
+  'seven speakers': [({ send }) => send({ ...monoConfig, speakers: '7' }), 4422, 'text: 2 to 6 or auto'],
   'speakers of one signal': [
     ({ send }) => send({ ...monoConfig, speakers: '2', signals: ['emotion'] }),
     4422,
