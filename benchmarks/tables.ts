@@ -70,7 +70,7 @@ const headlines = [
     'faster',
   ],
   [
-    'Emotion by a wav2vec2-base of your own, 8 connections: throughput',
+    'Emotion by an added wav2vec2-base, 8 connections: throughput',
     'classifiers: wav2vec2-base on both sides, emotion of 10 s, FastAPI with onnxruntime',
     'the same network, FastAPI with onnxruntime',
     'faster',
