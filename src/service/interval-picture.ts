@@ -7,7 +7,7 @@ const width = 160;
 const height = 14;
 const margin = 4;
 
-type Scale = readonly [low: number, high: number];
+export type Scale = readonly [low: number, high: number];
 
 /** The scale that estimates share: 0 to 1, or as far as they reach. */
 export function scaleOf(group: readonly Estimate[]): Scale {

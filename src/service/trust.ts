@@ -10,7 +10,7 @@ import { failuresFolder, version } from '../node/paths.ts';
 import { usageDays } from './auth/usage.ts';
 import type { Config } from './config.ts';
 import { countText, type Html, html, prose } from './html.ts';
-import { intervalPicture, scaleOf } from './interval-picture.ts';
+import { intervalPicture, type Scale, scaleOf } from './interval-picture.ts';
 import type { PublicKey } from './receipt-keys.ts';
 
 export type Trust = {
@@ -217,7 +217,7 @@ function titleOf({ figure }: Figure): string {
     .replace(/^UAR of the corpus's labels$/, 'UAR of the labels of the corpus, by language and sex');
 }
 
-function figureRow(figure: Figure, scale: ReturnType<typeof scaleOf>): Html {
+function figureRow(figure: Figure, scale: Scale): Html {
   const { value, interval, speakers, clips } = figure;
   const range = interval === null ? '' : ` (${interval[0].toFixed(2)} to ${interval[1].toFixed(2)})`;
   return html`<tr><th scope="row">${figure.group}</th><td>${intervalPicture(figure, scale)}</td>
