@@ -53,7 +53,7 @@ encode aac.mov -c:a aac -b:a 128k
 encode pcm.mov -c:a pcm_s16be
 encode encrypted.mp4 -c:a aac -b:a 128k -encryption_scheme cenc-aes-ctr \
   -encryption_key 76a6c65c5ea762046bd749a2e632ccbb -encryption_kid a7e61c373e219033c21091fa607bf3b8
-ffmpeg -nostdin -loglevel error -f lavfi -i color=black:s=64x64:r=5 -i speech.wav -shortest -c:v mpeg4 -c:a aac \
+ffmpeg -nostdin -loglevel error -f lavfi -i color=black:s=64x64:r=5:d=11.4 -i speech.wav -c:v mpeg4 -c:a aac \
   -b:a 128k video.mp4
 ffmpeg -nostdin -loglevel error -f lavfi -i color=black:s=64x64:r=5:d=1 -c:v mpeg4 silent-film.mp4
 # Packets of 20 ms from 1 s to 2 s were not sent.

@@ -55,8 +55,8 @@ std::optional<double> MatroskaStart(const uint8_t* bytes, size_t size, const Dec
 // Whether the file ends inside the movie, a fragment or samples.
 bool Mp4EndsEarly(const uint8_t* bytes, size_t size);
 
-// From 0; with fragments, whose timestamps may begin anywhere, from the first fragment of any track, to the start of
-// the last one. Throws what the budget throws.
+// From 0 to the end of the longest track; with fragments, whose timestamps may begin anywhere, from the first fragment of
+// any track, to the start of the last one. Throws what the budget throws.
 RecordingSpan Mp4Span(const uint8_t* bytes, size_t size, const DecodeBudget& budget);
 
 // Whether the bytes begin with blocks of a WebM or Matroska file, or have a cluster of one, but not its header.

@@ -165,6 +165,18 @@ std::vector<FragmentedTrack> FragmentedTracks(const uint8_t* bytes, const Box& m
   return tracks;
 }
 
+// Duration of the longest track, in seconds (8.2.2); 0: unknown.
+double MovieSeconds(const uint8_t* bytes, const Box& movie) {
+  const Box header = FindBox(bytes, movie, "mvhd");
+  if (header.end == header.begin) return 0;
+  const bool is_long = bytes[header.begin] == 1;
+  const double ticks = ReadUint32(bytes, header, is_long ? 20 : 12);  // per second
+  const double high = is_long ? ReadUint32(bytes, header, 24) : 0;
+  const double low = ReadUint32(bytes, header, is_long ? 28 : 16);
+  const bool is_unknown = low == UINT32_MAX && (!is_long || high == UINT32_MAX);
+  return ticks == 0 || is_unknown ? 0 : (high * 4294967296.0 + low) / ticks;
+}
+
 // Decode time of the first sample of a track in a fragment, in seconds (8.8.12).
 std::optional<double> FragmentStart(const uint8_t* bytes, const Box& fragment,
                                     const std::vector<FragmentedTrack>& tracks) {
@@ -271,10 +283,14 @@ bool Mp4EndsEarly(const uint8_t* bytes, size_t size) {
 RecordingSpan Mp4Span(const uint8_t* bytes, size_t size, const DecodeBudget& budget) {
   std::vector<FragmentedTrack> tracks;
   RecordingSpan span;
+  double movie_seconds = 0;
   bool has_fragments = false;
   ForEachBox(bytes, 0, size, [&](const Box& box) {
     budget.Check();
-    if (box.name == "moov" && tracks.empty()) tracks = FragmentedTracks(bytes, box);
+    if (box.name == "moov" && tracks.empty()) {
+      tracks = FragmentedTracks(bytes, box);
+      movie_seconds = MovieSeconds(bytes, box);
+    }
     if (box.name != "moof") return;
     has_fragments = true;
     ForEachBox(bytes, box.begin, box.end, [&](const Box& child) {
@@ -285,8 +301,8 @@ RecordingSpan Mp4Span(const uint8_t* bytes, size_t size, const DecodeBudget& bud
       span.end = std::max(span.end, *start);
     });
   });
-  if (!has_fragments) span.start = 0;
-  return span;
+  if (has_fragments) return span;
+  return {0.0, movie_seconds};
 }
 
 // Masks all tracks but one, and what is neither the movie nor audio: tags, pictures, fragment indexes and
