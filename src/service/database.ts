@@ -58,10 +58,19 @@ export type JobTable = {
   readonly expires_at: number;
   readonly finished_at: Generated<number | null>;
   readonly outcome: Generated<'done' | 'failed' | null>;
-  /** JSON of the report or the error. */
+  /** JSON of the error. */
   readonly body: Generated<string | null>;
-  /** Size of `body`. */
+  /** Of the result or the error. */
   readonly bytes: Generated<number | null>;
+};
+
+/** Deleted with their job. */
+type JobPieceTable = {
+  readonly job: string;
+  /** From 0. */
+  readonly number: number;
+  /** UTF-8, a part of the report. */
+  readonly json: Uint8Array;
 };
 
 type PlaygroundCodeTable = {
@@ -84,6 +93,7 @@ type UsageTable = {
 
 type Tables = {
   readonly jobs: JobTable;
+  readonly job_pieces: JobPieceTable;
   readonly tokens: TokenTable;
   readonly administrators: AdministratorTable;
   readonly playground_codes: PlaygroundCodeTable;

@@ -1,6 +1,7 @@
 /** Migrations in the order of their names. Released migrations are never edited. */
 import { randomUUID } from 'node:crypto';
 import { type ColumnDefinitionBuilder, type Kysely, type Migration, sql } from 'kysely';
+import { piecesOf } from './result-pieces.ts';
 
 export type DatabaseKind = 'sqlite' | 'postgres';
 
@@ -9,6 +10,7 @@ export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
     '0001-schema': { up: (database) => createSchema(database, kind) },
     '0002-job-bytes': { up: addJobBytes },
     '0003-job-body-last': { up: (database) => moveBodyLast(database, kind) },
+    '0004-job-pieces': { up: (database) => moveResults(database, kind) },
   };
 }
 
@@ -169,6 +171,29 @@ async function moveBodyLast(database: Kysely<unknown>, kind: DatabaseKind): Prom
   await sql`update jobs set last = body`.execute(database);
   await database.schema.alterTable('jobs').dropColumn('body').execute();
   await database.schema.alterTable('jobs').renameColumn('last', 'body').execute();
+}
+
+/** Results leave `jobs.body`, which errors stay in, for rows of pieces. */
+async function moveResults(database: Kysely<unknown>, kind: DatabaseKind): Promise<void> {
+  await database.schema
+    .createTable('job_pieces')
+    .addColumn('job', 'text', (column) => column.notNull().references('jobs.id').onDelete('cascade'))
+    .addColumn('number', 'integer', required)
+    .addColumn('json', kind === 'postgres' ? 'bytea' : 'blob', required)
+    .addPrimaryKeyConstraint('job_pieces_pkey', ['job', 'number'])
+    .execute();
+  const done = await sql<{ id: string }>`select id from jobs where outcome = 'done'`.execute(database);
+  for (const { id } of done.rows) {
+    const stored = await sql<{ body: string }>`select body from jobs where id = ${id}`.execute(database);
+    for (const { body } of stored.rows) {
+      for (const { job, number, json } of piecesOf(id, Buffer.from(body))) {
+        await sql`insert into job_pieces (job, number, json) values (${job}, ${number}, ${json})`.execute(
+          database,
+        );
+      }
+    }
+    await sql`update jobs set body = null where id = ${id}`.execute(database);
+  }
 }
 
 /** Identifies the database. */

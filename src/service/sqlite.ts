@@ -13,6 +13,7 @@ import {
 } from 'kysely';
 import Libsql from 'libsql';
 import { ensureDir } from '../node/files.ts';
+import { changeRows } from './database-transaction.ts';
 
 /** The driver blocks the event loop: long enough for a single statement of another process. */
 const busyTimeoutMs = 20;
@@ -43,12 +44,15 @@ export async function openSqlite(path: string): Promise<Dialect> {
 }
 
 export type Statement = Pick<CompiledQuery, 'sql' | 'parameters'>;
-export type RunStatement = (statement: Statement) => Promise<QueryResult<unknown>>;
 
 /** Opens a database for statements of another thread. */
-export async function runStatements(path: string): Promise<RunStatement> {
+export async function openStatements(path: string) {
   const database = new Kysely<unknown>({ dialect: await openSqlite(path) });
-  return ({ sql, parameters }) => database.executeQuery(CompiledQuery.raw(sql, parameters.map(toBuffer)));
+  const toQuery = ({ sql, parameters }: Statement) => CompiledQuery.raw(sql, parameters.map(toBuffer));
+  return {
+    read: (statement: Statement) => database.executeQuery(toQuery(statement)),
+    write: (statements: readonly Statement[]) => changeRows(database, statements.map(toQuery)),
+  };
 }
 
 /** libsql stores other bytes than those of an array that is no Buffer; messages between threads have no Buffers. */

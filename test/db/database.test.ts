@@ -8,6 +8,7 @@ import { sql } from 'kysely';
 import Libsql from 'libsql';
 import { openDatabase } from '../../src/service/database.ts';
 import { ServiceError } from '../../src/service/errors.ts';
+import { openStoredResults } from '../../src/service/jobs/stored-results.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeToken, startServer } from '../support/server.ts';
@@ -86,8 +87,42 @@ for (const kind of databaseKinds) {
     const done = await sql<{ name: string }>`select name from kysely_migration`.execute(database);
     t.deepEqual(
       done.rows.map(({ name }) => name),
-      ['0001-schema', '0002-job-bytes', '0003-job-body-last'],
+      ['0001-schema', '0002-job-bytes', '0003-job-body-last', '0004-job-pieces'],
     );
+    await database.destroy();
+  });
+
+  test(`${kind}: results that an earlier release stored are moved into pieces, errors stay`, async (t) => {
+    const url = await makeDatabaseUrl(kind);
+    const earlier = await openDatabase(url);
+    await sql`drop table job_pieces`.execute(earlier);
+    await sql`delete from kysely_migration where name = '0004-job-pieces'`.execute(earlier);
+    const result = JSON.stringify({ text: 'é'.repeat(200_000) });
+    const ended = {
+      holder: 'token:1',
+      owner: null,
+      created_at: 0,
+      expires_at: 0,
+      idempotency_key: null,
+      digest: null,
+    };
+    const rows = [
+      { ...ended, id: 'job_done', outcome: 'done', body: result, bytes: Buffer.byteLength(result) },
+      { ...ended, id: 'job_failed', outcome: 'failed', body: '{"code":"malformed"}', bytes: 20 },
+    ] as const;
+    await earlier.insertInto('jobs').values(rows).execute();
+    await earlier.destroy();
+    const database = await openDatabase(url);
+    const results = openStoredResults(database, url);
+    const pieces: Uint8Array[] = [];
+    for await (const piece of results.pieces(rows[0])) pieces.push(piece);
+    t.is(pieces.length, 4);
+    t.is(Buffer.concat(pieces).toString(), result);
+    const bodies = await database.selectFrom('jobs').select('body').orderBy('id').execute();
+    t.deepEqual(bodies, [{ body: null }, { body: '{"code":"malformed"}' }]);
+    await database.deleteFrom('jobs').execute();
+    t.deepEqual(await database.selectFrom('job_pieces').selectAll().execute(), []);
+    await results.close();
     await database.destroy();
   });
 

@@ -192,10 +192,11 @@ for (const kind of databaseKinds) {
     t.false(await results.store('job_done', Buffer.from('{}'), 0, 0));
     t.true(turns > 5, `${turns} turns`);
     const pieces: Uint8Array[] = [];
-    for await (const piece of results.pieces('job_done')) pieces.push(piece);
+    const stored = { id: 'job_done', bytes: Buffer.byteLength(reportJson) };
+    for await (const piece of results.pieces(stored)) pieces.push(piece);
     t.is(Buffer.concat(pieces).toString(), reportJson);
     t.true(pieces.length > 8 && pieces.every(({ length }) => length <= 131_072));
-    const reading = results.pieces('job_done');
+    const reading = results.pieces(stored);
     await reading.next();
     await database.deleteFrom('jobs').execute();
     await t.throwsAsync(() => reading.next(), { message: 'The database is unavailable' });
@@ -254,12 +255,4 @@ test.serial('a callback with a stored report neither parses nor serialises it', 
   t.like(event, { id: 'job_done', status: 'done', type: 'job.done' });
   t.is(event.timestamp, event.finished_at);
   t.deepEqual(event.result, report);
-});
-
-test('SQLite finds the other columns of a job without its result', async (t) => {
-  const database = await openDatabase(await makeDatabaseUrl('sqlite'));
-  t.teardown(() => database.destroy());
-  const tables = await database.introspection.getTables();
-  const columns = tables.find(({ name }) => name === 'jobs')?.columns.map(({ name }) => name);
-  t.is(columns?.at(-1), 'body');
 });

@@ -62,7 +62,7 @@ function encodeAround(
 }
 
 /** The JSON text of the result of a job. */
-type Pieces = (id: string) => AsyncIterable<Uint8Array>;
+type Pieces = (job: StoredJob) => AsyncIterable<Uint8Array>;
 
 /** As `encodeJob`, with the result from the database. */
 export async function* streamJob(
@@ -72,7 +72,7 @@ export async function* streamJob(
 ): AsyncGenerator<string | Uint8Array> {
   const [before, after] = encodeAround(job, more);
   yield before;
-  if (job.status === 'done') yield* pieces(job.id);
+  if (job.status === 'done') yield* pieces(job);
   else yield 'null';
   yield after;
 }

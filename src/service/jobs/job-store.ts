@@ -7,13 +7,11 @@ import {
   type JobTable,
   runQuery,
   type Selectable,
-  sql,
 } from '../database.ts';
 
-/** A row without the result or the error. */
+/** A row without the error. */
 export type ListedRow = Omit<Selectable<JobTable>, 'body'>;
-/** `body` is null where it is a result, which may be megabytes. */
-export type JobRow = ListedRow & { readonly body: string | null };
+export type JobRow = Selectable<JobTable>;
 
 const listed = [
   'id',
@@ -28,7 +26,6 @@ const listed = [
   'outcome',
   'bytes',
 ] as const;
-const error = sql<string | null>`case when outcome = 'failed' then body end`.as('body');
 
 export type JobOwner = {
   /** `account:ID`, or `token:ID` for a token without an account; stored in the column `holder`. */
@@ -58,7 +55,7 @@ export function createJobStore(database: Database, now: () => number = Date.now)
     database
       .selectFrom('jobs')
       .where((row) => row.or([row('outcome', 'is', null), row('expires_at', '>', now())]));
-  const rows = () => live().select(listed).select(error);
+  const rows = () => live().selectAll();
   return {
     /** `duplicate_key`: another job of the owner has the idempotency key. */
     async insert(job: NewJob): Promise<'inserted' | 'duplicate_key' | 'owner_missing'> {

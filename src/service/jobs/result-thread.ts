@@ -1,11 +1,14 @@
 /** Entry file of the thread that runs statements on results in the embedded database: the driver blocks the thread that calls it. */
 import { workerData } from 'node:worker_threads';
-import { type RunStatement, runStatements } from '../sqlite.ts';
+import { openStatements, type Statement } from '../sqlite.ts';
 
 const { path } = workerData as { readonly path: string };
-let opened: Promise<RunStatement> | null = null;
+let opened: ReturnType<typeof openStatements> | null = null;
 
-export const run: RunStatement = async (statement) => {
-  opened ??= runStatements(path);
-  return (await opened)(statement);
-};
+export const read = async (statement: Statement) => (await open()).read(statement);
+export const write = async (statements: readonly Statement[]) => (await open()).write(statements);
+
+function open(): ReturnType<typeof openStatements> {
+  opened ??= openStatements(path);
+  return opened;
+}

@@ -8,14 +8,12 @@ import {
   databaseUnavailable,
   type QueryResult,
   runQuery,
-  sql,
   sqlitePath,
 } from '../database.ts';
+import { changeRows } from '../database-transaction.ts';
+import { countPieces, piecesOf } from '../result-pieces.ts';
 import type { Statement } from '../sqlite.ts';
 
-const pieceBytes = 131_072;
-/** Of one response: a piece that is read, one that is ready, one that is sent. */
-export const bytesPerResponse = 3 * pieceBytes;
 /** The thread ends when nothing is read or written for so long. */
 const idleMs = 60_000;
 
@@ -24,44 +22,41 @@ export type StoredResults = ReturnType<typeof openStoredResults>;
 /** Promises reject with ServiceError `storage_unavailable`. */
 export function openStoredResults(database: Database, url: string) {
   const thread = databaseKind(url) === 'sqlite' ? createThread(sqlitePath(url)) : null;
-  function execute<Row>(query: CompiledQuery<Row>): Promise<QueryResult<Row>> {
-    const { sql, parameters } = query;
-    return runQuery(thread === null ? database.executeQuery(query) : thread.run({ sql, parameters }));
-  }
-  const toText = (json: Uint8Array) =>
-    thread === null ? sql<string>`convert_from(${json}, 'UTF8')` : sql<string>`cast(${json} as text)`;
-  const pieceAt = (from: number) =>
-    thread === null
-      ? sql<
-          Buffer | ArrayBuffer
-        >`substring(convert_to(body, 'UTF8') from ${from + 1}::int for ${pieceBytes}::int)`
-      : sql<Buffer | ArrayBuffer>`substr(cast(body as blob), ${from + 1}, ${pieceBytes})`;
+  const read = <Row>(query: CompiledQuery<Row>): Promise<QueryResult<Row>> =>
+    runQuery(thread === null ? database.executeQuery(query) : thread.run(toMessage(query), { name: 'read' }));
+  const write = (queries: readonly CompiledQuery[]): Promise<boolean> =>
+    runQuery(
+      thread === null ? changeRows(database, queries) : thread.run(queries.map(toMessage), { name: 'write' }),
+    );
   return {
     /**
      * Ends a job with its report. Times are ms since 1970.
-     * @param json UTF-8
+     * @param json UTF-8, not empty
      * @returns false when the job has ended or was deleted: one of several workers succeeds
      */
-    async store(id: string, json: Uint8Array, finishedAt: number, expiresAt: number): Promise<boolean> {
+    store(id: string, json: Uint8Array, finishedAt: number, expiresAt: number): Promise<boolean> {
       const bytes = json.length;
       const ended = database
         .updateTable('jobs')
-        .set({ outcome: 'done', body: toText(json), bytes, finished_at: finishedAt, expires_at: expiresAt })
+        .set({ outcome: 'done', bytes, finished_at: finishedAt, expires_at: expiresAt })
         .where('id', '=', id)
         .where('outcome', 'is', null);
-      const { numAffectedRows = 0n } = await execute(ended.compile());
-      return numAffectedRows > 0n;
+      const pieces = database.insertInto('job_pieces').values(piecesOf(id, json));
+      return write([ended.compile(), pieces.compile()]);
     },
-    /** The JSON text. Also rejects when the job is deleted meanwhile. */
-    async *pieces(id: string): AsyncGenerator<Uint8Array> {
-      for (let from = 0, last = pieceBytes; last === pieceBytes; from += last) {
-        const done = database.selectFrom('jobs').where('id', '=', id).where('outcome', '=', 'done');
-        const { rows } = await execute(done.select(pieceAt(from).as('piece')).compile());
-        const [row] = rows;
-        if (row === undefined) throw databaseUnavailable(new Error('Expected a result, got a deleted job'));
-        const piece = new Uint8Array(row.piece);
-        last = piece.length;
-        if (last > 0) yield piece;
+    /** The JSON text of a job that is done. Also rejects when the job is deleted meanwhile. */
+    async *pieces({
+      id,
+      bytes,
+    }: {
+      readonly id: string;
+      readonly bytes: number;
+    }): AsyncGenerator<Uint8Array> {
+      const pieces = database.selectFrom('job_pieces').select('json').where('job', '=', id);
+      for (let number = 0; number < countPieces(bytes); number++) {
+        const [piece] = (await read(pieces.where('number', '=', number).compile())).rows;
+        if (piece === undefined) throw databaseUnavailable(new Error('Expected a result, got a deleted job'));
+        yield new Uint8Array(piece.json);
       }
     },
     /** Waits for what runs: the driver ends the process when its thread is terminated inside a call. */
@@ -73,10 +68,13 @@ export function openStoredResults(database: Database, url: string) {
   };
 }
 
-function createThread(path: string): Piscina<Statement, QueryResult<never>> {
+function toMessage({ sql, parameters }: CompiledQuery): Statement {
+  return { sql, parameters };
+}
+
+function createThread(path: string): Piscina {
   return new Piscina({
     filename: entryFile('service/jobs/result-thread'),
-    name: 'run',
     minThreads: 0,
     maxThreads: 1,
     idleTimeout: idleMs,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { residentMebibytes } from '../../../benchmarks/process.ts';
 import { toneFile } from '../../../benchmarks/upload-body.ts';
 import { withDatabase } from '../../../src/service/database.ts';
+import { piecesOf } from '../../../src/service/result-pieces.ts';
 import { createJobClient, jobOf } from '../../support/jobs.ts';
 import type { Row } from '../case.ts';
 import { effectRows, leastEffect, type PipeliningGoals } from './pipelined-requests.ts';
@@ -18,11 +19,12 @@ async function storeLargeResult(server: Server): Promise<string> {
   const client = createJobClient(server);
   const { id } = jobOf(await client.upload([{ name: 'audio', bytes: toneFile(1) }]));
   await client.ended(id);
-  const body = JSON.stringify({ status: 'ok', text: 'x'.repeat(resultBytes) });
-  const change = { body, bytes: body.length };
-  await withDatabase(`file:${join(server.dataDir, 'undertone.db')}`, (database) =>
-    database.updateTable('jobs').set(change).where('id', '=', id).executeTakeFirst(),
-  );
+  const json = Buffer.from(JSON.stringify({ status: 'ok', text: 'x'.repeat(resultBytes) }));
+  await withDatabase(`file:${join(server.dataDir, 'undertone.db')}`, async (database) => {
+    await database.deleteFrom('job_pieces').where('job', '=', id).execute();
+    await database.insertInto('job_pieces').values(piecesOf(id, json)).execute();
+    await database.updateTable('jobs').set({ bytes: json.length }).where('id', '=', id).execute();
+  });
   return `/v1/jobs/${id}`;
 }
 
