@@ -50,6 +50,7 @@ test.serial('a worker killed in the middle of a job is replaced, and the job end
   const second = await place.startWorker();
   const ended = await place.ended(id);
   t.is(ended.status, 'done', JSON.stringify(ended.error));
+  t.true(second.stderr().includes(`"job_id":"${id}","msg":"job returned to the queue: its worker was lost"`));
   t.like(ended.result, { request_id: id, status: 'ok', audio: { duration_s: seconds } });
   await second.logged(/callback sent/);
   t.is(second.stderr().match(/"job done"/g)?.length, 1);

@@ -41,6 +41,8 @@ export type WorkOptions = {
   process(job: QueueJob): Promise<void>;
   /** Called after a failed attempt. @param isOver no attempt follows */
   onFailed(job: QueueJob, error: Error, isOver: boolean): void;
+  /** A job returned to the queue, since the process that ran it was lost. Never called by queues in memory. */
+  onReturned?(id: string): void;
   onError(error: Error): void;
 };
 

@@ -158,7 +158,7 @@ const maxStalled = 3;
 function startWorker(
   parts: QueueParts,
   pseudonym: Cipher['pseudonym'],
-  { concurrency, process, onFailed, onError }: WorkOptions,
+  { concurrency, process, onFailed, onReturned, onError }: WorkOptions,
 ) {
   const { redis, queue, priorities } = parts;
   let running = 0;
@@ -215,6 +215,7 @@ function startWorker(
     concurrency,
   });
   worker.on('error', onError);
+  if (onReturned !== undefined) worker.on('stalled', onReturned);
   const delays = setInterval(() => void promoteLate(parts).catch(onError), delaysCheckMs).unref();
   worker.on('failed', (job, error) => {
     const cause = withoutCommand(error) as Error;

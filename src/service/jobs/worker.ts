@@ -131,6 +131,8 @@ function openWorkers(context: WorkerContext, concurrency: number): QueueWorker[]
   const { logger, queues } = context;
   const budget = createFairBudget(maxCallbacks);
   const onError = createQueueLog(logger);
+  const onReturned = (id: string) =>
+    logger.warn({ job_id: id }, 'job returned to the queue: its worker was lost');
   const onAnalysisFailed: WorkOptions['onFailed'] = (job, error, isOver) => {
     logger.warn({ job_id: job.id, attempt: job.failedAttempts, err: error }, 'job attempt failed');
     if (!isOver) return;
@@ -144,6 +146,7 @@ function openWorkers(context: WorkerContext, concurrency: number): QueueWorker[]
       concurrency,
       process: (job) => processAnalysis(context, { kind, slots }, job),
       onFailed: onAnalysisFailed,
+      onReturned,
       onError,
     });
     return worker;
@@ -156,6 +159,7 @@ function openWorkers(context: WorkerContext, concurrency: number): QueueWorker[]
         { job_id: job.id, attempt: job.failedAttempts, reason: error.message },
         'callback not delivered',
       ),
+    onReturned,
     onError,
   });
   return [...queueNames.map(openAnalyses), callbacks];
