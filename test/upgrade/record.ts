@@ -159,7 +159,7 @@ async function recordService(t: Teardown, folder: string, kind: DatabaseKind): P
   writeFileSync(join(folder, 'answer.json'), answer);
   writeJson(join(folder, `${kind}.json`), { ...used, redis: await dumpRedis(redis.client) });
   if (kind === 'postgres') writeFileSync(join(folder, databaseFiles.postgres), dumpPostgres(url));
-  for (const name of ['compiled', 'undertone.db-shm', 'undertone.db-wal'])
+  for (const name of ['compiled', 'undertone.db-shm', 'undertone.db-wal', 'undertone.db.lock'])
     rmSync(join(data, name), { recursive: true, force: true });
 }
 
