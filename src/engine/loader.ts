@@ -258,7 +258,8 @@ function silentFrame(spec: FeatureSpec, { extract }: Platform): Float32Array {
 }
 
 function parseManifest(name: string, json: unknown): Manifest {
-  const { data, error } = manifestSchema.safeParse(json);
+  // Compiling the schema takes longer than parsing the few manifests of a set.
+  const { data, error } = manifestSchema.safeParse(json, { jitless: true });
   if (data !== undefined) return data;
   const { issues } = error;
   const found = issues.map(({ message, path }) =>

@@ -194,8 +194,22 @@ function codeOf(error: unknown): string {
 
 /** Loads only the driver that is used. */
 async function dialectOf(kind: DatabaseKind, url: string): Promise<Dialect> {
-  if (kind === 'sqlite') return (await import('./sqlite.ts')).openSqlite(sqlitePath(url));
+  if (kind === 'sqlite') return (await importSqlite()).openSqlite(sqlitePath(url));
   return (await import('./postgres.ts')).openPostgres(url);
+}
+
+/**
+ * libsql reads the name of the C library from a report of the process, which waits until no thread is inside the model runtime,
+ * or, where the report does not have it, from a file.
+ */
+async function importSqlite() {
+  const { getReport } = process.report;
+  process.report.getReport = () => ({});
+  try {
+    return await import('./sqlite.ts');
+  } finally {
+    process.report.getReport = getReport;
+  }
 }
 
 /** Key of the advisory lock of migrations; the same in every release. */

@@ -97,7 +97,7 @@ export async function readExample(
 ): Promise<object | null> {
   const report = await readOptionalJson(modelsDir, exampleFile);
   if (report === null) return null;
-  const { success, data } = channelsReportSchema.safeParse(report);
+  const { success, data } = channelsReportSchema.safeParse(report, { jitless: true });
   const isCurrent = (signal: Signal) => {
     const manifest = manifests.find(({ kind }) => kind === signal);
     return manifest !== undefined && data?.channels[0]?.[signal].model.version === manifest.version;
