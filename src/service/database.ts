@@ -192,9 +192,14 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
+let sqlite: ReturnType<typeof importSqlite> | null = null;
+
 /** Loads only the driver that is used. */
 async function dialectOf(kind: DatabaseKind, url: string): Promise<Dialect> {
-  if (kind === 'sqlite') return (await importSqlite()).openSqlite(sqlitePath(url));
+  if (kind === 'sqlite') {
+    sqlite ??= importSqlite();
+    return (await sqlite).openSqlite(sqlitePath(url));
+  }
   return (await import('./postgres.ts')).openPostgres(url);
 }
 
