@@ -63,6 +63,8 @@ test.serial(
     t.regex(await page.locator('#announcement').innerText(), /^Sounds \w+/);
     t.deepEqual(complaints, []);
 
+    // The upload has no `speakers`: it warns where less than two utterances can be compared.
+    await page.locator('.utterance[data-emotion]').nth(1).waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     t.notRegex(await resultsOf(page, 'live.wav ·'), /Provisional/);
     const report = await shownReport(page);

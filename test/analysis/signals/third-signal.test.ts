@@ -60,7 +60,8 @@ async function addSignal(folder: string): Promise<void> {
   );
 }
 
-test('the sources with a third signal compile', async (t) => {
+// Serial: each blocks this process while it builds, and requests of another would end.
+test.serial('the sources with a third signal compile', async (t) => {
   const folder = copySources();
   await addSignal(folder);
   const settings = { extends: './tsconfig.json', include: ['src'], compilerOptions: { incremental: false } };
@@ -70,7 +71,7 @@ test('the sources with a third signal compile', async (t) => {
   t.deepEqual([status, stdout, stderr], [0, '', '']);
 });
 
-test('the service that is built of them serves the third signal', async (t) => {
+test.serial('the service that is built of them serves the third signal', async (t) => {
   const folder = copySources();
   await addSignal(folder);
   cpSync('rolldown.config.mjs', join(folder, 'rolldown.config.mjs'));
@@ -88,35 +89,38 @@ test('the service that is built of them serves the third signal', async (t) => {
   t.true(signals.level_db < 0 && signals.level_db > -60, reply.body);
 });
 
-test('a third signal is in the report, routes, scopes, CLI output, OpenAPI document and tables of the documents', async (t) => {
-  const folder = copySources();
-  await addSignal(folder);
-  writeFileSync(join(folder, 'probe.ts'), probe);
-  const output = execFileSync(process.execPath, ['--import=tsx', 'probe.ts'], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  const { report, routes, scopes, csv, tableHeader, text, document, documents } = JSON.parse(output);
+test.serial(
+  'a third signal is in the report, routes, scopes, CLI output, OpenAPI document and tables of the documents',
+  async (t) => {
+    const folder = copySources();
+    await addSignal(folder);
+    writeFileSync(join(folder, 'probe.ts'), probe);
+    const output = execFileSync(process.execPath, ['--import=tsx', 'probe.ts'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    const { report, routes, scopes, csv, tableHeader, text, document, documents } = JSON.parse(output);
 
-  t.is(report.energy.model.name, 'energy');
-  const level = report.energy.signals.level_db;
-  t.true(level < 0 && level > -60, `${level} dB`);
-  t.true(routes.includes('/v1/analyze/energy'), routes.join(' '));
-  t.deepEqual(scopes, ['analyze:emotion', 'analyze:cognitive', 'analyze:energy']);
-  t.regex(
-    csv[0],
-    /,cognitive_confidence,level_db,moments,moment_start_s,moment_emotion,valence_change,arousal_change,warnings,emotion_warnings,cognitive_warnings,energy_warnings,error$/,
-  );
-  t.true(csv[1].includes(`,${level},`), csv[1]);
-  t.regex(tableHeader, /PROCESSING {2}LEVEL {3}PATH$/);
-  t.true(text.includes(`\n  level           ${level} dB`), text);
+    t.is(report.energy.model.name, 'energy');
+    const level = report.energy.signals.level_db;
+    t.true(level < 0 && level > -60, `${level} dB`);
+    t.true(routes.includes('/v1/analyze/energy'), routes.join(' '));
+    t.deepEqual(scopes, ['analyze:emotion', 'analyze:cognitive', 'analyze:energy']);
+    t.regex(
+      csv[0],
+      /,cognitive_confidence,level_db,moments,moment_start_s,moment_emotion,valence_change,arousal_change,warnings,emotion_warnings,cognitive_warnings,energy_warnings,error$/,
+    );
+    t.true(csv[1].includes(`,${level},`), csv[1]);
+    t.regex(tableHeader, /PROCESSING {2}LEVEL {3}PATH$/);
+    t.true(text.includes(`\n  level           ${level} dB`), text);
 
-  t.truthy(document.paths['/v1/analyze/energy'].post);
-  t.regex(document.info.description, /get JSON: emotion, cognitive signals and energy\.$/m);
-  const { schemas } = document.components;
-  t.truthy(schemas.EnergyReport);
-  t.truthy(schemas.EnergySignals.properties.level_db);
-  t.truthy(schemas.Report.properties.energy);
-  t.regex(documents['docs/http-api.md'], /^\| `level_db` \| energy \| RMS level of all samples, dB\. \|$/m);
-  t.regex(documents['docs/columns.md'], /^\| `level_db` \|/m);
-});
+    t.truthy(document.paths['/v1/analyze/energy'].post);
+    t.regex(document.info.description, /get JSON: emotion, cognitive signals and energy\.$/m);
+    const { schemas } = document.components;
+    t.truthy(schemas.EnergyReport);
+    t.truthy(schemas.EnergySignals.properties.level_db);
+    t.truthy(schemas.Report.properties.energy);
+    t.regex(documents['docs/http-api.md'], /^\| `level_db` \| energy \| RMS level of all samples, dB\. \|$/m);
+    t.regex(documents['docs/columns.md'], /^\| `level_db` \|/m);
+  },
+);
