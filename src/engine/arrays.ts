@@ -57,9 +57,8 @@ export function indexOfMax(values: readonly number[]): number {
   return values.reduce((top, value, index) => (value > (values[top] as number) ? index : top), 0);
 }
 
-/** Linear interpolation, the default of numpy.quantile. */
-export function quantile(values: Float64Array, share: number): number {
-  const sorted = values.slice().sort();
+/** Linear interpolation, the default of numpy.quantile. @param sorted ascending */
+export function quantile(sorted: Float64Array, share: number): number {
   const place = share * (sorted.length - 1);
   const below = sorted[Math.floor(place)] as number;
   const above = sorted[Math.ceil(place)] as number;
@@ -67,5 +66,5 @@ export function quantile(values: Float64Array, share: number): number {
 }
 
 export function medianOf(values: readonly number[]): number {
-  return quantile(Float64Array.from(values), 0.5);
+  return quantile(Float64Array.from(values).sort(), 0.5);
 }

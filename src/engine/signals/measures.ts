@@ -173,14 +173,16 @@ export function measureProsody(
 ): Measures {
   const voiced = voicedFrames(pitchHz, segments, trackFramesPerSecond / framesPerSecond);
   if (voiced.length < minVoicedSeconds * trackFramesPerSecond) return {};
-  const of = (values: Float32Array) => Float64Array.from(voiced, (frame) => values[frame] as number);
-  const semitones = of(pitchHz).map((hertz) => 12 * Math.log2(hertz / semitoneZeroHz));
-  const tilts = of(tiltDb);
+  // Of 12 hours, each array has 2 million values.
+  const sorted = (values: Float32Array, scale = (value: number) => value) =>
+    Float64Array.from(voiced, (frame) => scale(values[frame] as number)).sort();
+  const semitones = sorted(pitchHz, (hertz) => 12 * Math.log2(hertz / semitoneZeroHz));
+  const tilt = voiced.reduce((sum, frame) => sum + (tiltDb[frame] as number), 0) / voiced.length;
   return {
     pitch_level: { value: quantile(semitones, 0.5), unit: 'semitones re 27.5 Hz' },
     pitch_range: { value: spreadOf(semitones), unit: 'semitones' },
-    level_range: { value: spreadOf(of(levelDb)), unit: 'dB' },
-    spectral_tilt: { value: tilts.reduce((sum, tilt) => sum + tilt, 0) / tilts.length, unit: 'dB/octave' },
+    level_range: { value: spreadOf(sorted(levelDb)), unit: 'dB' },
+    spectral_tilt: { value: tilt, unit: 'dB/octave' },
   };
 }
 
@@ -195,8 +197,8 @@ function voicedFrames(pitchHz: Float32Array, segments: readonly Segment[], ratio
   return voiced;
 }
 
-function spreadOf(values: Float64Array): number {
-  return quantile(values, 0.9) - quantile(values, 0.1);
+function spreadOf(sorted: Float64Array): number {
+  return quantile(sorted, 0.9) - quantile(sorted, 0.1);
 }
 
 // Filled pauses and lengthenings: voiced speech whose pitch, spectrum and syllable rate stand still. Not validated: there are
