@@ -192,6 +192,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
+/** Imported once: a second call would keep the empty report of the first. */
 let sqlite: ReturnType<typeof importSqlite> | null = null;
 
 /** Loads only the driver that is used. */
@@ -204,8 +205,8 @@ async function dialectOf(kind: DatabaseKind, url: string): Promise<Dialect> {
 }
 
 /**
- * libsql reads the name of the C library from a report of the process, which waits until no thread is inside the model runtime,
- * or, where the report does not have it, from a file.
+ * libsql takes the name of the C library from a report of the process. A report waits for every thread, also for one inside the
+ * model runtime. With an empty report libsql reads the name from a file.
  */
 async function importSqlite() {
   const { getReport } = process.report;

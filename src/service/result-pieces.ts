@@ -1,7 +1,7 @@
 /** Results of jobs as rows of pieces: SQLite reads a value whole to return a part of it, and a result of hours has megabytes. */
-const pieceBytes = 131_072;
-/** Of one response: a piece that is read, one that is ready, one that is sent. */
-export const bytesPerResponse = 3 * pieceBytes;
+
+/** The same in every release: stored results have pieces of this size. */
+export const pieceBytes = 131_072;
 
 /** @param json UTF-8 */
 export function piecesOf(job: string, json: Uint8Array) {

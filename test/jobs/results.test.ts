@@ -191,6 +191,8 @@ for (const kind of databaseKinds) {
     clearInterval(timer);
     t.false(await results.store('job_done', Buffer.from('{}'), 0, 0));
     t.true(turns > 5, `${turns} turns`);
+    // Listing a job does not read its result.
+    t.deepEqual(await database.selectFrom('jobs').select('body').execute(), [{ body: null }]);
     const pieces: Uint8Array[] = [];
     const stored = { id: 'job_done', bytes: Buffer.byteLength(reportJson) };
     for await (const piece of results.pieces(stored)) pieces.push(piece);

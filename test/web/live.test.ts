@@ -63,7 +63,7 @@ test.serial(
     t.regex(await page.locator('#announcement').innerText(), /^Sounds \w+/);
     t.deepEqual(complaints, []);
 
-    // The upload has no `speakers`: it warns where less than two utterances can be compared.
+    // The upload has no `speakers`: it warns where fewer than two utterances can be compared.
     await page.locator('.utterance[data-emotion]').nth(1).waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     t.notRegex(await resultsOf(page, 'live.wav ·'), /Provisional/);

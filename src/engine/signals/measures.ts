@@ -173,7 +173,7 @@ export function measureProsody(
 ): Measures {
   const voiced = voicedFrames(pitchHz, segments, trackFramesPerSecond / framesPerSecond);
   if (voiced.length < minVoicedSeconds * trackFramesPerSecond) return {};
-  // Of 12 hours, each array has 2 million values.
+  // An array of 12 hours has 2 million values: it is made once, and sorted in place.
   const sorted = (values: Float32Array, scale = (value: number) => value) =>
     Float64Array.from(voiced, (frame) => scale(values[frame] as number)).sort();
   const semitones = sorted(pitchHz, (hertz) => 12 * Math.log2(hertz / semitoneZeroHz));

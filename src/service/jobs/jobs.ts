@@ -1,6 +1,5 @@
 /** Jobs as the HTTP routes use them. */
 import { randomBase62 } from '../auth/token-format.ts';
-import { bytesPerResponse } from '../result-pieces.ts';
 import { type Admission, createAdmission } from './admission.ts';
 import { cancelJob } from './cancel-job.ts';
 import { type ContextOptions, type JobsContext, openContext } from './context.ts';
@@ -11,7 +10,7 @@ import { countWaiting, type JobStats, readStats } from './queue-state.ts';
 import type { Queues } from './queues.ts';
 import { readByKey, readJob, readSummary } from './read-job.ts';
 import { type DigestInput, digestRequest } from './request-digest.ts';
-import { openStoredResults, type StoredResults } from './stored-results.ts';
+import { bytesPerResponse, openStoredResults, type StoredResults } from './stored-results.ts';
 import type { UploadStore } from './upload-store.ts';
 import { createUploads, type Uploads } from './uploads.ts';
 import { createJobWaits } from './waits.ts';

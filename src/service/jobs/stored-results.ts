@@ -11,9 +11,12 @@ import {
   sqlitePath,
 } from '../database.ts';
 import { changeRows } from '../database-transaction.ts';
-import { countPieces, piecesOf } from '../result-pieces.ts';
+import { countPieces, pieceBytes, piecesOf } from '../result-pieces.ts';
 import type { Statement } from '../sqlite.ts';
+import type { StoredJob } from './job-json.ts';
 
+/** Of one response: a piece that is read, one that is ready, one that is sent. */
+export const bytesPerResponse = 3 * pieceBytes;
 /** The thread ends when nothing is read or written for so long. */
 const idleMs = 60_000;
 
@@ -45,13 +48,7 @@ export function openStoredResults(database: Database, url: string) {
       return write([ended.compile(), pieces.compile()]);
     },
     /** The JSON text of a job that is done. Also rejects when the job is deleted meanwhile. */
-    async *pieces({
-      id,
-      bytes,
-    }: {
-      readonly id: string;
-      readonly bytes: number;
-    }): AsyncGenerator<Uint8Array> {
+    async *pieces({ id, bytes }: Pick<StoredJob, 'id' | 'bytes'>): AsyncGenerator<Uint8Array> {
       const pieces = database.selectFrom('job_pieces').select('json').where('job', '=', id);
       for (let number = 0; number < countPieces(bytes); number++) {
         const [piece] = (await read(pieces.where('number', '=', number).compile())).rows;
