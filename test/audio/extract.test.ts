@@ -286,7 +286,8 @@ test('every preset is a valid spec', (t) => {
 async function measuresOf(name: string): Promise<Measures> {
   const { samples, seconds } = decode(fixture(name), options);
   const whole = { start: 0, end: Math.floor(seconds * 100) };
-  return measureProsody(await trackProsody(samples, 16_000), [whole], 100, { minVoicedSeconds: 1 });
+  const values = await trackProsody(samples, 16_000);
+  return measureProsody([{ values, segments: [whole] }], 100, { minVoicedSeconds: 1 });
 }
 
 const tolerances = { pitch_level: 0.05, pitch_range: 0.05, level_range: 0.2, spectral_tilt: 0.2 };

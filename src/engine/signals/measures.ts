@@ -161,40 +161,52 @@ const trackFramesPerSecond = 100;
 /** Origin of the semitone scale, as in eGeMAPS (Eyben et al. 2016). */
 const semitoneZeroHz = 27.5;
 
+/** What was measured of a part of a recording, and the speech in it, in its frames. */
+export type Spoken<Values> = { readonly values: Values; readonly segments: readonly Segment[] };
+
 /**
  * Over the voiced frames of the segments: median pitch, its range and the level's from the 10th to the 90th
  * percentile, mean tilt.
  */
 export function measureProsody(
-  { pitchHz, levelDb, tiltDb }: ProsodyTrack,
-  segments: readonly Segment[],
+  parts: readonly Spoken<ProsodyTrack>[],
   framesPerSecond: number,
   { minVoicedSeconds }: { readonly minVoicedSeconds: number },
 ): Measures {
-  const voiced = voicedFrames(pitchHz, segments, trackFramesPerSecond / framesPerSecond);
-  if (voiced.length < minVoicedSeconds * trackFramesPerSecond) return {};
-  // An array of 12 hours has 2 million values: it is made once, and sorted in place.
-  const sorted = (values: Float32Array, scale = (value: number) => value) =>
-    Float64Array.from(voiced, (frame) => scale(values[frame] as number)).sort();
-  const semitones = sorted(pitchHz, (hertz) => 12 * Math.log2(hertz / semitoneZeroHz));
-  const tilt = voiced.reduce((sum, frame) => sum + (tiltDb[frame] as number), 0) / voiced.length;
+  const ratio = trackFramesPerSecond / framesPerSecond;
+  let count = 0;
+  eachVoiced(parts, ratio, () => count++);
+  if (count < minVoicedSeconds * trackFramesPerSecond) return {};
+  const semitones = new Float64Array(count);
+  const levels = new Float64Array(count);
+  let [at, tilt] = [0, 0];
+  eachVoiced(parts, ratio, ({ pitchHz, levelDb, tiltDb }, frame) => {
+    semitones[at] = 12 * Math.log2((pitchHz[frame] as number) / semitoneZeroHz);
+    levels[at++] = levelDb[frame] as number;
+    tilt += tiltDb[frame] as number;
+  });
+  semitones.sort();
   return {
     pitch_level: { value: quantile(semitones, 0.5), unit: 'semitones re 27.5 Hz' },
     pitch_range: { value: spreadOf(semitones), unit: 'semitones' },
-    level_range: { value: spreadOf(sorted(levelDb)), unit: 'dB' },
-    spectral_tilt: { value: tilt, unit: 'dB/octave' },
+    level_range: { value: spreadOf(levels.sort()), unit: 'dB' },
+    spectral_tilt: { value: tilt / count, unit: 'dB/octave' },
   };
 }
 
-function voicedFrames(pitchHz: Float32Array, segments: readonly Segment[], ratio: number): number[] {
-  const voiced: number[] = [];
-  for (const { start, end } of segments) {
-    const last = Math.min(pitchHz.length, Math.round(end * ratio));
-    for (let frame = Math.round(start * ratio); frame < last; frame++) {
-      if ((pitchHz[frame] as number) > 0) voiced.push(frame);
+function eachVoiced(
+  parts: readonly Spoken<ProsodyTrack>[],
+  ratio: number,
+  visit: (track: ProsodyTrack, frame: number) => void,
+): void {
+  for (const { values, segments } of parts) {
+    for (const { start, end } of segments) {
+      const last = Math.min(values.pitchHz.length, Math.round(end * ratio));
+      for (let frame = Math.round(start * ratio); frame < last; frame++) {
+        if ((values.pitchHz[frame] as number) > 0) visit(values, frame);
+      }
     }
   }
-  return voiced;
 }
 
 function spreadOf(sorted: Float64Array): number {
@@ -250,19 +262,20 @@ export function spectralChange({
 
 /** Hesitations per minute of speech and pauses. */
 export function measureHesitations(
-  track: Track,
+  parts: readonly Spoken<Track>[],
   timing: Turns,
   params: HesitationParams & TurnParams,
 ): Measures {
-  const { segments, framesPerSecond } = timing;
-  if (segments.length === 0) return {};
-  const shortest = params.minSeconds * framesPerSecond;
+  if (timing.segments.length === 0) return {};
+  const shortest = Math.ceil(params.minSeconds * timing.framesPerSecond);
   let count = 0;
-  for (const { start, end } of segments) {
-    let steady = 0;
-    for (let frame = start; frame < end; frame++) {
-      steady = isSteady(track, frame, params) ? steady + 1 : 0;
-      if (steady === Math.ceil(shortest)) count++;
+  for (const { values, segments } of parts) {
+    for (const { start, end } of segments) {
+      let steady = 0;
+      for (let frame = start; frame < end; frame++) {
+        steady = isSteady(values, frame, params) ? steady + 1 : 0;
+        if (steady === shortest) count++;
+      }
     }
   }
   const { minutes } = spokenTime(timing, params);

@@ -1,6 +1,5 @@
 /** What the speech of a speaker measures and sounds like; compares the speakers of a recording and its baseline. */
 import { z } from 'zod';
-import { joinArrays } from '../arrays.ts';
 import type { ProsodyTrack } from '../platform.ts';
 import { meanBySpeech } from '../quality.ts';
 import type { Segment } from '../segments.ts';
@@ -13,6 +12,7 @@ import {
   measureProsody,
   measureTiming,
   noSyllables,
+  type Spoken,
   type SyllableTotals,
   spectralChange,
   timingParams,
@@ -44,7 +44,8 @@ export type SpeakerChunk = {
   readonly speechSeconds: number;
   readonly syllableRate: Float32Array;
   readonly track: ProsodyTrack;
-  readonly spectralChange: Float32Array;
+  /** Result of `spectralChange`. */
+  readonly change: Float32Array;
   readonly cepstrum: readonly number[];
 };
 
@@ -57,7 +58,7 @@ export function describeChunk(
     // A view would keep the buffers of the whole chunk.
     syllableRate: speech.syllableRate.slice(),
     track,
-    spectralChange: spectralChange(features),
+    change: spectralChange(features),
     cepstrum: speechCepstrum(features, segments),
   };
 }
@@ -90,27 +91,43 @@ export function measureSpeaker(
   { chunks, segments, missing, others, framesPerSecond, speechSeconds, syllables }: SpeakerRecording,
   params: z.infer<typeof measuresParams>,
 ): Speaker {
-  const join = (values: (chunk: SpeakerChunk) => Float32Array) => joinArrays(chunks.map(values));
-  const track = {
-    pitchHz: join((chunk) => chunk.track.pitchHz),
-    levelDb: join((chunk) => chunk.track.levelDb),
-    tiltDb: join((chunk) => chunk.track.tiltDb),
-  };
-  const syllableRate = join((chunk) => chunk.syllableRate);
-  const totals = syllables ?? addSyllables(noSyllables, segments, syllableRate, framesPerSecond, params);
+  const parts = partsOf(chunks, segments);
+  const totals =
+    syllables ??
+    parts.reduce(
+      (sum, part) => addSyllables(sum, part.segments, part.values.syllableRate, framesPerSecond, params),
+      noSyllables,
+    );
   const timing = { segments, missing, others, framesPerSecond };
-  const steadiness = { pitchHz: track.pitchHz, syllableRate, change: join((chunk) => chunk.spectralChange) };
   return {
     measures: {
       ...measureTiming({ ...timing, totals }, params),
-      ...measureProsody(track, segments, framesPerSecond, params),
-      ...measureHesitations(steadiness, timing, { ...params, ...params.hesitation }),
+      ...measureProsody(parts, framesPerSecond, params),
+      ...measureHesitations(parts, timing, { ...params, ...params.hesitation }),
     },
     speechSeconds,
     cepstrum: Array.from({ length: cepstrumLength }, (_, index) =>
       meanBySpeech(chunks, ({ cepstrum }) => cepstrum[index] as number),
     ),
   };
+}
+
+/** The chunks, each with the segments that lie in it: those of 12 hours are too large to be joined. */
+function partsOf(
+  chunks: readonly SpeakerChunk[],
+  segments: readonly Segment[],
+): Spoken<ProsodyTrack & Pick<SpeakerChunk, 'syllableRate' | 'change'>>[] {
+  let offset = 0;
+  return chunks.map(({ track, syllableRate, change }) => {
+    const from = offset;
+    const frames = syllableRate.length;
+    offset += frames;
+    const inside = segments.flatMap((segment) => {
+      const [start, end] = [Math.max(0, segment.start - from), Math.min(frames, segment.end - from)];
+      return start < end ? [{ start, end }] : [];
+    });
+    return { values: { ...track, syllableRate, change }, segments: inside };
+  });
 }
 
 /** Means of several recordings, weighted by their speech; of a measure over those that have it. Null for none. */

@@ -128,8 +128,8 @@ test('syllables that are added part by part are those of the whole', (t) => {
   t.is(whole.frames, 10);
 });
 
-const prosodyMeasure = (track: ProsodyTrack, segments: readonly Segment[], framesPerSecond: number) =>
-  measureProsody(track, segments, framesPerSecond, { minVoicedSeconds: 1 });
+const prosodyMeasure = (values: ProsodyTrack, segments: readonly Segment[], framesPerSecond: number) =>
+  measureProsody([{ values, segments }], framesPerSecond, { minVoicedSeconds: 1 });
 const filled = (frames: number, value: (frame: number) => number) =>
   Float32Array.from({ length: frames }, (_, frame) => value(frame));
 const whole = (frames: number) => [{ start: 0, end: frames }];
@@ -224,9 +224,11 @@ function speak(seconds: number, change: Partial<Record<'pitchHz' | 'change' | 's
   };
 }
 
-const rateOf = (track: ReturnType<typeof speak>) =>
-  measureHesitations(track, { segments: [{ start: 0, end: frames }], framesPerSecond: 100 }, hesitationParams)
+const rateOf = (values: ReturnType<typeof speak>) => {
+  const segments = [{ start: 0, end: frames }];
+  return measureHesitations([{ values, segments }], { segments, framesPerSecond: 100 }, hesitationParams)
     .hesitation_rate;
+};
 
 test('steady voiced stretches of at least a quarter of a second are hesitations', (t) => {
   t.deepEqual(rateOf(speak(0.4)), { value: 3, unit: '1/min', validated: false });
@@ -240,7 +242,7 @@ test('without voice, with a moving spectrum or at a normal rate of syllables the
 });
 
 test('without speech the measure is undefined', (t) => {
-  t.deepEqual(measureHesitations(speak(1), { segments: [], framesPerSecond: 100 }, hesitationParams), {});
+  t.deepEqual(measureHesitations([], { segments: [], framesPerSecond: 100 }, hesitationParams), {});
 });
 
 test('spectral change is the mean difference to the frame 30 ms before', (t) => {
