@@ -1,5 +1,7 @@
 /** Results of jobs: waits for them, and stored reports of hours. */
 
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
@@ -11,6 +13,7 @@ import { openStoredResults, type StoredResults } from '../../src/service/jobs/st
 import { createJobWaits } from '../../src/service/jobs/waits.ts';
 import { startApp, tokens, untilMetric } from '../support/app.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
 import { call, wire } from '../support/http.ts';
 import { openJobService, requestOf } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
@@ -204,6 +207,25 @@ for (const kind of databaseKinds) {
     await t.throwsAsync(() => reading.next(), { message: 'The database is unavailable' });
   });
 }
+
+test('a database that could not be opened is opened again for the next result', async (t) => {
+  const folder = makeFolder();
+  const url = `file:${join(folder, 'undertone.db')}`;
+  const database = await openDatabase(url);
+  const results = openStoredResults(database, url);
+  t.teardown(async () => {
+    await results.close();
+    await database.destroy();
+  });
+  renameSync(folder, `${folder}-away`);
+  writeFileSync(folder, '');
+  await t.throwsAsync(() => addDone(database, results), { message: 'The database is unavailable' });
+  rmSync(folder);
+  renameSync(`${folder}-away`, folder);
+  await addDone(database, results);
+  const [piece] = await database.selectFrom('job_pieces').select('job').execute();
+  t.deepEqual(piece, { job: 'job_done' });
+});
 
 test.serial('reports that one account does not read leave memory for those of another', async (t) => {
   const { database, jobs } = await openJobService(t);

@@ -9,6 +9,9 @@ export const read = async (statement: Statement) => (await open()).read(statemen
 export const write = async (statements: readonly Statement[]) => (await open()).write(statements);
 
 function open(): ReturnType<typeof openStatements> {
-  opened ??= openStatements(path);
+  opened ??= openStatements(path).catch((error: unknown) => {
+    opened = null;
+    throw error;
+  });
   return opened;
 }
