@@ -73,7 +73,7 @@ test.serial('the confidence of the cognitive signals is shown, and low confidenc
   t.is(await page.locator('.score.uncertain').count(), 3);
   t.is(await page.locator('.effects li').count(), 5);
   t.notRegex(said, / than usual\.$/m);
-  const folds = page.locator('#results details', { hasText: 'too little speech to rely on' });
+  const folds = page.locator('#results details', { hasText: 'Load and processing: uncertain' });
   t.deepEqual(
     await folds.evaluateAll((all) => all.map((one) => one.querySelectorAll('.score').length)),
     [2, 0],

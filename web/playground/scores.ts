@@ -73,7 +73,7 @@ export function isUncertain({ confidence }: CognitiveSignals): boolean {
 
 export const isTooShort = ({ warnings }: Pick<Cognitive, 'warnings'>): boolean =>
   warnings.includes('insufficient_speech_cognitive');
-export const tooShortTitle = 'Load and processing: too little speech to rely on them';
+export const tooShortTitle = 'Load and processing: uncertain';
 
 /** The reference of the indices; null in a live session. */
 type Comparison = Pick<Cognitive, 'reference' | 'relative' | 'warnings'> | null;
