@@ -10,7 +10,7 @@ from pathlib import Path
 from training.encoder.encoders import inputs_of
 from training.evaluation import results
 from training.evaluation.metrics import Metric
-from training.export.specs import ModelSet, specs_of
+from training.export.specs import VOICE, ModelSet, specs_of
 from training.reporting.tables import metric_table, table
 
 
@@ -128,9 +128,10 @@ def training_data(manifest: dict, models: Path) -> list[dict]:
 
 
 def run_of(models: ModelSet, folder: Path) -> dict:
-    """The evaluation of the recipe of exactly these weights, but for a voice model that came later; otherwise an empty one."""
+    """The evaluation of the recipe of exactly these weights, but for the voice model, which no figure of it reads; otherwise an empty one."""
     run = results.read().get(models.name)
-    return run if run and run["models"].items() <= results.weights_in(folder).items() else {"figures": [], "failures": {}}
+    judged = {name: weights for name, weights in run["models"].items() if name != VOICE.name} if run else {}
+    return run if judged and judged.items() <= results.weights_in(folder).items() else {"figures": [], "failures": {}}
 
 
 def evidence_of(manifest: dict, models: ModelSet, folder: Path) -> dict:
