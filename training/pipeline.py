@@ -90,9 +90,11 @@ def write_trunk(models: ModelSet) -> None:
 
 
 def write_voice(models: ModelSet) -> None:
-    graph = settings.CACHE / "voice.onnx"
-    encoders.write_voice(graph)
-    write_model(VOICE, graph, folder_of(models), VOICE_PARAMS, encoders.gave_scales, features=VOICE_FILTERBANKS)
+    base, rest = (settings.CACHE / name for name in ("base.onnx", "voice.onnx"))
+    encoders.write_voice(base, rest)
+    params = VOICE_PARAMS | {"base": {"file": base.name, "sha256": cache.file_hash(base)}}
+    write_model(VOICE, rest, folder_of(models), params, encoders.gave_scales, features=VOICE_FILTERBANKS)
+    shutil.copyfile(base, folder_of(models) / VOICE.name / base.name)
 
 
 def fit_voices() -> None:

@@ -3,6 +3,7 @@
 import type { SpeechChunk } from './chunks.ts';
 import {
   isMode,
+  type Scorable,
   type Scored,
   type ScoreRequest,
   scoreRuns,
@@ -18,8 +19,8 @@ import { meanOver, type Segment } from './segments.ts';
 import { stepOf } from './several-speakers.ts';
 import { definitions, type Signal } from './signals/table.ts';
 import { segmentSeconds } from './speech.ts';
-import { cutUtterances } from './utterances.ts';
-import { type ChunkVoice, type SpeakerMode, separateVoices } from './voices.ts';
+import { cutUtterances, type Utterance } from './utterances.ts';
+import { type ChunkVoice, type SpeakerMode, separateVoices, type VoicePart } from './voices.ts';
 
 /** Mergeable result of a chunk, without its samples and features. Positions are frames of the chunk. */
 export type ChunkResult = {
@@ -136,22 +137,31 @@ export async function scoreChunk(
   const totals = previous?.totals ?? {};
   const isScored = isUsable && cut.length > 0;
   const { voices: mode } = request;
-  const { parts, voices } =
-    isScored && isMode(mode)
-      ? await separateVoices(cut, mode, speech, models, execution)
-      : { parts: [], voices: [] };
+  const separated =
+    isScored && isMode(mode) ? await separateVoices(cut, mode, speech, models, execution) : null;
+  // Other chunks may show that all of its parts are of one voice.
+  const isKept = mode === 'auto' && !isWhole;
+  const spoken = separated === null ? cut : isKept ? withParts(cut, separated.parts) : separated.parts.flat();
   const { severalSpeakers } = models.trunk.manifest.params;
   const windowStep =
     mode === 'compare' && severalSpeakers !== undefined
       ? stepOf(cut, isWhole, severalSpeakers, speech.framesPerSecond)
       : null;
-  const context = { speech, meter, totals, parts, windowStep };
+  const context = { speech, meter, totals, windowStep };
   const scored = isScored
-    ? await scoreUtterances(cut, context, request, models, execution)
+    ? await scoreUtterances(spoken, context, request, models, execution)
     : { scored: [], totals, voiceTotals: [], windowVoices: [] };
   const runs = isUsable && !isScored ? await scoreRuns(context, request, models, execution) : null;
   const { segments, power } = speech;
   const noise = meter.noise();
   const { scored: utterances, ...sums } = scored;
+  const voices = separated?.voices ?? [];
   return { frames: power.length, segments, gaps, utterances, voices, runs, ...sums, noise };
+}
+
+function withParts(utterances: readonly Utterance[], parts: readonly (readonly VoicePart[])[]): Scorable[] {
+  return utterances.map((utterance, index) => {
+    const [first, ...others] = parts[index] as readonly [VoicePart, ...VoicePart[]];
+    return others.length === 0 ? first : { ...utterance, parts: [first, ...others] };
+  });
 }

@@ -25,7 +25,7 @@ export type Scored = ScoredUtterance & {
   readonly embedding: Float32Array | null;
   /** Index in the voices of the chunk, or of the stream; null when it may be of several, and unless speakers are separated. */
   readonly chunkVoice: number | null;
-  /** The utterance cut where the speaker changes; empty when it is not cut. */
+  /** The utterance cut where the speaker changes; empty when it is not cut, and when its parts stand in its place. */
   readonly parts: readonly Scored[];
 };
 
@@ -39,14 +39,20 @@ export type ScoreRequest = {
   readonly voices: 'compare' | SpeakerMode | null;
 };
 
+/** An utterance, or a part of one. */
+export type Scorable = Utterance & {
+  /** Index in the voices of the chunk, or of the stream; null: may be of several. */
+  readonly voice?: number | null;
+  /** Those of an utterance that is scored as a whole too. */
+  readonly parts?: readonly VoicePart[];
+};
+
 /** What utterances are scored from. */
 type ScoreContext = {
   readonly speech: DetectedSpeech;
   readonly meter: QualityMeter;
   /** Of the utterances before. */
   readonly totals: Totals;
-  /** Of each utterance; empty unless speakers are separated. */
-  readonly parts: readonly (readonly VoicePart[])[];
   /** Frames between windows whose voices are compared; null: none are. */
   readonly windowStep: number | null;
 };
@@ -61,8 +67,8 @@ type ScoredUtterances = {
 };
 
 export async function scoreUtterances(
-  utterances: readonly Utterance[],
-  { speech, meter, totals: before, parts: cut, windowStep }: ScoreContext,
+  utterances: readonly Scorable[],
+  { speech, meter, totals: before, windowStep }: ScoreContext,
   request: ScoreRequest,
   models: Models,
   execution: Execution,
@@ -72,7 +78,7 @@ export async function scoreUtterances(
   const voiceTotals: Totals[] = [];
   const windows: VoiceWindow[] = [];
   const scoreNext = async (
-    utterance: Utterance & { readonly voice?: number | null },
+    utterance: Scorable,
     parts: readonly Scored[],
     isWhole: boolean,
   ): Promise<Scored> => {
@@ -91,11 +97,10 @@ export async function scoreUtterances(
       if (values) models.platform.release(values);
     return { start, end, speechFrames, quality, ...heads.scores, chunkVoice, parts };
   };
-  for (const [index, utterance] of utterances.entries()) {
-    const spoken = cut[index] ?? [];
+  for (const utterance of utterances) {
     const parts: Scored[] = [];
-    if (spoken.length > 1) for (const part of spoken) parts.push(await scoreNext(part, [], false));
-    scored.push(await scoreNext({ ...utterance, voice: spoken[0]?.voice ?? null }, parts, true));
+    for (const part of utterance.parts ?? []) parts.push(await scoreNext(part, [], false));
+    scored.push(await scoreNext(utterance, parts, true));
   }
   if (windows.length === 0 || models.severalSpeakers === null)
     return { scored, totals, voiceTotals, windowVoices: [] };

@@ -94,8 +94,9 @@ async function replayVoice({ voice, platform }: Models, samples: Float32Array): 
   const { data, frames, bins } = platform.extract(samples, manifest.features);
   const count = Math.ceil(frames / manifest.params.framesPerEmbedding);
   const weights: Values = { data: new Float32Array(count).fill(1), shape: [1, count] };
-  const session = await load();
-  return summarise(await session.run({ filterbanks: { data, shape: [1, frames, bins] }, weights }));
+  const { base, rest } = await load();
+  const { frames: read } = await base.run({ filterbanks: { data, shape: [1, frames, bins] } });
+  return summarise(await rest.run({ frames: read as Tensor, weights }));
 }
 
 /** Zeros for a head that adds up utterances, whose parameters say how many. */

@@ -50,18 +50,20 @@ export async function followVoices(
 ): Promise<Followed> {
   if (utterances.length === 0) return { parts: [], known: before };
   const { params } = voiceModelOf(models).manifest;
-  const read = await openVoices(speech, models);
+  const open = await openVoices(speech, models);
   const parts: VoicePart[][] = [];
   let known = before;
   for (const utterance of utterances) {
-    const track = await follow(utterance, speech.framesPerSecond, read);
+    const reader = await open(utterance);
+    const track = await follow(utterance, speech.framesPerSecond, reader);
     const cut = cutUtterance(utterance, track, centroidsWith(known, track, mode), params, speech);
     const added: Omit<KnownPart, 'voice'>[] = [];
     for (const part of cut) {
-      const [vector] = cut.length === 1 ? [track.whole] : await read(part, [part]);
+      const [vector] = cut.length === 1 ? [track.whole] : await reader.read(part.window, [part]);
       const seconds = part.speechFrames / speech.framesPerSecond;
       added.push({ vector: vector as Vector, seconds, end: part.end + offset });
     }
+    reader.release();
     const next = await addParts(known, added, mode, params);
     known = next.known;
     const withVoices = cut.map(({ label: _, ...part }, index) => ({

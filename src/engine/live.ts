@@ -1,7 +1,7 @@
 /** A stream, step by step: bytes -> frames -> utterances, each scored once -> messages. */
 
 import { joinArrays } from './arrays.ts';
-import { partsOf, type Scored, scoreUtterances, type Totals } from './embeddings.ts';
+import { type Scored, scoreUtterances, type Totals } from './embeddings.ts';
 import { type Execution, type Stage, startExecution } from './execution.ts';
 import {
   type LiveMessage,
@@ -185,37 +185,40 @@ async function analyzeChannel(
   const request = { signals: scoredSignals(step), embeddings: false, voices: null };
   const follow = (utterances: readonly Utterance[], known: readonly KnownPart[]) => {
     const { speakers } = step;
-    if (speakers === null) return { parts: [], known };
+    if (speakers === null) return { parts: utterances.map((utterance) => [utterance]), known };
     return followVoices(utterances, known, speakers, { speech, offset: state.offset }, { models, execution });
   };
   const { parts, known } = await follow(over, state.known);
   const scored = await scoreUtterances(
-    over,
-    { speech, meter, totals: state.totals, parts, windowStep: null },
+    parts.flat(),
+    { speech, meter, totals: state.totals, windowStep: null },
     request,
     models,
     execution,
   );
   const kept = keepOpen(state, speech, over, meter, step);
-  const openParts = cause === 'turn.end' ? (await follow(open, known)).parts : [];
+  const openParts = cause === 'turn.end' ? (await follow(open, known)).parts : open.map((one) => [one]);
   const shown = isShown
     ? await scoreUtterances(
-        open,
-        { speech, meter, totals: scored.totals, parts: openParts, windowStep: null },
+        openParts.flat(),
+        { speech, meter, totals: scored.totals, windowStep: null },
         request,
         models,
         execution,
       )
     : null;
-  const spokenOf = (utterance: Scored, last: string) => {
-    const spoken = shift(partsOf(utterance), state.offset);
-    return spoken.map((one, at) => ({ ...one, cause: at < spoken.length - 1 ? 'speaker' : last }));
+  const withCauses = (
+    utterances: readonly Scored[],
+    cutParts: readonly (readonly Utterance[])[],
+    causeOf: (last: Utterance) => string,
+  ) => {
+    const causes = cutParts.flatMap((spoken) =>
+      spoken.map((part, at) => (at < spoken.length - 1 ? 'speaker' : causeOf(part))),
+    );
+    return shift(utterances, state.offset).map((one, at) => ({ ...one, cause: causes[at] as string }));
   };
-  const ended = scored.scored.flatMap((utterance, index) => {
-    const { cause: why } = over[index] as Utterance;
-    return spokenOf(utterance, why === 'end' ? 'session.end' : why);
-  });
-  const stillOpen = (shown?.scored ?? []).flatMap((utterance) => spokenOf(utterance, 'turn.end'));
+  const ended = withCauses(scored.scored, parts, ({ cause: why }) => (why === 'end' ? 'session.end' : why));
+  const stillOpen = withCauses(shown?.scored ?? [], openParts, () => 'turn.end');
   const isRecent = ({ end }: Scored) => end > state.offset + now - recentSeconds * speech.framesPerSecond;
 
   const activity = announce(state, speech, isLast, models);

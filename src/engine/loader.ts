@@ -71,7 +71,7 @@ export function releaseFiles(set: readonly ModelBytes[], { release }: Pick<Platf
 const graphs: Readonly<Record<Kind, Pick<Session, 'inputs' | 'outputs'>>> = {
   vad: { inputs: ['features', 'state'], outputs: ['speech', 'syllable_rate', 'voice', 'next_state'] },
   trunk: { inputs: ['features'], outputs: ['tokens'] },
-  voice: { inputs: ['filterbanks', 'weights'], outputs: ['voice'] },
+  voice: { inputs: ['frames', 'weights'], outputs: ['voice'] },
   ...definitions,
 };
 
@@ -127,6 +127,7 @@ export async function readModel(
   await add('weights', manifest.weights);
   await add('weights', severalSpeakersOf(manifest));
   await add('weights', samplesOf(manifest));
+  if (manifest.kind === 'voice') await add('base', manifest.params.base);
   await add('correction', correctionOf(manifest));
   expectEqual(name, 'name', name, manifest.name);
   expectEqual(name, 'featuresVersion', platform.featuresVersion, manifest.featuresVersion);
@@ -181,21 +182,25 @@ function voiceOf(set: readonly ModelBytes[], platform: Platform): Models['voice'
   if (!set.some(({ manifest: { kind } }) => kind === 'voice')) return null;
   const model = bytesOf(set, 'voice');
   const { manifest } = model;
-  const openVoice = openOnce(model, 'voice', platform);
-  const load = async () => (await openVoice()).session;
+  const load = openOnce(model, platform, async (reread) => {
+    const { session: rest } = await open([reread], 'voice', platform);
+    return { base: await openGraph(reread, manifest.params.base.file, baseGraph, platform), rest };
+  });
   return { manifest, features: withoutHighpass(manifest.features), load };
 }
 
+const baseGraph = { inputs: ['filterbanks'], outputs: ['frames'] };
+
 /** Reads the model when it is first needed: until then its bytes take no memory. */
-function openOnce<K extends Kind>(
+function openOnce<Opened>(
   { reread }: ModelBytes,
-  kind: K,
   platform: Platform,
-): () => Promise<Model<K>> {
+  open: (model: ModelBytes) => Promise<Opened>,
+): () => Promise<Opened> {
   return loadOnce(async () => {
-    const set = [await reread()];
-    const opened = await open(set, kind, platform);
-    releaseFiles(set, platform);
+    const model = await reread();
+    const opened = await open(model);
+    releaseFiles([model], platform);
     return opened;
   });
 }
@@ -218,7 +223,7 @@ export async function openModelsForCores(
 
 /** Without another trunk where its files have changed since: the first one computes the same. */
 function withTrunk(models: Models, bytes: ModelBytes): () => Promise<Models> {
-  const openTrunk = openOnce(bytes, 'trunk', models.platform);
+  const openTrunk = openOnce(bytes, models.platform, (reread) => open([reread], 'trunk', models.platform));
   // A failure is kept: the files are not read again at every request.
   const openOrShare = loadOnce(() => openTrunk().catch(() => models.trunk));
   return async () => ({ ...models, trunk: await openOrShare() });

@@ -4,17 +4,12 @@ import { largestSimilarity } from './clustering.ts';
 import type { Platform, Session, Values } from './platform.ts';
 import { countFrames, type Segment } from './segments.ts';
 import type { Encoded, VoiceFrames } from './utterances.ts';
-import { apart, type ChunkVoice, clusterVoices } from './voices.ts';
-
-const weights = z.strictObject({
-  file: z.string().regex(/^\w[\w.-]*\.onnx$/),
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
-});
+import { apart, type ChunkVoice, clusterVoices, graphFile } from './voices.ts';
 
 /** Of models before 4.0.0, whose warning is not raised any more. */
 export const earlierParams = z
   .strictObject({
-    weights,
+    weights: graphFile,
     minUtteranceSeconds: z.number(),
     minUtterances: z.number(),
     threshold: z.number(),
@@ -26,7 +21,7 @@ export const earlierParams = z
   .transform(() => undefined);
 
 export const severalSpeakersParams = z.strictObject({
-  weights,
+  weights: graphFile,
   /** Frames of one row of what the graph reads. */
   framesPerEmbedding: z.int().positive(),
   /** Shorter utterances do not count. */

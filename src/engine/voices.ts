@@ -13,7 +13,14 @@ import {
   withoutGaps,
 } from './clustering.ts';
 import type { Execution } from './execution.ts';
-import { EngineError, type FeatureSpec, type Platform, type Session, type Values } from './platform.ts';
+import {
+  EngineError,
+  type FeatureSpec,
+  type Platform,
+  type Session,
+  type Tensor,
+  type Values,
+} from './platform.ts';
 import { clipSegments, countFrames, type Segment } from './segments.ts';
 import type { DetectedSpeech } from './speech.ts';
 import { framesOf, minSeconds, type SpeechWindow, type Utterance } from './utterances.ts';
@@ -24,6 +31,12 @@ export type SpeakerMode = (typeof speakerModes)[number];
 /** As messages name them. */
 export const speakerModesText = '2 to 6 or auto';
 export const maxVoices = 6;
+
+/** A further graph of a model. */
+export const graphFile = z.strictObject({
+  file: z.string().regex(/^\w[\w.-]*\.onnx$/),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+});
 
 /** How two voices differ. */
 export const apart = z.strictObject({
@@ -43,8 +56,13 @@ export const voiceParams = z.strictObject({
   /** Where `auto` finds a second voice, and more of them. */
   two: apart,
   more: apart,
+  /** Graph of filterbanks, whose frames the weights read. */
+  base: graphFile,
 });
 export type VoiceParams = z.infer<typeof voiceParams>;
+
+/** `base`: filterbanks of an utterance -> frames; `rest`: frames of a span, read alone -> voices of windows of it. */
+export type VoiceSessions = { readonly base: Session; readonly rest: Session };
 
 /** It is opened when it is first needed. */
 export type VoiceModel = {
@@ -52,7 +70,7 @@ export type VoiceModel = {
   /** Without `highpassHz`, which is in the filter of the models. */
   readonly features: FeatureSpec;
   /** @throws ModelError */
-  readonly load: () => Promise<Session>;
+  readonly load: () => Promise<VoiceSessions>;
 };
 
 export const noVoiceMessage =
@@ -103,26 +121,26 @@ export async function separateVoices(
   execution: Execution,
 ): Promise<Separated> {
   const { params } = voiceModelOf(reader).manifest;
-  const read = await openVoices(speech, reader);
-  const tracks: Track[] = [];
+  const open = await openVoices(speech, reader);
+  const followed: { readonly reader: UtteranceReader; readonly track: Track }[] = [];
   for (const utterance of utterances) {
-    tracks.push(await follow(utterance, speech.framesPerSecond, read));
+    const reader = await open(utterance);
+    followed.push({ reader, track: await follow(utterance, speech.framesPerSecond, reader) });
     execution.endStage('voices');
     await execution.yieldToOthers();
   }
   /** Vectors of parts, by their bounds. */
   const known = new Map<string, Vector>();
-  const vectorOf = async (part: Utterance, { whole }: Track, isWhole: boolean): Promise<Vector> => {
-    if (isWhole) return whole;
+  const vectorOf = async (part: Utterance, { read }: UtteranceReader): Promise<Vector> => {
     const key = `${part.start}-${part.end}`;
-    const vector = known.get(key) ?? ((await read(part, [part]))[0] as Vector);
+    const vector = known.get(key) ?? ((await read(part.window, [part]))[0] as Vector);
     known.set(key, vector);
     return vector;
   };
 
   /** Clusters the windows and cuts the utterances; the voices are those of the parts, which no other voice is in. */
   async function divide(count: number): Promise<Separated> {
-    const windows = tracks.flatMap((track) => track.clustered);
+    const windows = followed.flatMap(({ track }) => track.clustered);
     const lengths = windows.map(({ start, end }) => end - start);
     const { centroids } = kMeans(
       windows.map(({ vector }) => vector),
@@ -132,11 +150,13 @@ export async function separateVoices(
     await execution.yieldToOthers();
     const cut: (Utterance & { readonly label: number; readonly vector: Vector })[][] = [];
     for (const [index, utterance] of utterances.entries()) {
-      const track = tracks[index] as Track;
+      const { reader, track } = followed[index] as (typeof followed)[number];
       const parts = cutUtterance(utterance, track, centroids, params, speech);
-      const isWhole = parts.length === 1;
       cut.push([]);
-      for (const part of parts) cut.at(-1)?.push({ ...part, vector: await vectorOf(part, track, isWhole) });
+      for (const part of parts) {
+        const vector = parts.length === 1 ? track.whole : await vectorOf(part, reader);
+        cut.at(-1)?.push({ ...part, vector });
+      }
       execution.endStage('voices');
       await execution.yieldToOthers();
     }
@@ -158,7 +178,9 @@ export async function separateVoices(
     );
     return { voices: voicesOf(vectors, seconds, labels), parts };
   }
-  return mode === 'auto' ? countVoices(divide, params) : divide(Number(mode));
+  const separated = await (mode === 'auto' ? countVoices(divide, params) : divide(Number(mode)));
+  for (const { reader } of followed) reader.release();
+  return separated;
 }
 
 /** @param seconds of each part or voice, whose voice `labels` has */
@@ -230,25 +252,32 @@ export async function joinVoices(
   });
 }
 
-/** Vectors of windows of an utterance. */
-type ReadVoices = (utterance: SpeechWindow, windows: readonly Segment[]) => Promise<Vector[]>;
+/** Reads voices of an utterance from its frames, which the base has made of the whole. */
+export type UtteranceReader = {
+  /** Vectors of windows of a span, which is read alone. @throws ModelError */
+  read(span: Segment, windows: readonly Segment[]): Promise<Vector[]>;
+  release(): void;
+};
 
 /** @throws ModelError */
-export async function openVoices(speech: DetectedSpeech, reader: Reader): Promise<ReadVoices> {
+export async function openVoices(
+  speech: DetectedSpeech,
+  reader: Reader,
+): Promise<(utterance: SpeechWindow) => Promise<UtteranceReader>> {
   const model = voiceModelOf(reader);
-  const session = await model.load();
-  return (utterance, windows) => readVoices(utterance, windows, speech, { ...reader, model }, session);
+  const sessions = await model.load();
+  return (utterance) => readUtterance(utterance, speech, { ...reader, model }, sessions);
 }
 
 export async function follow(
   utterance: Utterance,
   framesPerSecond: number,
-  read: ReadVoices,
+  { read }: UtteranceReader,
 ): Promise<Track> {
   const windowsOf = ({ seconds, step }: typeof followed) =>
     spread(utterance, seconds * framesPerSecond, step * framesPerSecond);
   const [coarse, fine] = [windowsOf(clustered), windowsOf(followed)];
-  const vectors = await read(utterance, [utterance, ...coarse, ...fine]);
+  const vectors = await read(utterance.window, [utterance, ...coarse, ...fine]);
   const withVectors = (windows: readonly Segment[], first: number) =>
     windows.map((window, index) => ({ ...window, vector: vectors[first + index] as Vector }));
   return {
@@ -275,32 +304,41 @@ export function rowsOf({ start, end }: Segment, framesPerRow: number, count: num
   return { start: first, end: Math.max(first + 1, Math.min(count, Math.floor(end / framesPerRow))) };
 }
 
-/** Vectors of windows of an utterance, of which the network reads the whole once. */
-async function readVoices(
+async function readUtterance(
   utterance: SpeechWindow,
-  windows: readonly Segment[],
   speech: DetectedSpeech,
   { platform, model: { manifest, features } }: Pick<Reader, 'platform'> & { readonly model: VoiceModel },
-  session: Session,
-): Promise<Vector[]> {
+  { base, rest }: VoiceSessions,
+): Promise<UtteranceReader> {
   const rows = framesOf(speech, [utterance], { features, filterbanks: null, readsSamples: false, platform });
-  const frames = rows.data.length / rows.bins;
-  const { framesPerEmbedding } = manifest.params;
-  const count = Math.ceil(frames / framesPerEmbedding);
-  const weights = new Float32Array(windows.length * count);
-  for (const [index, { start, end }] of windows.entries()) {
-    const span = { start: start - rows.start, end: end - rows.start };
-    const read = rowsOf(span, framesPerEmbedding, count);
-    weights.fill(1, index * count + read.start, index * count + read.end);
-  }
-  const outputs = await session.run({
-    filterbanks: { data: rows.data, shape: [1, frames, rows.bins] },
-    weights: { data: weights, shape: [windows.length, count] },
-  });
+  const shape = [1, rows.data.length / rows.bins, rows.bins];
+  const { frames } = await base.run({ filterbanks: { data: rows.data, shape } });
   platform.release(rows.data);
-  const { data } = outputs.voice as Values;
-  const size = data.length / windows.length;
-  return windows.map((_, index) => data.slice(index * size, (index + 1) * size));
+  const { data, shape: read } = frames as Tensor;
+  const [count, width] = read as readonly [number, number];
+  const { framesPerEmbedding } = manifest.params;
+  const rowsFrom = (origin: number, { start, end }: Segment, most: number) =>
+    rowsOf({ start: start - origin, end: end - origin }, framesPerEmbedding, most);
+  return {
+    read: async (span, windows) => {
+      const { start, end } = rowsFrom(rows.start, span, count);
+      const origin = rows.start + start * framesPerEmbedding;
+      const length = end - start;
+      const weights = new Float32Array(windows.length * length);
+      for (const [index, window] of windows.entries()) {
+        const inside = rowsFrom(origin, window, length);
+        weights.fill(1, index * length + inside.start, index * length + inside.end);
+      }
+      const outputs = await rest.run({
+        frames: { data: data.subarray(start * width, end * width), shape: [length, width] },
+        weights: { data: weights, shape: [windows.length, length] },
+      });
+      const voices = (outputs.voice as Values).data;
+      const size = voices.length / windows.length;
+      return windows.map((_, index) => voices.slice(index * size, (index + 1) * size));
+    },
+    release: () => platform.release(data),
+  };
 }
 
 /** Parts of an utterance, each with the label of its centroid. A part has at least `minSeconds` of speech. */

@@ -31,7 +31,6 @@ test('the embedding of an utterance is the mean of its tokens, weighted by speec
       speech: frames,
       meter: { measure: () => quality, noise: () => noNoise },
       totals: {},
-      parts: [],
       windowStep: null,
     },
     { signals: [], embeddings: true, voices: null },

@@ -41,7 +41,7 @@ async function similarity(file: Uint8Array, models: Models): Promise<number | nu
   const windowStep = stepOf(utterances, true, severalSpeakers, speech.framesPerSecond);
   const meter = createQualityMeter(speech, noNoise, models.features);
   const request = { signals: [], embeddings: false, voices: 'compare' as const };
-  const context = { speech, meter, totals: {}, parts: [], windowStep };
+  const context = { speech, meter, totals: {}, windowStep };
   const { windowVoices } = await scoreUtterances(utterances, context, request, models, execution);
   return similarityOfTwo(windowVoices, severalSpeakers);
 }

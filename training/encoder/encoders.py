@@ -92,13 +92,22 @@ def graph_writer(g: Graph) -> GraphWriter:
     return GraphWriter(g, load_camplusplus(), observed())
 
 
-def write_voice(path: Path) -> None:
-    """All of CAM++: filterbanks [1,T,80], `weights` as `voice_graph` describes them -> `voice`. Its embedding is used as it is."""
+def write_voice(base: Path, rest: Path) -> None:
+    """CAM++ in two graphs; its embedding is used as it is.
+
+    `base`: filterbanks [1,T,80] -> `frames` uint8 [ceil(T/2),1024], the output of its second block
+    `rest`: `frames` of a span, which are read alone, and `weights` as `voice_graph` describes them -> `voice`
+    """
+    shape = ["embeddings", WIDTHS[CAMPLUSPLUS[1]]]
+    g = Graph("base")
+    _, second = graph_writer(g).blocks(g.input("filterbanks", [1, "frames", BINS]))
+    g.output(second.name, "frames", shape, TensorProto.UINT8)
+    g.save(base)
+    write_shapes(base, LENGTHS)
     g = Graph("voice")
-    writer = graph_writer(g)
-    _, second = writer.blocks(g.input("filterbanks", [1, "frames", BINS]))
-    voice_graph.write_voice(g, writer.rest(second), voice_graph.embedding_of(load_camplusplus()))
-    g.save(path)
+    frames = replace(second, name=g.input("frames", shape, TensorProto.UINT8))
+    voice_graph.write_voice(g, graph_writer(g).rest(frames), voice_graph.embedding_of(load_camplusplus()))
+    g.save(rest)
 
 
 def write_trunk_voice(path: Path) -> None:

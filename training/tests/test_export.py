@@ -14,7 +14,7 @@ from training.encoder.embeddings import VARIANCE_FLOOR
 from training.encoder.whisper import Whisper
 from training.export import specs, voice_graph, whisper_graph
 from training.export.byte_graph import Bytes, levels_of_each, write_product, write_rectified, write_values
-from training.export.camplusplus_graph import GraphWriter, observe
+from training.export.camplusplus_graph import GraphWriter, Observed, observe
 from training.export.graph import Graph, write_shapes
 from training.export.head_graph import EmotionScale, sums_size, write_clarity, write_emotion, write_voice
 from training.export.vad_graph import SIZES, read_vad, write_vad
@@ -218,16 +218,20 @@ def test_bytes_of_each_slope_are_rectified_as_the_network_rectifies_them(tmp_pat
     assert np.abs(found - (np.maximum(x * slope + shift, 0) @ weight.T + [1, 2, 3])).max() < 0.1
 
 
-def test_voices_of_windows_are_those_of_the_network(tmp_path):
+def test_voices_of_windows_are_those_of_the_network(tmp_path, monkeypatch):
     x = rows(310)
-    g, writer = camplusplus_of(x)
+    _, writer = camplusplus_of(x)
     network = encoders.load_camplusplus()
-    _, second = writer.blocks(g.input("filterbanks", [1, "frames", BINS]))
-    voice_graph.write_voice(g, writer.rest(second), voice_graph.embedding_of(network))
-    g.save(tmp_path / "voice.onnx")
+    observed = Observed(writer.ranges, writer.moments)
+    monkeypatch.setattr(encoders, "graph_writer", lambda g: GraphWriter(g, network, observed))
+    encoders.write_voice(tmp_path / "base.onnx", tmp_path / "rest.onnx")
     windows = np.zeros((2, 155), np.float32)
     windows[0], windows[1, 40:90] = 1, 1
-    found = Session(tmp_path / "voice.onnx").run(filterbanks=x, weights=windows)["voice"]
+    read = Session(tmp_path / "base.onnx").run(filterbanks=x)["frames"]
+    rest = Session(tmp_path / "rest.onnx")
+    found = rest.run(frames=read, weights=windows)["voice"]
+    alone = rest.run(frames=read[40:90], weights=windows[1:, 40:90])["voice"][0]
+    assert 0.8 < alone @ found[1] < 0.9999
     dense = network.xvector.dense
     with torch.no_grad():
         frames = network.head(torch.from_numpy(x - x.mean(1, keepdims=True)).permute(0, 2, 1))

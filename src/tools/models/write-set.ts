@@ -51,7 +51,8 @@ async function trunkWidth(models: readonly ModelFolder[]): Promise<number> {
 async function change(context: Context): Promise<Changed> {
   const { base, labels, description } = context;
   const { manifest } = base;
-  if (manifest.kind === 'vad' || manifest.kind === 'voice') return { manifest, files: weightsOf(base) };
+  if (manifest.kind === 'vad' || manifest.kind === 'voice')
+    return { manifest, files: Object.fromEntries(base.files) };
   if (manifest.kind === 'trunk') return changeTrunk(manifest, context);
   if (manifest.kind === 'emotion' && labels !== null) return changeLabels(manifest, labels, context);
   if (manifest.kind === 'emotion' && description.dimensions !== null)
