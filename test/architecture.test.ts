@@ -138,7 +138,7 @@ type Weights = { readonly file: string; readonly sha256: string };
 type Manifest = {
   readonly name: string;
   readonly weights: Weights;
-  readonly params: { readonly severalSpeakers?: { readonly weights: Weights } };
+  readonly params: { readonly severalSpeakers?: { readonly weights: Weights }; readonly base?: Weights };
   readonly trunk: { readonly name: string; readonly version: string; readonly sha256: string } | null;
 };
 
@@ -156,12 +156,11 @@ for (const set of modelSets.map((name) => `models/${name}`)) {
     t.deepEqual(names, ['cognitive', 'emotion', 'trunk', 'vad', 'voice']);
     for (const name of names) {
       const { weights, trunk, params } = readManifest(name);
-      const voice = params.severalSpeakers?.weights;
-      if (voice) t.is(sha256(path.join(set, name, voice.file)), voice.sha256);
-      t.is(sha256(path.join(set, name, weights.file)), weights.sha256);
-      const files = fs.readdirSync(path.join(set, name)).sort();
-      const graphs = [voice?.file ?? [], weights.file].flat();
-      t.deepEqual(files, ['CARD.md', 'golden.json', 'manifest.json', ...graphs]);
+      const graphs = [params.base, params.severalSpeakers?.weights, weights].filter((one) => one !== undefined);
+      for (const graph of graphs) t.is(sha256(path.join(set, name, graph.file)), graph.sha256);
+      const files = fs.readdirSync(path.join(set, name));
+      const named = graphs.map(({ file }) => file);
+      t.deepEqual(files.sort(), ['CARD.md', 'golden.json', 'manifest.json', ...named].sort());
       if (trunk) t.is(readManifest(trunk.name).weights.sha256, trunk.sha256);
     }
   });

@@ -113,21 +113,30 @@ def make_trunk_voice(path):
     graph(path, nodes, inputs, {"voice": ["voices", VOICE]}, {"kernel": draw(DIMENSIONS, VOICE)})
 
 
-def make_voice(path):
+def make_voice_base(path):
     nodes = [
         node("Transpose", "filterbanks", "columns", perm=[0, 2, 1]),
         *strided("columns", "row_kernel", FRAMES_PER_ROW, "values"),
         node("Squeeze", "values first", "rows"),
-        node("MatMul", "weights rows", "pooled"),
+        node("Mul", "rows scale", "scaled"),
+        node("Add", "scaled middle", "moved"),
+        node("Cast", "moved", "frames", to=TensorProto.UINT8),
+    ]
+    kernel = {"row_kernel": draw(DIMENSIONS, BINS, FRAMES_PER_ROW, scale=0.01)}
+    constants = kernel | {"first": np.asarray([0]), "scale": floats(100), "middle": floats(128)}
+    inputs = {"filterbanks": [1, "frames_of_10_ms", BINS]}
+    graph(path, nodes, inputs, {"frames": ["count", DIMENSIONS]}, constants)
+
+
+def make_voice(path):
+    nodes = [
+        node("Cast", "frames", "values", to=TensorProto.FLOAT),
+        node("MatMul", "weights values", "pooled"),
         node("MatMul", "pooled kernel", "turned"),
         node("LpNormalization", "turned", "voice", axis=1),
     ]
-    constants = {
-        "row_kernel": draw(DIMENSIONS, BINS, FRAMES_PER_ROW, scale=0.01),
-        **{"first": np.asarray([0]), "kernel": draw(DIMENSIONS, VOICE)},
-    }
-    inputs = {"filterbanks": [1, "frames_of_10_ms", BINS], "weights": ["windows", "count"]}
-    graph(path, nodes, inputs, {"voice": ["windows", VOICE]}, constants)
+    inputs = {"frames": ["count", DIMENSIONS], "weights": ["windows", "count"]}
+    graph(path, nodes, inputs, {"voice": ["windows", VOICE]}, {"kernel": draw(DIMENSIONS, VOICE)})
 
 
 def pool(sums):
@@ -192,6 +201,8 @@ def write_manifest(folder, trunk):
         params["stream"] = {"stateSize": LOOKAHEAD, "settleFrames": 2 * LOOKAHEAD, "lookaheadFrames": LOOKAHEAD}
     if folder.name == "trunk":
         params["severalSpeakers"]["weights"]["sha256"] = sha256(folder / "voice.onnx")
+    if folder.name == "voice":
+        params["base"]["sha256"] = sha256(folder / "base.onnx")
     if folder.name == "cognitive":
         params["poolingSums"] = DIMENSIONS + 1
     if manifest["trunk"] is not None:
@@ -204,6 +215,7 @@ def main(output):
     for name, make in makers.items():
         make(output / name / "weights.onnx")
     make_trunk_voice(output / "trunk/voice.onnx")
+    make_voice_base(output / "voice/base.onnx")
     for name in makers:
         write_manifest(output / name, sha256(output / "trunk/weights.onnx"))
 
