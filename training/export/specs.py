@@ -63,8 +63,8 @@ VOICE_PARAMS = {
     "framesPerEmbedding": 2,
     "minMargin": 0.12,
     "changeCost": 0.1,
-    "two": {"maxSimilarity": 0.56, "minSeconds": 2},
-    "more": {"maxSimilarity": 0.38, "minSeconds": 3},
+    "two": {"maxSimilarity": 0.58, "minSeconds": 2},
+    "more": {"maxSimilarity": 0.42, "minSeconds": 5},
 }
 VOICE = ModelSpec(
     name="voice",
