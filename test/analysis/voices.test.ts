@@ -108,7 +108,7 @@ test('a stream numbers voices as they are found, and keeps a bounded number of p
 
 test('of two speakers no third one is found, and a part between two voices is of none', async (t) => {
   if (params === undefined) return t.fail('expected a voice model');
-  const parts = [0, 2, 4].map((angle) => ({ vector: at(angle), seconds: 4, end: 0 }));
+  const parts = [0, 2, 4].map((angle) => ({ vector: at(angle), seconds: 6, end: 0 }));
   const { voices, known } = await addParts([], parts, '2', params);
   t.is(new Set(voices).size, 2);
   const all = await addParts([], parts, 'auto', params);
