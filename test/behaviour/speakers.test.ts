@@ -6,7 +6,9 @@ import { analyzerOf } from '../../src/engine/analyze.ts';
 import { joinArrays } from '../../src/engine/arrays.ts';
 import { defaultChunking } from '../../src/engine/chunks.ts';
 import { composeReport, type SpeakersReport, speakersReportSchema } from '../../src/engine/compose-report.ts';
+import type { Models } from '../../src/engine/loader.ts';
 import { type AnalyzeOptions, defaultOptions } from '../../src/engine/options.ts';
+import type { Session } from '../../src/engine/platform.ts';
 import { combinedReport } from '../../src/engine/report.ts';
 import { loadModels } from '../../src/node/models.ts';
 import { limits, speech } from '../support/analysis.ts';
@@ -19,9 +21,14 @@ const base = { ...defaultOptions, baselines: [], signals: ['emotion', 'cognitive
 const chunkingOf = (chunkSeconds: number) =>
   chunkSeconds === 180 ? defaultChunking : { chunkSeconds, maxCutSeconds: chunkSeconds / 2 };
 
-async function analyze(samples: Float32Array, options: Partial<AnalyzeOptions>, chunkSeconds = 180) {
+async function analyze(
+  samples: Float32Array,
+  options: Partial<AnalyzeOptions>,
+  chunkSeconds = 180,
+  set: Models = models,
+) {
   const request = { ...base, ...options, audio: wavFile(samples) };
-  const analyses = await analyzerOf(models, limits, chunkingOf(chunkSeconds)).analyze(request);
+  const analyses = await analyzerOf(set, limits, chunkingOf(chunkSeconds)).analyze(request);
   return speakersReportSchema.parse(composeReport(request, analyses, 'test'));
 }
 
@@ -85,6 +92,29 @@ test('the speaker changes without a pause', async (t) => {
   // Without a change every utterance of 10 s would be of both voices.
   const timeline = report.speakers.flatMap(({ emotion }) => emotion.timeline);
   t.true(timeline.length >= 8, `${timeline.length}`);
+});
+
+test('an utterance is read once for its voices, and the parts of one that is cut are scored in its place', async (t) => {
+  const runs = { trunk: 0, base: 0 };
+  const counted = (session: Session, name: keyof typeof runs): Session => ({
+    ...session,
+    run: (values) => {
+      runs[name]++;
+      return session.run(values);
+    },
+  });
+  const { trunk, voice } = models;
+  if (voice === null) return t.fail('expected a voice model');
+  const { base: first, rest } = await voice.load();
+  const { samples } = talk(['low', 'high'], 0.02);
+  const { speakers, unassigned } = await analyze(samples, { speakers: '2' }, 180, {
+    ...models,
+    trunk: { ...trunk, session: counted(trunk.session, 'trunk') },
+    voice: { ...voice, load: async () => ({ base: counted(first, 'base'), rest }) },
+  });
+  t.deepEqual(unassigned, []);
+  t.is(runs.trunk, speakers.flatMap(({ emotion }) => emotion.timeline).length);
+  t.true(runs.base < runs.trunk / 2, `${runs.base} of ${runs.trunk}`);
 });
 
 test('chunks of a long recording have the speakers of the whole', async (t) => {
