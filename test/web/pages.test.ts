@@ -90,7 +90,7 @@ test.serial(
       'Valence',
       'Arousal',
       'Clarity',
-      'Load and processing: too little speech',
+      'Load and processing: uncertain',
       'Speech over noise',
     ]) {
       t.true(said.includes(part), part);
