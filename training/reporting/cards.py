@@ -128,7 +128,7 @@ def training_data(manifest: dict, models: Path) -> list[dict]:
 
 
 def run_of(models: ModelSet, folder: Path) -> dict:
-    """The evaluation of the recipe of exactly these weights, but for the voice model, which no figure of it reads; otherwise an empty one."""
+    """The evaluation of the recipe of exactly these weights, but for the voice model, which none of its figures use; otherwise an empty one."""
     run = results.read().get(models.name)
     judged = {name: weights for name, weights in run["models"].items() if name != VOICE.name} if run else {}
     return run if judged and judged.items() <= results.weights_in(folder).items() else {"figures": [], "failures": {}}
@@ -152,7 +152,7 @@ def sections_of(manifest: dict, models: ModelSet, folder: Path) -> dict[str, lis
     kind = manifest["kind"]
     training = manifest["training"]
     evidence = manifest["evidence"]
-    weights = folder / manifest["name"] / manifest["weights"]["file"]
+    size = sum(path.stat().st_size for path in (folder / manifest["name"]).glob("*.onnx"))
     data = table(["set", "licence", "clips"], [[d["name"], d["licence"], d["clips"]] for d in training["data"]])
     notes = " ".join(text for word, text in METRIC_NOTES.items() if any(word in name.split("_") for name in training["metrics"]))
     metrics = metric_table([Metric(kind, **{key: m[key] for key in METRIC_KEYS}) for m in evidence["figures"]])
@@ -167,7 +167,7 @@ def sections_of(manifest: dict, models: ModelSet, folder: Path) -> dict[str, lis
         "Training recordings": [data, "", split] if training["data"] else [],
         "Licence audit": audit(training_data(manifest, folder), tools_of(kind, models)),
         "Measured in training": [notes, "", in_training] if training["metrics"] else [],
-        "Cost": [f"Weights: {weights.stat().st_size / 2**20:.2f} MiB. `npm run bench -- models` measures the time."],
+        "Cost": [f"Weights: {size / 2**20:.2f} MiB. `npm run bench -- models` measures the time."],
         **{title: [f"- {text}" for text in texts] for title, texts in lists.items()},
         "Made by": ["```sh", f"training/train {step}", "```"],
     }
