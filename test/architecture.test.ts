@@ -156,7 +156,9 @@ for (const set of modelSets.map((name) => `models/${name}`)) {
     t.deepEqual(names, ['cognitive', 'emotion', 'trunk', 'vad', 'voice']);
     for (const name of names) {
       const { weights, trunk, params } = readManifest(name);
-      const graphs = [params.base, params.severalSpeakers?.weights, weights].filter((one) => one !== undefined);
+      const graphs = [params.base, params.severalSpeakers?.weights, weights].filter(
+        (one) => one !== undefined,
+      );
       for (const graph of graphs) t.is(sha256(path.join(set, name, graph.file)), graph.sha256);
       const files = fs.readdirSync(path.join(set, name));
       const named = graphs.map(({ file }) => file);

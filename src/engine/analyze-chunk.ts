@@ -82,9 +82,7 @@ export async function analyzeChunk(
     signal,
     prepared: definitions[signal].prepare?.(speech, models.platform),
   }));
-  // In one chunk of a longer recording a single voice may speak.
-  const mode = speakers !== null && !isWhole ? 'auto' : speakers;
-  const request: ScoreRequest = { signals: chosen, embeddings, voices: mode ?? 'compare' };
+  const request: ScoreRequest = { signals: chosen, embeddings, voices: speakers ?? 'compare' };
   const scored = await scoreChunk(chunk, isUsable, previous, request, models, execution);
   const results: Partial<Record<Signal, unknown>> = {};
   for (const { signal, prepared } of started) {
@@ -137,8 +135,11 @@ export async function scoreChunk(
   const totals = previous?.totals ?? {};
   const isScored = isUsable && cut.length > 0;
   const { voices: mode } = request;
+  // In one chunk of a longer recording a single voice may speak.
   const separated =
-    isScored && isMode(mode) ? await separateVoices(cut, mode, speech, models, execution) : null;
+    isScored && isMode(mode)
+      ? await separateVoices(cut, isWhole ? mode : 'auto', speech, models, execution)
+      : null;
   // Other chunks may show that all of its parts are of one voice.
   const isKept = mode === 'auto' && !isWhole;
   const spoken = separated === null ? cut : isKept ? withParts(cut, separated.parts) : separated.parts.flat();

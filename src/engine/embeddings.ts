@@ -43,7 +43,7 @@ export type ScoreRequest = {
 export type Scorable = Utterance & {
   /** Index in the voices of the chunk, or of the stream; null: may be of several. */
   readonly voice?: number | null;
-  /** Those of an utterance that is scored as a whole too. */
+  /** Parts that are scored too, with the voices. */
   readonly parts?: readonly VoicePart[];
 };
 
@@ -80,14 +80,14 @@ export async function scoreUtterances(
   const scoreNext = async (
     utterance: Scorable,
     parts: readonly Scored[],
-    isWhole: boolean,
+    isCounted: boolean,
   ): Promise<Scored> => {
     const { start, end, speechFrames, voice: chunkVoice = null } = utterance;
     const encoded = await encodeRuns([utterance], speech, models, execution);
-    const isOfVoice = isMode(request.voices) && parts.length === 0 && chunkVoice !== null;
-    const sums = [...(isWhole ? [totals] : []), ...(isOfVoice ? [voiceTotals[chunkVoice] ?? {}] : [])];
+    const isOfVoice = isMode(request.voices) && chunkVoice !== null;
+    const sums = [...(isCounted ? [totals] : []), ...(isOfVoice ? [voiceTotals[chunkVoice] ?? {}] : [])];
     const heads = await score({ ...encoded, speechFrames }, sums, request, models, execution);
-    if (isWhole) totals = heads.totals[0] as Totals;
+    if (isCounted) totals = heads.totals[0] as Totals;
     if (isOfVoice) voiceTotals[chunkVoice] = heads.totals.at(-1) as Totals;
     await execution.yieldToOthers();
     const quality = meter.measure(utterance, encoded.rows);

@@ -54,16 +54,16 @@ export async function followVoices(
   const parts: VoicePart[][] = [];
   let known = before;
   for (const utterance of utterances) {
-    const reader = await open(utterance);
-    const track = await follow(utterance, speech.framesPerSecond, reader);
+    const frames = await open(utterance);
+    const track = await follow(utterance, speech.framesPerSecond, frames);
     const cut = cutUtterance(utterance, track, centroidsWith(known, track, mode), params, speech);
     const added: Omit<KnownPart, 'voice'>[] = [];
     for (const part of cut) {
-      const [vector] = cut.length === 1 ? [track.whole] : await reader.read(part.window, [part]);
+      const [vector] = cut.length === 1 ? [track.whole] : await frames.read(part.window, [part]);
       const seconds = part.speechFrames / speech.framesPerSecond;
       added.push({ vector: vector as Vector, seconds, end: part.end + offset });
     }
-    reader.release();
+    frames.release();
     const next = await addParts(known, added, mode, params);
     known = next.known;
     const withVoices = cut.map(({ label: _, ...part }, index) => ({

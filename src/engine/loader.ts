@@ -195,11 +195,11 @@ const baseGraph = { inputs: ['filterbanks'], outputs: ['frames'] };
 function openOnce<Opened>(
   { reread }: ModelBytes,
   platform: Platform,
-  open: (model: ModelBytes) => Promise<Opened>,
+  openModel: (model: ModelBytes) => Promise<Opened>,
 ): () => Promise<Opened> {
   return loadOnce(async () => {
     const model = await reread();
-    const opened = await open(model);
+    const opened = await openModel(model);
     releaseFiles([model], platform);
     return opened;
   });

@@ -14,7 +14,7 @@ type Assigned = Scored & { readonly speaker: number | null };
 
 /**
  * Voices are compared within the recording alone, and no voice is kept.
- * @param whole results of the recording, whose voices have totals and whose utterances have parts
+ * @param whole results of the recording, whose voices have totals, and whose utterances are parts or have parts
  * @returns results of each speaker, in the order in which they first speak. Of a number of speakers the last may have no speech; with
  *   `auto` and one voice, `whole`, whose utterances are not cut
  */

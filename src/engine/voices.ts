@@ -47,7 +47,7 @@ export const apart = z.strictObject({
 });
 
 export const voiceParams = z.strictObject({
-  /** Frames of one row of the graph's pooling. */
+  /** Frames of 10 ms of one row that `base` returns. */
   framesPerEmbedding: z.int().positive(),
   /** An utterance that is nearer to its voice than to another one by less, as a difference of cosines, is of none. */
   minMargin: z.number().nonnegative(),
@@ -56,7 +56,7 @@ export const voiceParams = z.strictObject({
   /** Where `auto` finds a second voice, and more of them. */
   two: apart,
   more: apart,
-  /** Graph of filterbanks, whose frames the weights read. */
+  /** Graph of filterbanks -> frames, which the graph of the manifest's `weights` reads. */
   base: graphFile,
 });
 export type VoiceParams = z.infer<typeof voiceParams>;
@@ -122,10 +122,10 @@ export async function separateVoices(
 ): Promise<Separated> {
   const { params } = voiceModelOf(reader).manifest;
   const open = await openVoices(speech, reader);
-  const followed: { readonly reader: UtteranceReader; readonly track: Track }[] = [];
+  const tracked: { readonly frames: UtteranceReader; readonly track: Track }[] = [];
   for (const utterance of utterances) {
-    const reader = await open(utterance);
-    followed.push({ reader, track: await follow(utterance, speech.framesPerSecond, reader) });
+    const frames = await open(utterance);
+    tracked.push({ frames, track: await follow(utterance, speech.framesPerSecond, frames) });
     execution.endStage('voices');
     await execution.yieldToOthers();
   }
@@ -140,7 +140,7 @@ export async function separateVoices(
 
   /** Clusters the windows and cuts the utterances; the voices are those of the parts, which no other voice is in. */
   async function divide(count: number): Promise<Separated> {
-    const windows = followed.flatMap(({ track }) => track.clustered);
+    const windows = tracked.flatMap(({ track }) => track.clustered);
     const lengths = windows.map(({ start, end }) => end - start);
     const { centroids } = kMeans(
       windows.map(({ vector }) => vector),
@@ -150,11 +150,11 @@ export async function separateVoices(
     await execution.yieldToOthers();
     const cut: (Utterance & { readonly label: number; readonly vector: Vector })[][] = [];
     for (const [index, utterance] of utterances.entries()) {
-      const { reader, track } = followed[index] as (typeof followed)[number];
+      const { frames, track } = tracked[index] as (typeof tracked)[number];
       const parts = cutUtterance(utterance, track, centroids, params, speech);
       cut.push([]);
       for (const part of parts) {
-        const vector = parts.length === 1 ? track.whole : await vectorOf(part, reader);
+        const vector = parts.length === 1 ? track.whole : await vectorOf(part, frames);
         cut.at(-1)?.push({ ...part, vector });
       }
       execution.endStage('voices');
@@ -179,7 +179,7 @@ export async function separateVoices(
     return { voices: voicesOf(vectors, seconds, labels), parts };
   }
   const separated = await (mode === 'auto' ? countVoices(divide, params) : divide(Number(mode)));
-  for (const { reader } of followed) reader.release();
+  for (const { frames } of tracked) frames.release();
   return separated;
 }
 
@@ -314,8 +314,8 @@ async function readUtterance(
   const shape = [1, rows.data.length / rows.bins, rows.bins];
   const { frames } = await base.run({ filterbanks: { data: rows.data, shape } });
   platform.release(rows.data);
-  const { data, shape: read } = frames as Tensor;
-  const [count, width] = read as readonly [number, number];
+  const { data, shape: size } = frames as Tensor;
+  const [count, width] = size as readonly [number, number];
   const { framesPerEmbedding } = manifest.params;
   const rowsFrom = (origin: number, { start, end }: Segment, most: number) =>
     rowsOf({ start: start - origin, end: end - origin }, framesPerEmbedding, most);
@@ -334,8 +334,8 @@ async function readUtterance(
         weights: { data: weights, shape: [windows.length, length] },
       });
       const voices = (outputs.voice as Values).data;
-      const size = voices.length / windows.length;
-      return windows.map((_, index) => voices.slice(index * size, (index + 1) * size));
+      const values = voices.length / windows.length;
+      return windows.map((_, index) => voices.slice(index * values, (index + 1) * values));
     },
     release: () => platform.release(data),
   };

@@ -109,14 +109,18 @@ test('an utterance is read once for its voices, and the parts of one that is cut
   const turns = [1, 2, 3].flatMap((number) =>
     ['low', 'high'].map((name) => sentence(`${name}-${number}`).subarray(0, 2.5 * rate)),
   );
-  const { speakers, unassigned } = await analyze(joinArrays(turns), { speakers: '2' }, 180, {
+  const set = {
     ...models,
     trunk: { ...trunk, session: counted(trunk.session, 'trunk') },
     voice: { ...voice, load: async () => ({ base: counted(first, 'base'), rest }) },
-  });
-  t.deepEqual(unassigned, []);
-  t.is(runs.trunk, speakers.flatMap(({ emotion }) => emotion.timeline).length);
-  t.true(runs.base < runs.trunk, `${runs.base} of ${runs.trunk}`);
+  };
+  for (const chunkSeconds of [180, 9]) {
+    Object.assign(runs, { trunk: 0, base: 0 });
+    const { speakers, unassigned } = await analyze(joinArrays(turns), { speakers: '2' }, chunkSeconds, set);
+    t.deepEqual(unassigned, []);
+    t.is(runs.trunk, speakers.flatMap(({ emotion }) => emotion.timeline).length);
+    t.true(runs.base < runs.trunk, `${runs.base} of ${runs.trunk}`);
+  }
 });
 
 test('chunks of a long recording have the speakers of the whole', async (t) => {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ProsodyTrack } from '../platform.ts';
 import { meanBySpeech } from '../quality.ts';
-import type { Segment } from '../segments.ts';
+import { clipSegments, type Segment, shift } from '../segments.ts';
 import type { SpeechAnalysis } from '../speech.ts';
 import {
   addSyllables,
@@ -91,7 +91,7 @@ export function measureSpeaker(
   { chunks, segments, missing, others, framesPerSecond, speechSeconds, syllables }: SpeakerRecording,
   params: z.infer<typeof measuresParams>,
 ): Speaker {
-  const parts = partsOf(chunks, segments);
+  const parts = spokenIn(chunks, segments);
   const totals =
     syllables ??
     parts.reduce(
@@ -113,20 +113,16 @@ export function measureSpeaker(
 }
 
 /** The chunks, each with the segments that lie in it: those of 12 hours are too large to be joined. */
-function partsOf(
+function spokenIn(
   chunks: readonly SpeakerChunk[],
   segments: readonly Segment[],
 ): Spoken<ProsodyTrack & Pick<SpeakerChunk, 'syllableRate' | 'change'>>[] {
   let offset = 0;
   return chunks.map(({ track, syllableRate, change }) => {
     const from = offset;
-    const frames = syllableRate.length;
-    offset += frames;
-    const inside = segments.flatMap((segment) => {
-      const [start, end] = [Math.max(0, segment.start - from), Math.min(frames, segment.end - from)];
-      return start < end ? [{ start, end }] : [];
-    });
-    return { values: { ...track, syllableRate, change }, segments: inside };
+    offset += syllableRate.length;
+    const inside = clipSegments(segments, { start: from, end: offset });
+    return { values: { ...track, syllableRate, change }, segments: shift(inside, -from) };
   });
 }
 
