@@ -6,13 +6,11 @@ import { earlierParams, severalSpeakersParams } from './several-speakers.ts';
 import { definitions, type ParamsOf, type Signal, signals } from './signals/table.ts';
 import { detectionParams } from './speech.ts';
 import { trunkParams } from './utterances.ts';
-import { voiceParams } from './voices.ts';
+import { graphFile, voiceParams } from './voices.ts';
 
 const fraction = z.number().min(0).max(1);
 const positive = z.number().positive();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-
-const weightsFile = z.string().regex(/^\w[\w.-]*\.onnx$/);
 
 /** The extractor checks keys and values when the model is loaded. */
 const featureSpec = z.custom<FeatureSpec>((value) => typeof value === 'object' && value !== null);
@@ -50,7 +48,7 @@ const shared = {
   name: z.string().regex(/^[a-z][a-z0-9-]*$/),
   version: z.string().regex(/^\d+\.\d+\.\d+$/),
   description: z.string(),
-  weights: z.strictObject({ file: weightsFile, sha256 }),
+  weights: graphFile,
   featuresVersion: z.int(),
   inputs: z.array(z.string()).min(1),
   outputs: z.array(z.string()).min(1),
@@ -107,7 +105,7 @@ const trunkManifest = z.strictObject({
     /** Spec of the second input `filterbanks`, of the same frames; absent when the graph has none. */
     filterbanks: featureSpec.optional(),
     /** Graph of the input `samples`, whose output follows the values of each embedding; absent when the trunk reads none. */
-    samples: z.strictObject({ file: weightsFile, sha256 }).optional(),
+    samples: graphFile.optional(),
     /** Absent: reports have no warning `several_speakers`. */
     severalSpeakers: severalSpeakersParams.or(earlierParams).optional(),
   }),

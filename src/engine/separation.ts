@@ -15,8 +15,8 @@ type Assigned = Scored & { readonly speaker: number | null };
 /**
  * Voices are compared within the recording alone, and no voice is kept.
  * @param whole results of the recording, whose voices have totals, and whose utterances are parts or have parts
- * @returns results of each speaker, in the order in which they first speak. Of a number of speakers the last may have no speech; with
- *   `auto` and one voice, `whole`, whose utterances are not cut
+ * @returns results of each speaker, in the order in which they first speak. Of a number of speakers the last may have no speech.
+ *   With `auto` and one voice: `whole`, by its utterances and not by their parts
  */
 export async function separateSpeakers(
   whole: readonly ChunkResult[],

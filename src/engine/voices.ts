@@ -32,7 +32,7 @@ export type SpeakerMode = (typeof speakerModes)[number];
 export const speakerModesText = '2 to 6 or auto';
 export const maxVoices = 6;
 
-/** A further graph of a model. */
+/** A graph of a model, inside its folder. */
 export const graphFile = z.strictObject({
   file: z.string().regex(/^\w[\w.-]*\.onnx$/),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
