@@ -114,8 +114,12 @@ function models(manifests: readonly Manifest[]): Html {
 
 function hashes(manifest: Manifest): Html {
   const correction = correctionOf(manifest);
-  const suffix = correction && html`, correction <code>${correction.sha256.slice(0, 16)}</code>`;
-  return html`<code>${manifest.weights.sha256.slice(0, 16)}</code>${suffix}`;
+  const base = manifest.kind === 'voice' ? html`, base ${shortHash(manifest.params.base)}` : null;
+  return html`${shortHash(manifest.weights)}${base}${correction && html`, correction ${shortHash(correction)}`}`;
+}
+
+function shortHash({ sha256 }: { readonly sha256: string }): Html {
+  return html`<code>${sha256.slice(0, 16)}</code>`;
 }
 
 function describe(manifest: Manifest): string {

@@ -26,8 +26,10 @@ function read(
 
 test('the page has every model, figure, failure, licence and key', async (t) => {
   const { content } = await read();
-  for (const { weights, training, evidence } of manifests) {
-    t.true(content.includes(weights.sha256.slice(0, 16)));
+  for (const manifest of manifests) {
+    const { weights, training, evidence } = manifest;
+    const graphs = manifest.kind === 'voice' ? [weights, manifest.params.base] : [weights];
+    for (const { sha256 } of graphs) t.true(content.includes(sha256.slice(0, 16)), manifest.name);
     for (const { licence, clips } of training.data) {
       t.true(content.includes(html`${licence}`.html), licence);
       t.true(content.includes(clips.toLocaleString('en')));
