@@ -4,10 +4,13 @@ import { correctHead } from './correction.ts';
 import { loadOnce } from './load-once.ts';
 import {
   correctionOf,
+  filesOf,
   type Kind,
   type Manifest,
   type ManifestOf,
   manifestSchema,
+  samplesOf,
+  severalSpeakersOf,
   unavailableOf,
 } from './manifest.ts';
 import {
@@ -92,10 +95,6 @@ function graphOf(manifest: Manifest): Pick<Session, 'inputs' | 'outputs'> {
 /** Whether the trunk has a second output, for voices. */
 const hasFrames = ({ outputs }: Pick<Manifest, 'outputs'>): boolean => outputs.includes('frames');
 
-function samplesOf(manifest: Manifest): Manifest['weights'] | null {
-  return (manifest.kind === 'trunk' && manifest.params.samples) || null;
-}
-
 export function filterbanksOf(manifest: Manifest): FeatureSpec | null {
   return (manifest.kind === 'trunk' && manifest.params.filterbanks) || null;
 }
@@ -115,20 +114,13 @@ export async function readModel(
 ): Promise<ModelBytes> {
   const manifest = parseManifest(name, manifestJson);
   const files = new Map<string, Uint8Array>();
-  const add = async (field: string, reference: Manifest['weights'] | null) => {
-    if (reference === null) return;
-    const { file, sha256 } = reference;
+  for (const { key, file, sha256 } of filesOf(manifest)) {
     const bytes = await read(file);
     const hash = platform.createSha256();
     hash.update(bytes);
-    expectEqual(name, `${field}.sha256`, sha256, hash.digest());
+    expectEqual(name, `${key}.sha256`, sha256, hash.digest());
     files.set(file, bytes);
-  };
-  await add('weights', manifest.weights);
-  await add('weights', severalSpeakersOf(manifest));
-  await add('weights', samplesOf(manifest));
-  if (manifest.kind === 'voice') await add('base', manifest.params.base);
-  await add('correction', correctionOf(manifest));
+  }
   expectEqual(name, 'name', name, manifest.name);
   expectEqual(name, 'featuresVersion', platform.featuresVersion, manifest.featuresVersion);
   const { inputs, outputs } = graphOf(manifest);
@@ -137,10 +129,6 @@ export async function readModel(
   if (manifest.features !== null) checkFeatures(name, manifest.features, platform);
   checkFilterbanks(name, manifest, platform);
   return { manifest, files, reread: () => readModel(name, manifestJson, read, platform) };
-}
-
-function severalSpeakersOf(manifest: Manifest): Manifest['weights'] | null {
-  return (manifest.kind === 'trunk' && manifest.params.severalSpeakers?.weights) || null;
 }
 
 /** @param set every model of a set: see `checkSet` @param threads of the trunk @throws ModelError */

@@ -10,7 +10,7 @@ import { graphFile, voiceParams } from './voices.ts';
 
 const fraction = z.number().min(0).max(1);
 const positive = z.number().positive();
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const { sha256 } = graphFile.shape;
 
 /** The extractor checks keys and values when the model is loaded. */
 const featureSpec = z.custom<FeatureSpec>((value) => typeof value === 'object' && value !== null);
@@ -161,6 +161,28 @@ export function unavailableOf(manifest: Manifest): string | null {
 /** The file that changes the outputs of the weights; null for models that are not adapted. */
 export function correctionOf(manifest: Manifest) {
   return ('correction' in manifest && manifest.correction) || null;
+}
+
+/** A second graph of the trunk, for the warning `several_speakers`; null when it has none. */
+export function severalSpeakersOf(manifest: Manifest): Manifest['weights'] | null {
+  return (manifest.kind === 'trunk' && manifest.params.severalSpeakers?.weights) || null;
+}
+
+/** A second graph of the trunk, which reads samples; null when it has none. */
+export function samplesOf(manifest: Manifest): Manifest['weights'] | null {
+  return (manifest.kind === 'trunk' && manifest.params.samples) || null;
+}
+
+/** Every file that the manifest names, with its key. */
+export function filesOf(manifest: Manifest) {
+  const files = [
+    { key: 'weights', file: manifest.weights },
+    { key: 'weights', file: severalSpeakersOf(manifest) },
+    { key: 'weights', file: samplesOf(manifest) },
+    { key: 'base', file: manifest.kind === 'voice' ? manifest.params.base : null },
+    { key: 'correction', file: correctionOf(manifest) },
+  ];
+  return files.flatMap(({ key, file }) => (file === null ? [] : [{ key, ...file }]));
 }
 
 /** The VAD model is published as `activity`. */

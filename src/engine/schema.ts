@@ -8,6 +8,7 @@ export {
 export { embeddingReportSchema } from './embedding-report.ts';
 export {
   correctionOf,
+  filesOf,
   type Kind,
   type Manifest,
   type ManifestOf,

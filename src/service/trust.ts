@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type Analyzer, combinedReport, defaultOptions } from '../engine/index.ts';
-import { correctionOf, type Manifest, publishedName, signals, unavailableOf } from '../engine/schema.ts';
+import { filesOf, type Manifest, publishedName, signals, unavailableOf } from '../engine/schema.ts';
 import { readOptionalJson } from '../node/models.ts';
 import { failuresFolder, version } from '../node/paths.ts';
 import { usageDays } from './auth/usage.ts';
@@ -109,17 +109,14 @@ function models(manifests: readonly Manifest[]): Html {
     manifest.licence,
   ]);
   return html`<p>Undertone ${version}. <a href="/v1/models">The cards as JSON</a>.</p>
-    ${table('Models', ['Model', 'Version', 'What', 'SHA-256 of the weights', 'Licence'], rows)}`;
+    ${table('Models', ['Model', 'Version', 'What', 'Files, with the start of their SHA-256', 'Licence'], rows)}`;
 }
 
 function hashes(manifest: Manifest): Html {
-  const correction = correctionOf(manifest);
-  const base = manifest.kind === 'voice' ? html`, base ${shortHash(manifest.params.base)}` : null;
-  return html`${shortHash(manifest.weights)}${base}${correction && html`, correction ${shortHash(correction)}`}`;
-}
-
-function shortHash({ sha256 }: { readonly sha256: string }): Html {
-  return html`<code>${sha256.slice(0, 16)}</code>`;
+  const hashed = filesOf(manifest).map(
+    ({ file, sha256 }) => html`${file} <code>${sha256.slice(0, 16)}</code> `,
+  );
+  return html`${hashed}`;
 }
 
 function describe(manifest: Manifest): string {
