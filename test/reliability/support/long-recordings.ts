@@ -22,6 +22,7 @@ const attacks = 8;
 const settleMs = 3000;
 const sessionSeconds = 8;
 const blockSeconds = 0.25;
+const patienceMs = 20_000;
 const tenSeconds = speechUpload(10);
 
 /** 15 minutes of Opus, 1.3 MB. */
@@ -60,11 +61,12 @@ async function attack({ port }: Server, { token }: Account): Promise<() => Promi
   };
 }
 
-/** The slowest of sequential recordings, s; null when one was refused. */
+/** The slowest of sequential recordings, s; null when one was refused or took longer than `patienceMs`. */
 async function timeRecordings({ port }: Server, { token }: Account, count: number) {
   let slowest = 0;
   for (let index = 0; index < count; index++) {
-    const { status, ms } = await exchange(analysis({ port, token }, tenSeconds));
+    const signal = AbortSignal.timeout(patienceMs);
+    const { status, ms } = await exchange(analysis({ port, token }, tenSeconds, { signal }));
     if (status !== 200) return null;
     slowest = Math.max(slowest, ms / 1000);
   }

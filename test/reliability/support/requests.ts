@@ -16,6 +16,8 @@ type Ask = {
   readonly agent?: Agent | false;
   /** Waits for 100 Continue before the body. */
   readonly polite?: boolean;
+  /** Closes the connection. */
+  readonly signal?: AbortSignal;
 };
 
 export type Outcome = {
@@ -33,7 +35,7 @@ export type Outcome = {
 };
 
 export function exchange(ask: Ask): Promise<Outcome> {
-  const { port, method = 'GET', path, headers = {}, body, agent = false, polite = false } = ask;
+  const { port, method = 'GET', path, headers = {}, body, agent = false, polite = false, signal } = ask;
   const startedAt = performance.now();
   return new Promise((resolve) => {
     let answer: IncomingMessage | null = null;
@@ -47,7 +49,8 @@ export function exchange(ask: Ask): Promise<Outcome> {
         startedAt,
         ms: performance.now() - startedAt,
       });
-    const sent = request({ port, host: '127.0.0.1', method, path, headers, agent }, (response) => {
+    const options = { port, host: '127.0.0.1', method, path, headers, agent, signal };
+    const sent = request(options, (response) => {
       answer = response;
       response.on('end', () => settle(null)).on('error', (error) => settle(codeOf(error)));
       response.resume();
