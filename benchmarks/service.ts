@@ -19,6 +19,9 @@ export type Service = {
   stop(): Promise<void>;
 };
 
+/** The other workers load after the line. */
+const loadMs = 2000;
+
 /** From the sources as they are. */
 export function buildService(): void {
   runProgram('npm', ['run', '--silent', 'build:service']);
@@ -65,6 +68,7 @@ export async function startService(
   const ended = once(child, 'close');
   const [line] = await Promise.race([once(child.stdout, 'data'), ended]);
   const readyMs = performance.now() - started;
+  await sleep(loadMs);
   const port = Number(/:(\d+)\n/.exec(String(line))?.[1]);
   if (!(port > 0)) throw new Error(`Expected the service to listen, got exit code ${String(line)}`);
   return {

@@ -1,5 +1,4 @@
 /** Resident memory of the service: idle, after short requests, and after short requests that follow long recordings. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { atMost, type Figure, figure, type Row } from '../case.ts';
 import { peakMebibytes, residentMebibytes } from '../process.ts';
 import {
@@ -20,7 +19,6 @@ const connections = 8;
 const requests = 1000;
 const recordings = 6;
 const minutes = 13;
-const idleMs = 1000;
 
 type State = 'idle' | 'before' | 'peak' | 'between' | 'after';
 type Sizes = Readonly<Record<State, number>>;
@@ -33,7 +31,6 @@ async function measureStart(recording: Buffer): Promise<Sizes> {
     return residentMebibytes(pid);
   };
   try {
-    await sleep(idleMs);
     const idle = residentMebibytes(pid);
     const before = await loaded();
     await closedLoop(workers, recordings, async () => (await ask(port, '/v1/analyze', recording)).ms);

@@ -2,14 +2,12 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { atMost, figure, type Row, root, withinLimit } from '../case.ts';
 import { installNpm } from '../packages.ts';
 import { residentMebibytes } from '../process.ts';
 import { ask, buildService, closeConnections, formOf, recording, startService } from '../service.ts';
 
 const starts = process.argv.includes('--long') ? 30 : 10;
-const idleMs = 1000;
 const readyMs = 400;
 const idleMebibytes = 250;
 const mebibyte = 2 ** 20;
@@ -41,7 +39,6 @@ async function measure(node: string): Promise<Starts> {
   for (let index = 0; index <= starts; index++) {
     const service = await startService({ UNDERTONE_DATA_DIR: dataDir }, [], root, [], node);
     const post = async () => (await ask(service.port, '/v1/analyze', form)).ms;
-    await sleep(idleMs);
     const resident = residentMebibytes(service.pid);
     const first = await post();
     const later: number[] = [];

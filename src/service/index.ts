@@ -64,7 +64,7 @@ type ServiceOptions = Pick<Service, 'config' | 'logger' | 'pool'> & {
   readonly parent: number | null;
 };
 
-/** Opens everything but the workers, then waits for them. */
+/** Opens everything but the workers, then waits for the first of them. */
 export async function openService({
   config,
   welcome,
@@ -143,7 +143,7 @@ export async function openService({
     exit,
     parent,
   });
-  await pool.started;
+  await pool.ready;
   const more = (await welcome?.({ url, config, tokens, playgroundCodes: accounts.playgroundCodes })) ?? '';
   // In one write: a reader of the listening line has the token too.
   process.stdout.write(`listening on ${url}\n${metricsServer.line}${more}`);

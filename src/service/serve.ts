@@ -59,8 +59,6 @@ async function start(
     },
     onLost: (cause) => void logger.then((started) => started.error({ err: cause }, 'worker lost')),
   });
-  // `openService` reports invalid models.
-  const loaded = Promise.allSettled([pool.started]);
   try {
     const service = await import('./index.ts');
     const exit = (code: number) => process.exit(code);
@@ -68,7 +66,7 @@ async function start(
     flushCompileCache?.();
   } catch (error) {
     // Exiting while a thread is inside ONNX Runtime would abort the process.
-    await loaded;
+    await pool.close();
     throw error;
   }
 }

@@ -25,9 +25,10 @@ export type ThreadTask =
 
 const encoder = new TextEncoder();
 type Settings = {
-  readonly failing?: boolean;
-  /** Only the first thread fails: the id of the first, and how many others started. */
+  /** Id of the last thread that started, and how many did. */
   readonly starts?: Int32Array;
+  /** The thread that cannot start, counted from 1. */
+  readonly failing?: number;
   readonly trace?: string;
   /** The thread loads until element 0 is not 0. */
   readonly loaded?: Int32Array;
@@ -37,17 +38,16 @@ const settings = workerData as Settings;
 export const run = start();
 
 async function start(): Promise<typeof obey> {
-  if (settings.failing && isFirst(settings.starts)) throw new Error('no models');
+  if (countStarts(settings.starts) === settings.failing) throw new Error('no models');
   if (settings.loaded !== undefined) Atomics.wait(settings.loaded, 0, 0);
   parentPort?.postMessage({ ready: threadId } satisfies ThreadReady);
   return obey;
 }
 
 /** piscina requires the file, and imports it where that fails: a thread can start twice. */
-function isFirst(starts: Int32Array = new Int32Array(2)): boolean {
-  const first = [0, threadId].includes(Atomics.compareExchange(starts, 0, 0, threadId));
-  if (!first) Atomics.add(starts, 1, 1);
-  return first;
+function countStarts(starts: Int32Array = new Int32Array(2)): number {
+  const isNew = Atomics.exchange(starts, 0, threadId) !== threadId;
+  return isNew ? Atomics.add(starts, 1, 1) + 1 : Atomics.load(starts, 1);
 }
 
 async function obey({ id, pauseFlag, cancel, ...task }: TaskMessage): Promise<Reply> {

@@ -134,12 +134,68 @@ test.serial('a started pool is warm and replies', async (t) => {
   t.is(released.count, 1);
 });
 
-test.serial('a pool whose threads cannot start rejects, without a retry', async (t) => {
-  const settings = { modelsDir: '', limits, failing: true };
+const sharedCounts = () => new Int32Array(new SharedArrayBuffer(8));
+
+/** Two workers; `load` lets them finish. */
+function openUnloaded(t: ExecutionContext) {
+  const [starts, loaded] = [sharedCounts(), sharedCounts()];
+  const settings = { modelsDir: '', limits, starts, loaded };
+  const pool = createPool({ workers: 2, queue: 1, settings, file });
+  const load = () => {
+    Atomics.store(loaded, 0, 1);
+    Atomics.notify(loaded, 0);
+  };
+  t.teardown(async () => {
+    load();
+    await pool.close();
+  });
+  return { pool, load, started: () => Atomics.load(starts, 1), isLoaded: () => Atomics.load(loaded, 0) };
+}
+
+test.serial('the other workers start once the first is ready', async (t) => {
+  const { pool, load, started } = openUnloaded(t);
+  await until(() => started() > 0);
+  await sleep(500);
+  t.is(started(), 1);
+  t.false(pool.warm());
+  load();
+  await pool.ready;
+  t.true(pool.warm());
+  await pool.started;
+  t.is(started(), 2);
+});
+
+test.serial('close waits until a worker has loaded, and starts no other', async (t) => {
+  const { pool, load, started, isLoaded } = openUnloaded(t);
+  await until(() => started() > 0);
+  const loadedAtEnd = pool.close().then(isLoaded);
+  await sleep(500);
+  load();
+  t.is(await loadedAtEnd, 1);
+  t.is(started(), 1);
+});
+
+test.serial('a pool whose first worker cannot start rejects, without a retry', async (t) => {
+  const settings = { modelsDir: '', limits, starts: sharedCounts(), failing: 1 };
   const pool = createPool({ workers: 2, queue: 1, settings, file });
   t.teardown(() => pool.close());
-  await t.throwsAsync(pool.started, { any: true });
+  await t.throwsAsync(pool.ready, { any: true, message: /no models/ });
+  await t.throwsAsync(pool.started, { any: true, message: /no models/ });
   t.false(pool.warm());
+  t.is(Atomics.load(settings.starts, 1), 1);
+});
+
+test.serial('another worker that cannot start is replaced', async (t) => {
+  const settings = { modelsDir: '', limits, starts: sharedCounts(), failing: 2 };
+  const lost: Error[] = [];
+  const pool = createPool({ workers: 2, queue: 1, settings, file, onLost: (cause) => lost.push(cause) });
+  t.teardown(() => pool.close());
+  await pool.started;
+  t.is(Atomics.load(settings.starts, 1), 3);
+  t.deepEqual(
+    lost.map(({ message }) => message),
+    ['no models'],
+  );
 });
 
 test.serial('a task beyond the queue is refused at once', async (t) => {
@@ -302,22 +358,6 @@ test.serial('failAll fails every task', async (t) => {
   const jobs = [1, 2].map(() => submit(pool, task));
   pool.failAll(new ServiceError('shutting_down', 'x'));
   t.deepEqual(await Promise.all(jobs.map(outcome)), ['shutting_down', 'shutting_down']);
-});
-
-test.serial('a start that fails waits until every thread has loaded', async (t) => {
-  const shared = () => new Int32Array(new SharedArrayBuffer(8));
-  const settings = { modelsDir: '', limits, failing: true, starts: shared(), loaded: shared() };
-  const pool = createPool({ workers: 2, queue: 1, settings, file });
-  const loadedAtEnd = pool.started.then(
-    () => null,
-    () => Atomics.load(settings.loaded, 0),
-  );
-  await until(() => Atomics.load(settings.starts, 0) !== 0 && Atomics.load(settings.starts, 1) !== 0);
-  // The error of the first thread arrives meanwhile.
-  await sleep(500);
-  Atomics.store(settings.loaded, 0, 1);
-  Atomics.notify(settings.loaded, 0);
-  t.is(await loadedAtEnd, 1);
 });
 
 test.serial('the time of a report counts from its start', async (t) => {

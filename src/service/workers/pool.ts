@@ -3,6 +3,7 @@
  * thread reads between its stages: running threads are not terminated. A crash in native code ends the process.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { entryFile } from '../../node/paths.ts';
 import { releaseFreeMemory } from '../../node/process.ts';
 import { deferred } from '../deferred.ts';
@@ -18,7 +19,7 @@ import {
   type TaskProgress,
   type ThreadSettings,
 } from './protocol.ts';
-import { createScheduler, maxTasksPerThread, type TaskKind } from './scheduler.ts';
+import { createScheduler, maxTasksPerThread, type Scheduler, type TaskKind } from './scheduler.ts';
 import { createThreadPool, ThreadLostError, type ThreadPool } from './threads.ts';
 
 export type AnalysisResult = Omit<Extract<Reply, { kind: 'report' }>, 'kind'>;
@@ -67,7 +68,9 @@ export type PoolStats = {
 };
 
 export type Pool = {
-  /** Resolves when every worker has loaded its models. Rejects when one cannot start. */
+  /** Resolves when the first worker has loaded its models. Rejects when it cannot start. */
+  readonly ready: Promise<void>;
+  /** Resolves when every worker has. One of the others that cannot start is replaced, as one that dies. */
   readonly started: Promise<void>;
   /** Whether a worker is ready. */
   warm(): boolean;
@@ -80,6 +83,7 @@ export type Pool = {
   /** Fails every queued and running task. */
   failAll(failure: ServiceError): void;
   stats(): PoolStats;
+  /** Waits a limited time for started tasks. */
   close(): Promise<void>;
 };
 
@@ -125,16 +129,8 @@ const closePollMs = 10;
 const maxCloseMs = 10_000;
 
 export function createPool(options: PoolOptions): Pool {
-  const threads = openThreads(options, {
-    onReady: () => scheduler.update(),
-    onNote: (note) => {
-      if ('paused' in note) return scheduler.onPaused(note.paused);
-      const { progressed, analysedSeconds, declaredSeconds } = note;
-      const entry = scheduler.all().find(({ id }) => id === progressed);
-      entry?.onProgress(analysedSeconds, declaredSeconds);
-    },
-  });
-  const scheduler = createScheduler<Threads, Entry>({ threads, queue: options.queue, run, onUpdate });
+  const scheduler = createScheduler<Threads, Entry>({ queue: options.queue, run, onUpdate });
+  const { threads, ready, started, close } = openThreads(options, scheduler);
   const { onIdle = releaseFreeMemory } = options;
   const idleTimer = setTimeout(() => scheduler.isEmpty() && onIdle(), idleMs).unref();
   let fullSince: number | null = null;
@@ -207,7 +203,8 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   return {
-    started: startAll(threads),
+    ready,
+    started,
     warm: () => threads.some((thread) => thread.ready() > 0),
     accepts,
     fullForMs: () => (fullSince === null ? 0 : performance.now() - fullSince),
@@ -221,39 +218,61 @@ export function createPool(options: PoolOptions): Pool {
     },
     close: () => {
       clearTimeout(idleTimer);
-      return close(scheduler, threads);
+      return close();
     },
   };
 }
 
-function openThreads(
-  { workers, ...options }: PoolOptions,
-  listeners: { onReady(): void; onNote(note: TaskPaused | TaskProgress): void },
-): readonly Threads[] {
-  const threadOptions = {
-    file: entryFile('service/workers/analysis-thread'),
-    ...options,
-    threads: 1,
-    tasksPerThread: maxTasksPerThread,
-    heapMebibytes,
-    ...listeners,
+/** Opens the first thread, and the others once it is ready: meanwhile they would use its cores. */
+function openThreads({ workers, ...options }: PoolOptions, scheduler: Scheduler<Threads, Entry>) {
+  const threads: Threads[] = [];
+  let isClosed = false;
+
+  function open(start: { readonly retriesStart?: boolean } = {}): Threads {
+    const thread = createThreadPool<TaskMessage, Reply, TaskPaused | TaskProgress>({
+      file: entryFile('service/workers/analysis-thread'),
+      ...options,
+      ...start,
+      threads: 1,
+      tasksPerThread: maxTasksPerThread,
+      heapMebibytes,
+      onReady: () => scheduler.update(),
+      onNote,
+    });
+    threads.push(thread);
+    scheduler.addThread(thread);
+    return thread;
+  }
+
+  function onNote(note: TaskPaused | TaskProgress): void {
+    if ('paused' in note) scheduler.onPaused(note.paused);
+    else {
+      const { progressed, analysedSeconds, declaredSeconds } = note;
+      const entry = scheduler.all().find(({ id }) => id === progressed);
+      entry?.onProgress(analysedSeconds, declaredSeconds);
+    }
+  }
+
+  async function openOthers(): Promise<void> {
+    while (!isClosed && threads.length < workers) open({ retriesStart: true });
+    await Promise.all(threads.map((thread) => thread.started));
+  }
+
+  const ready = open().started;
+  const started = ready.then(openOthers);
+  // A caller need not await it.
+  started.catch(() => {});
+  return {
+    threads,
+    ready,
+    started,
+    close: async () => {
+      isClosed = true;
+      const deadline = performance.now() + maxCloseMs;
+      while (!scheduler.isEmpty() && performance.now() < deadline) await sleep(closePollMs);
+      await Promise.all(threads.map((thread) => thread.close()));
+    },
   };
-  return Array.from({ length: workers }, () =>
-    createThreadPool<TaskMessage, Reply, TaskPaused | TaskProgress>(threadOptions),
-  );
-}
-
-/** Waits for every thread, also when one fails: terminating one inside the model runtime aborts the process. */
-async function startAll(threads: readonly Threads[]): Promise<void> {
-  const starts = await Promise.allSettled(threads.map(({ started }) => started));
-  const failed = starts.find(({ status }) => status === 'rejected');
-  if (failed === undefined) return;
-  await closeThreads(threads);
-  throw (failed as PromiseRejectedResult).reason;
-}
-
-async function closeThreads(threads: readonly Threads[]): Promise<void> {
-  await Promise.all(threads.map((thread) => thread.close()));
 }
 
 async function run(threads: Threads, entry: Entry, running: number): Promise<void> {
@@ -291,16 +310,4 @@ function settle(entry: Entry, reply: Reply, queueMs: number): void {
     const { kind: _, stages, ...result } = reply;
     entry.resolve({ ...result, stages: [{ name: 'queue', ms: queueMs }, ...stages] });
   }
-}
-
-/** Waits a limited time for started tasks. */
-async function close(
-  scheduler: { readonly isEmpty: () => boolean },
-  threads: readonly Threads[],
-): Promise<void> {
-  const deadline = performance.now() + maxCloseMs;
-  while (!scheduler.isEmpty() && performance.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, closePollMs));
-  }
-  await closeThreads(threads);
 }

@@ -38,17 +38,18 @@ const maxStartedJobs = 2;
 /** A step runs in addition to them. */
 export const maxTasksPerThread = maxStarted + maxStartedJobs + 1;
 
+export type Scheduler<Thread extends { ready(): number }, Task extends Schedulable> = ReturnType<
+  typeof createScheduler<Thread, Task>
+>;
+
 export function createScheduler<Thread extends { ready(): number }, Task extends Schedulable>(options: {
-  readonly threads: readonly Thread[];
   /** Maximum number of queued uploads. */
   readonly queue: number;
   /** Runs a task to its end. Never rejects. @param running tasks that run, without jobs */
   run(thread: Thread, task: Task, running: number): Promise<void>;
   onUpdate(): void;
 }) {
-  const workers = options.threads.map((thread): Worker<Thread, Task> => {
-    return { thread, running: null, startedAt: 0, chargedAt: 0, paused: new Set(), started: new Set() };
-  });
+  const workers: Worker<Thread, Task>[] = [];
   const queues = createTaskQueues<Task>(options.queue);
   let timer: NodeJS.Timeout | undefined;
   const running = () => workers.filter((worker) => worker.running !== null).length;
@@ -116,6 +117,10 @@ export function createScheduler<Thread extends { ready(): number }, Task extends
   return {
     uploads: queues.uploads,
     update,
+    addThread(thread: Thread): void {
+      const tasks = { running: null, paused: new Set<Task>(), started: new Set<Task>() };
+      workers.push({ thread, startedAt: 0, chargedAt: 0, ...tasks });
+    },
     /** Whether an upload would start at once: a worker is idle, or runs a job, which pauses, and no other upload waits for it. */
     idle: () =>
       workers.filter((worker) => isRunningJob(worker) || isIdle(worker)).length > queues.uploads.size(),

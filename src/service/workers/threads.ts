@@ -1,4 +1,5 @@
 /** A pool of threads on piscina. A generation that lost a thread or holds too much heap is replaced once its successor is ready. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { Piscina } from 'piscina';
 import { deferred } from '../deferred.ts';
@@ -14,6 +15,8 @@ type ThreadPoolOptions<Note> = {
   readonly stackMebibytes?: number;
   /** Concurrent tasks per thread; 1 by default. */
   readonly tasksPerThread?: number;
+  /** A thread that cannot start is replaced, as one that dies. By default `started` rejects. */
+  readonly retriesStart?: boolean;
   onNote?(note: Note): void;
   /** Called when a thread becomes ready. */
   onReady?(): void;
@@ -29,7 +32,7 @@ export type ThreadPool<Message, Reply> = {
   lost(): number;
   /** Transfers the buffers of `transferList`. @throws ThreadLostError when the thread dies, and the error of the task as it is */
   run(message: Message, transferList: readonly Uint8Array[]): Promise<Reply>;
-  /** Threads with running tasks are not terminated. */
+  /** Waits for threads that load. Those with running tasks are not terminated. */
   close(): Promise<void>;
 };
 
@@ -46,6 +49,9 @@ export class ThreadLostError extends Error {}
 
 /** Delay after a start that failed. */
 const respawnDelayMs = 500;
+const loadPollMs = 10;
+/** Longer than any load. */
+const maxLoadMs = 10_000;
 /** Tasks keep their large data outside of the heap: the default of 48 MB fills before it is collected. */
 const maxYoungGenerationSizeMb = 3;
 /**
@@ -85,7 +91,7 @@ export function createThreadPool<Message, Reply, Note extends object = never>(
   const startErrors: Error[] = [];
   let lost = 0;
   let closed = false;
-  let startedUp = false;
+  let startedUp = options.retriesStart ?? false;
   let next: Generation | null = null;
   let current = open();
 
@@ -118,6 +124,7 @@ export function createThreadPool<Message, Reply, Note extends object = never>(
       next = null;
       retire(old);
     }
+    if (generation === current && startedUp) resolve();
     options.onReady?.();
   }
 
@@ -126,8 +133,7 @@ export function createThreadPool<Message, Reply, Note extends object = never>(
     const [error] = startErrors;
     if (closed || current.ready.size + startErrors.length < options.threads) return;
     startedUp = error === undefined;
-    if (error === undefined) resolve();
-    else {
+    if (error !== undefined) {
       closed = true;
       void current.piscina.destroy().then(() => reject(error));
     }
@@ -191,9 +197,17 @@ export function createThreadPool<Message, Reply, Note extends object = never>(
     run,
     close: async () => {
       closed = true;
-      const generations = [current, next].filter((one) => one !== null);
-      const idle = generations.filter(({ running }) => running === 0);
-      await Promise.all(idle.map(({ piscina }) => piscina.destroy()));
+      await destroyIdle([current, next].filter((one) => one !== null));
     },
   };
+}
+
+/** Waits for threads that load: terminating one inside the model runtime aborts the process. */
+async function destroyIdle(generations: readonly Generation[]): Promise<void> {
+  const isLoading = ({ piscina, ready }: Generation) =>
+    piscina.threads.some(({ threadId }) => !ready.has(threadId));
+  const deadline = performance.now() + maxLoadMs;
+  while (generations.some(isLoading) && performance.now() < deadline) await sleep(loadPollMs);
+  const idle = generations.filter(({ running }) => running === 0);
+  await Promise.all(idle.map(({ piscina }) => piscina.destroy()));
 }
