@@ -192,9 +192,9 @@ function main() {
     run('npm', ['run', 'install'], { CMAKE_BUILD_PARALLEL_LEVEL: '2' }),
   );
   // The packages are in what is built.
-  const service = digest(['rolldown.config.mjs', 'package-lock.json', 'src'], []);
+  const service = digest(['rolldown.config.mjs', 'package-lock.json', 'src', 'docs'], []);
   build('service', 'building the service', service, [entry], () => run('npm', ['run', 'build:service']));
-  const pages = digest(['web', 'examples/sample.wav'], ['vite', 'wavesurfer.js']);
+  const pages = digest(['package-lock.json', 'web', 'src', 'docs', 'examples'], []);
   build('pages', 'building the pages', pages, [page], () => run('npm', ['run', 'build:pages']));
   // Its types are made from the API document, in src.
   const written = filesUnder('clients/typescript/src').filter((file) => file !== types);
