@@ -81,11 +81,7 @@ const framesPerSecondOf = ({ features }: Models) => features.sampleRate / featur
 
 function withoutWarning({ trunk, ...models }: Models): Models {
   const { severalSpeakers: _, ...params } = trunk.manifest.params;
-  return {
-    ...models,
-    openSeveralSpeakers: null,
-    trunk: { ...trunk, manifest: { ...trunk.manifest, params } },
-  };
+  return { ...models, severalSpeakers: null, trunk: { ...trunk, manifest: { ...trunk.manifest, params } } };
 }
 
 async function voiceRows(set: keyof typeof voiceLimits, models: Models): Promise<readonly Row[]> {

@@ -102,9 +102,9 @@ export async function scoreUtterances(
     for (const part of utterance.parts ?? []) parts.push(await scoreNext(part, [], false));
     scored.push(await scoreNext(utterance, parts, true));
   }
-  if (windows.length === 0 || models.openSeveralSpeakers === null)
+  if (windows.length === 0 || models.severalSpeakers === null)
     return { scored, totals, voiceTotals, windowVoices: [] };
-  const windowVoices = await readWindows(windows, await models.openSeveralSpeakers(), models.platform);
+  const windowVoices = await readWindows(windows, models.severalSpeakers, models.platform);
   execution.endStage('voices');
   return { scored, totals, voiceTotals, windowVoices };
 }

@@ -10,7 +10,7 @@ import {
   type ManifestOf,
   manifestSchema,
   samplesOf,
-  severalSpeakersWeightsOf,
+  severalSpeakersOf,
   unavailableOf,
 } from './manifest.ts';
 import {
@@ -46,8 +46,8 @@ export type Models = {
   readonly silence: Float32Array;
   /** State of the VAD model after endless silence: that before a recording. */
   readonly silentVad: Float32Array;
-  /** Opens what compares voices of utterances; null when the params of the trunk have no `severalSpeakers`. */
-  readonly openSeveralSpeakers: (() => Promise<Session>) | null;
+  /** Compares voices of utterances; null when the params of the trunk have no `severalSpeakers`. */
+  readonly severalSpeakers: Session | null;
   /** Separates voices; null in a set without it. */
   readonly voice: (VoiceModel & { readonly manifest: ManifestOf<'voice'> }) | null;
   /** What runs them. */
@@ -58,8 +58,8 @@ export type ModelBytes = {
   readonly manifest: Manifest;
   /** Those that the manifest names, which have its hashes, by name. */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** Reads these of the files again. @throws ModelError if they are not the same any more */
-  readonly reread: (names: readonly string[]) => Promise<ModelBytes>;
+  /** Reads the files again. @throws ModelError if they are not the same any more */
+  readonly reread: () => Promise<ModelBytes>;
 };
 
 /** Frees the bytes of models that are open: a collection might not follow before the next request. */
@@ -113,19 +113,14 @@ export async function readModel(
   platform: Platform,
 ): Promise<ModelBytes> {
   const manifest = parseManifest(name, manifestJson);
-  const references = filesOf(manifest);
-  const readFiles = async (names: readonly string[]): Promise<ModelBytes> => {
-    const files = new Map<string, Uint8Array>();
-    for (const { key, file, sha256 } of references.filter((reference) => names.includes(reference.file))) {
-      const bytes = await read(file);
-      const hash = platform.createSha256();
-      hash.update(bytes);
-      expectEqual(name, `${key}.sha256`, sha256, hash.digest());
-      files.set(file, bytes);
-    }
-    return { manifest, files, reread: readFiles };
-  };
-  const model = await readFiles(references.map(({ file }) => file));
+  const files = new Map<string, Uint8Array>();
+  for (const { key, file, sha256 } of filesOf(manifest)) {
+    const bytes = await read(file);
+    const hash = platform.createSha256();
+    hash.update(bytes);
+    expectEqual(name, `${key}.sha256`, sha256, hash.digest());
+    files.set(file, bytes);
+  }
   expectEqual(name, 'name', name, manifest.name);
   expectEqual(name, 'featuresVersion', platform.featuresVersion, manifest.featuresVersion);
   const { inputs, outputs } = graphOf(manifest);
@@ -133,7 +128,7 @@ export async function readModel(
   expectEqual(name, 'outputs', outputs, manifest.outputs);
   if (manifest.features !== null) checkFeatures(name, manifest.features, platform);
   checkFilterbanks(name, manifest, platform);
-  return model;
+  return { manifest, files, reread: () => readModel(name, manifestJson, read, platform) };
 }
 
 /** @param set every model of a set: see `checkSet` @param threads of the trunk @throws ModelError */
@@ -148,12 +143,12 @@ export async function openModels(
   );
   const byName = Object.fromEntries(models) as { readonly [K in RequiredKind]: Model<K> };
   const specs = specsOf(byName.trunk.manifest);
+  const severalSpeakers = await openSeveralSpeakers(bytesOf(set, 'trunk'), platform);
   const silence = silentFrame(specs.features, platform);
   const manifests = set.map(({ manifest }) => manifest);
   const silentVad = await settleVad({ vad: byName.vad, silence, platform });
-  const openSeveralSpeakers = severalSpeakersOf(bytesOf(set, 'trunk'), platform);
   const voice = voiceOf(set, platform);
-  return { manifests, ...specs, silence, silentVad, openSeveralSpeakers, voice, platform, ...byName };
+  return { manifests, ...specs, silence, silentVad, severalSpeakers, voice, platform, ...byName };
 }
 
 /** Its filterbanks have the sample rate, hop and high-pass of its features. */
@@ -175,25 +170,23 @@ function voiceOf(set: readonly ModelBytes[], platform: Platform): Models['voice'
   if (!set.some(({ manifest: { kind } }) => kind === 'voice')) return null;
   const model = bytesOf(set, 'voice');
   const { manifest } = model;
-  const { file: base } = manifest.params.base;
-  const load = openOnce(model, [manifest.weights.file, base], platform, async (reread) => {
+  const load = openOnce(model, platform, async (reread) => {
     const { session: rest } = await open([reread], 'voice', platform);
-    return { base: await openGraph(reread, base, baseGraph, platform), rest };
+    return { base: await openGraph(reread, manifest.params.base.file, baseGraph, platform), rest };
   });
   return { manifest, features: withoutHighpass(manifest.features), load };
 }
 
 const baseGraph = { inputs: ['filterbanks'], outputs: ['frames'] };
 
-/** Reads these files of the model when it is first needed: until then its bytes take no memory. */
+/** Reads the model when it is first needed: until then its bytes take no memory. */
 function openOnce<Opened>(
   { reread }: ModelBytes,
-  names: readonly string[],
   platform: Platform,
   openModel: (model: ModelBytes) => Promise<Opened>,
 ): () => Promise<Opened> {
   return loadOnce(async () => {
-    const model = await reread(names);
+    const model = await reread();
     const opened = await openModel(model);
     releaseFiles([model], platform);
     return opened;
@@ -218,10 +211,7 @@ export async function openModelsForCores(
 
 /** Without another trunk where its files have changed since: the first one computes the same. */
 function withTrunk(models: Models, bytes: ModelBytes): () => Promise<Models> {
-  const { file } = bytes.manifest.weights;
-  const openTrunk = openOnce(bytes, [file], models.platform, (reread) =>
-    open([reread], 'trunk', models.platform),
-  );
+  const openTrunk = openOnce(bytes, models.platform, (reread) => open([reread], 'trunk', models.platform));
   // A failure is kept: the files are not read again at every request.
   const openOrShare = loadOnce(() => openTrunk().catch(() => models.trunk));
   return async () => ({ ...models, trunk: await openOrShare() });
@@ -394,12 +384,10 @@ function bytesOf<K extends Kind>(set: readonly ModelBytes[], kind: K) {
   return set.find(({ manifest }) => manifest.kind === kind) as ModelBytes & { manifest: ManifestOf<K> };
 }
 
-function severalSpeakersOf(model: ModelBytes, platform: Platform): Models['openSeveralSpeakers'] {
-  const reference = severalSpeakersWeightsOf(model.manifest);
-  if (reference === null) return null;
-  const { file } = reference;
+function openSeveralSpeakers(model: ModelBytes, platform: Platform): Promise<Session> | null {
+  const reference = severalSpeakersOf(model.manifest);
   const graph = { inputs: [hasFrames(model.manifest) ? 'frames' : 'tokens'], outputs: ['voice'] };
-  return openOnce(model, [file], platform, (reread) => openGraph(reread, file, graph, platform));
+  return reference && openGraph(model, reference.file, graph, platform);
 }
 
 async function openGraph(

@@ -164,7 +164,7 @@ export function correctionOf(manifest: Manifest) {
 }
 
 /** A second graph of the trunk, for the warning `several_speakers`; null when it has none. */
-export function severalSpeakersWeightsOf(manifest: Manifest): Manifest['weights'] | null {
+export function severalSpeakersOf(manifest: Manifest): Manifest['weights'] | null {
   return (manifest.kind === 'trunk' && manifest.params.severalSpeakers?.weights) || null;
 }
 
@@ -177,7 +177,7 @@ export function samplesOf(manifest: Manifest): Manifest['weights'] | null {
 export function filesOf(manifest: Manifest) {
   const files = [
     { key: 'weights', file: manifest.weights },
-    { key: 'weights', file: severalSpeakersWeightsOf(manifest) },
+    { key: 'weights', file: severalSpeakersOf(manifest) },
     { key: 'weights', file: samplesOf(manifest) },
     { key: 'base', file: manifest.kind === 'voice' ? manifest.params.base : null },
     { key: 'correction', file: correctionOf(manifest) },

@@ -60,8 +60,6 @@ async function start(
     onLost: (cause) => void logger.then((started) => started.error({ err: cause }, 'worker lost')),
   });
   try {
-    // Its libraries are loaded while the first worker starts, which would wait for them.
-    await import('../node/addon.ts');
     const service = await import('./index.ts');
     const exit = (code: number) => process.exit(code);
     await service.openService({ ...front, config, logger: await logger, pool, exit });

@@ -356,25 +356,16 @@ test.serial('open models hold none of the bytes of their files', async (t) => {
   const before = process.memoryUsage().arrayBuffers;
   const models = await loadModels(shippedModels);
   t.true(process.memoryUsage().arrayBuffers - before < 2 ** 20);
-  await Promise.all([models.voice?.load(), models.openSeveralSpeakers?.()]);
+  await models.voice?.load();
   t.true(process.memoryUsage().arrayBuffers - before < 2 ** 20);
-});
-
-test('a graph that opens later is read alone', async (t) => {
-  const folder = await copyModels(t);
-  const { openSeveralSpeakers } = await loadModels(folder);
-  await truncate(join(folder, 'trunk', 'weights.onnx'), 1000);
-  t.deepEqual((await openSeveralSpeakers?.())?.outputs, ['voice']);
 });
 
 test('files that changed after the models were opened: no voices, and one trunk instead of two', async (t) => {
   const folder = await copyModels(t);
   const { idle, busy } = await loadModelsForCores(folder, 2);
-  for (const file of ['trunk/voice.onnx', 'trunk/weights.onnx', 'voice/weights.onnx'])
-    await truncate(join(folder, file), 1000);
+  for (const name of ['trunk', 'voice']) await truncate(join(folder, name, 'weights.onnx'), 1000);
   const changed = { instanceOf: ModelError, message: /Model \w+: Expected .* for `weights.sha256`, got/ };
   await t.throwsAsync(async () => idle.voice?.load(), changed);
-  await t.throwsAsync(async () => idle.openSeveralSpeakers?.(), changed);
   t.is((await busy()).trunk, idle.trunk);
 });
 

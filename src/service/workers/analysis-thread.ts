@@ -35,10 +35,8 @@ async function start({
     if (!comparedModelsDir) throw new Error('Expected a second set of models, got none');
     return loadAnalyzer({ modelsDir: comparedModelsDir, limits });
   };
-  await warmUp(analyzerOf({ ...idle, openSeveralSpeakers: null }, limits));
+  await warmUp(idleAnalyzer);
   reportReady();
-  // Between tasks the thread sleeps, without an event loop. A failure is that of the first request that compares voices.
-  await idle.openSeveralSpeakers?.().catch(() => undefined);
   return async ({ id, pauseFlag, hasIdleCores, ...task }) => {
     const yieldToOthers = () => pauseIfRequested(pauseFlag, () => reportPaused(id));
     const onChunk = (analysedSeconds: number, declaredSeconds: number | null) =>
