@@ -244,9 +244,8 @@ and follows the voice in steps of a tenth of a second.`,
   growth: `Rows compare a recording or a number of connections with the one before; the start of the command counts. Channels are decoded
 and averaged.`,
 
-  peers: `Most of the time of FastAPI with both signals is librosa.pyin. Without pitch Undertone is ahead by a fifth at 1 connection,
-and by a tenth at 8 and 32; single runs of the service differ by a tenth. The models are most of a request, in the same runtime on both
-sides. Undertone also measures quality, conditions and utterances.
+  peers: `Most of the time of FastAPI with both signals is librosa.pyin. Single runs of the service differ by a tenth.
+The models are most of a request without pitch, in the same runtime on both sides. Undertone also measures quality, conditions and utterances.
 
 Both stacks receive the same recording of 10 s at 16 kHz in the same form; their features and median pitch are compared.
 The Python stack runs one process per core on uvloop and httptools, decodes with soundfile, and computes in the event loop.
@@ -255,9 +254,9 @@ cognitive signals: rows with pitch compare the same work for both signals, rows 
 factor of twenty is out of reach: librosa computes log-mel features of 10 s in 3 to 4 ms, mostly in numpy's transform in C, and
 receiving 320 kB through Node's HTTP takes 0.2 ms, decoding them 0.4 ms.`,
 
-  startup: `Both cores are busy from the start on: Node.js 20 compiles the code of the service anew in the main thread and in each worker
-(half of the time), and ONNX Runtime prepares the graphs. Node.js 22 keeps compiled code in the data folder. The first request runs
-code for the first time, half of it in the main thread.`,
+  startup: `The service is ready with its first worker. Until then Node.js 20 compiles the code of the service anew in the main thread and
+in that worker, and ONNX Runtime prepares the graphs. Node.js 22 keeps compiled code in the data folder. The first request runs code
+for the first time.`,
 
   stream: `Clients of the same process stream speech in real time, in frames of 0.1 s, and start evenly within an interval. A message
 is late by the time from the frame with the sample that decides it to its arrival; the benchmark computes that sample by the
