@@ -124,7 +124,7 @@ function judge(endings: readonly Ending[], { readyMs }: Limits): Row[] {
       'refused at the end',
       'requests',
       sum((one) => one.turnedAway),
-      'sent after the grace: refused before any byte was taken, or informational 503',
+      'sent after the grace: refused before any byte was taken, or answered 503',
     ),
     informational(
       'from the signal to the exit',
